@@ -1,0 +1,61 @@
+"""Find and describe disease subtypes in a clinical cohort.
+
+The public names are imported when they are first used, so that ``import clinclust`` and
+``clinclust --help`` stay quick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clinclust.comparisons import compare_subtypes
+    from clinclust.errors import CohortError, CohortWarning, SchemaError
+    from clinclust.mapdp import MAPDP, log_joint
+    from clinclust.reporting import write_report
+    from clinclust.schema import Feature, FeatureSchema, draft_schema
+    from clinclust.tables import read_cohort
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CohortError": "clinclust.errors",
+    "CohortWarning": "clinclust.errors",
+    "SchemaError": "clinclust.errors",
+    "Feature": "clinclust.schema",
+    "FeatureSchema": "clinclust.schema",
+    "MAPDP": "clinclust.mapdp",
+    "compare_subtypes": "clinclust.comparisons",
+    "draft_schema": "clinclust.schema",
+    "log_joint": "clinclust.mapdp",
+    "read_cohort": "clinclust.tables",
+    "write_report": "clinclust.reporting",
+}
+
+__all__ = [
+    "MAPDP",
+    "CohortError",
+    "CohortWarning",
+    "Feature",
+    "FeatureSchema",
+    "SchemaError",
+    "compare_subtypes",
+    "draft_schema",
+    "log_joint",
+    "read_cohort",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'clinclust' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
