@@ -10,8 +10,9 @@ in that order, so that sorting the table differently cannot change what is found
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature
 
-__all__ = ["CohortArrays", "EncodedCohort", "Encoding"]
+__all__ = ["CohortArrays", "EncodedCohort", "Encoding", "canonical_order", "model_values"]
 
 Array = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 _FAMILIES = (
     ("bernoulli", "binomial", "geometric"),
@@ -82,7 +84,7 @@ class Encoding:
         return tuple(likelihood_of(feature) for feature in self.features)
 
     @classmethod
-    def of(cls, features: tuple[Feature, ...], values: dict[str, Array]) -> Encoding:
+    def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
         """Order features by their prior and find what standardises the Gaussian ones (columns of `model_values`)."""
         ordered = tuple(sorted(features, key=lambda feature: _FAMILY[str(feature.likelihood)]))
         centres, scales = np.zeros(len(ordered)), np.ones(len(ordered))
@@ -93,9 +95,16 @@ class Encoding:
                 scales[index] = observed.std()
         return cls(ordered, centres, scales)
 
-    def encode(self, values: dict[str, Array], order: NDArray[np.int64]) -> EncodedCohort:
-        """Encode columns of `model_values`; the subjects come in the order given."""
-        n_subjects = order.size
+    def encode(self, values: Mapping[str, Array]) -> tuple[CohortArrays, float]:
+        """Encode columns of `model_values`.
+
+        Returns
+        -------
+        arrays : CohortArrays
+        log_base : float
+            See `EncodedCohort`.
+        """
+        n_subjects = next(iter(values.values())).size
         families = [_FAMILY[str(feature.likelihood)] for feature in self.features]
         family_stop = np.cumsum(np.bincount(families, minlength=len(_FAMILIES)), dtype=np.int64)
         n_table = int(family_stop[N_TABLE_FAMILIES - 1])
@@ -104,29 +113,22 @@ class Encoding:
         level_start = [1]
         level_statistics, level_log_base = [np.zeros((1, 2))], [np.zeros(1)]
         log_base = -float(
-            sum(
-                np.log(s) * np.sum(~np.isnan(values[f.name]))
-                for f, s in zip(self.features, self.scales, strict=True)
-            )
+            sum(np.log(s) * np.sum(~np.isnan(values[f.name])) for f, s in zip(self.features, self.scales, strict=True))
         )
         for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
-            column = (values[feature.name][order] - self.centres[index]) / self.scales[index]
+            column = (values[feature.name] - self.centres[index]) / self.scales[index]
             log_base += float(likelihood.log_base_measure(column).sum())
             levels = likelihood.levels(column)
             if levels is None:
-                encoded_values[:, index - n_table] = (
-                    np.sqrt(column) if likelihood.name == "exponential" else column
-                )
+                encoded_values[:, index - n_table] = np.sqrt(column) if likelihood.name == "exponential" else column
                 continue
             observed = ~np.isnan(column)
             codes[observed, index] = level_start[-1] + np.searchsorted(levels, column[observed])
             level_start.append(level_start[-1] + levels.size)
             two_statistics = likelihood.statistics(levels)
-            level_statistics.append(
-                np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics
-            )
+            level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
             level_log_base.append(likelihood.log_base_measure(levels))
-        arrays = CohortArrays(
+        return CohortArrays(
             codes=codes,
             values=encoded_values,
             family_stop=family_stop,
@@ -135,8 +137,12 @@ class Encoding:
             level_log_base=np.concatenate(level_log_base),
             statistic_start=_starts([likelihood.n_statistics for likelihood in self.likelihoods]),
             prior_start=_starts([likelihood.n_hyperparameters for likelihood in self.likelihoods]),
-        )
-        return EncodedCohort(self, arrays, order, log_base)
+        ), log_base
+
+    def log_jacobian(self, arrays: CohortArrays) -> Array:
+        """Return, for each subject, what standardising its observed values took from its log density, shape (N,)."""
+        n_table = arrays.codes.shape[1]
+        return -(~np.isnan(arrays.values) @ np.log(self.scales[n_table:]))
 
 
 @dataclass(frozen=True)
@@ -148,29 +154,23 @@ class EncodedCohort:
     encoding : Encoding
     arrays : CohortArrays
         Row p holds the subject in row order[p] of the table.
-    order : int64 (N,)
     log_base : float
         Sum of the log base measures of all observed values, and of the logarithms that take densities of
         standardised values back to the scale of the columns. The same for every partition.
+    order : int64 (N,)
     """
 
     encoding: Encoding
     arrays: CohortArrays
-    order: NDArray[np.int64]
     log_base: float
+    order: NDArray[np.int64]
 
     @property
     def n_subjects(self) -> int:
         """N."""
         return int(self.order.size)
 
-    def log_jacobian(self) -> Array:
-        """Return, for each subject, the log density that standardising its observed values added, shape (N,)."""
-        observed = ~np.isnan(self.arrays.values)
-        n_table = self.arrays.codes.shape[1]
-        return -(observed @ np.log(self.encoding.scales[n_table:]))
-
-    def in_table_order(self, rows: NDArray[np.generic]) -> NDArray[np.generic]:
+    def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
         """Put an array with one row a subject back into the order of the table."""
         back = np.empty_like(rows)
         back[self.order] = rows

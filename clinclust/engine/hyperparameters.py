@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.errors import SchemaError
+from clinclust.schema import Feature
+
 if TYPE_CHECKING:
     from clinclust.engine.encoding import Encoding
-    from clinclust.schema import Feature
 
-__all__ = ["check_hyperparameters", "default_hyperparameters", "flat_prior"]
+__all__ = ["Hyperparameters", "default_hyperparameters", "flat_prior", "stated_hyperparameters"]
 
 Array = NDArray[np.float64]
 Hyperparameters = dict[str, dict[str, Any]]
@@ -51,22 +53,27 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def check_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> None:
-    """Check hyperparameters that a person gives in code.
+def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:
+    """Check hyperparameters that a person gives in code; return them as plain numbers and lists.
 
     Raises
     ------
     ValueError
         Listing every unknown feature, unknown name and impossible value.
     """
-    from clinclust.schema import prior_problems
-
     by_name = {feature.name: feature for feature in features}
-    problems = []
+    stated: Hyperparameters = {}
+    problems: list[str] = []
     for name, named in given.items():
         if name not in by_name:
             problems.append(f"{name}: no clustered feature has this name; they are {', '.join(by_name)}")
-        else:
-            problems.extend(f"{name}: {problem}" for problem in prior_problems(by_name[name], named))
+            continue
+        stated[name] = {key: np.asarray(value).tolist() for key, value in named.items()}
+        try:
+            # A prior given here must pass the very rules that a prior in the schema passes.
+            Feature(**{**by_name[name].content(), "prior": stated[name]})
+        except SchemaError as error:
+            problems.extend(error.problems)
     if problems:
         raise ValueError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
+    return stated

@@ -18,7 +18,9 @@ from scipy.special import gammaln
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
 if TYPE_CHECKING:
-    from clinclust.engine.encoding import CohortArrays, EncodedCohort
+    from clinclust.engine.encoding import CohortArrays
+    from clinclust.engine.partition import Partition
+    from clinclust.engine.problem import Problem
 
 __all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "log_marginals"]
 
@@ -62,21 +64,22 @@ def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Arra
     return marginals
 
 
-def log_joint(
-    cohort: EncodedCohort, prior: Array, concentration: float, sizes: Array, statistics: Array
-) -> float:
-    """Return ln p(X_obs, z), all constants included, from sizes (K,) and statistics (K, S)."""
-    marginals = log_marginals(cohort.arrays, prior, statistics)
-    return log_crp(sizes, concentration) + float(marginals.sum()) + cohort.log_base
+def log_joint(problem: Problem, partition: Partition) -> float:
+    """Return ln p(X_obs, z) of a partition, all constants included."""
+    k = int(partition.n_clusters[0])
+    marginals = log_marginals(problem.cohort.arrays, problem.prior, partition.statistics[:k])
+    return log_crp(partition.sizes[:k], problem.concentration) + float(marginals.sum()) + problem.cohort.log_base
 
 
-def feature_relevance(cohort: EncodedCohort, prior: Array, statistics: Array) -> Array:
-    """Return, in nats and for each feature, the evidence that it differs between the clusters, shape (D,).
+def feature_relevance(problem: Problem, partition: Partition) -> Array:
+    """Return, in nats and for each encoded feature, the evidence that it differs between the clusters, shape (D,).
 
     R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together); below 0 the data prefer one distribution.
     """
-    apart = log_marginals(cohort.arrays, prior, statistics).sum(axis=0)
-    together = log_marginals(cohort.arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
+    arrays, prior = problem.cohort.arrays, problem.prior
+    statistics = partition.statistics[: int(partition.n_clusters[0])]
+    apart = log_marginals(arrays, prior, statistics).sum(axis=0)
+    together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
     return np.asarray(apart - together, dtype=np.float64)
 
 

@@ -19,7 +19,7 @@ from clinclust.compiled import kernel, subkernel
 from clinclust.engine.encoding import CohortArrays
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
-__all__ = ["Partition", "grow", "move", "new_partition", "rebuild", "refresh", "score_subject"]
+__all__ = ["Partition", "accumulate", "grow", "move", "new_partition", "refresh", "score_subject"]
 
 Array = NDArray[np.float64]
 
@@ -58,11 +58,11 @@ class Partition(NamedTuple):
 
 
 def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
-    """Return a partition with these labels (0 .. K - 1); `rebuild` makes it ready for use."""
+    """Return a partition with these labels (0 .. K - 1), and its sizes and statistics."""
     n_clusters = int(labels.max()) + 1
     capacity = max(capacity, n_clusters + 2, 8)
     n_rows = cohort.level_log_base.size
-    return Partition(
+    partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
         sizes=np.zeros(capacity),
@@ -74,10 +74,12 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
         scores=np.zeros(capacity),
         work=np.zeros(5),
     )
+    accumulate(cohort, partition)
+    return partition
 
 
 def grow(cohort: CohortArrays, partition: Partition) -> Partition:
-    """Return the same partition with room for twice as many clusters; `rebuild` makes it ready for use."""
+    """Return the same partition with room for twice as many clusters."""
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
@@ -147,7 +149,7 @@ def _refresh_cluster(
     partition.log_sizes[k] = math.log(partition.sizes[k]) if partition.sizes[k] > 0.0 else log_concentration
 
 
-@kernel
+@subkernel
 def refresh(cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition) -> None:
     """Compute the log predictives of every cluster, and of the empty one after them, from the statistics."""
     for k in range(partition.n_clusters[0] + 1):
@@ -155,23 +157,12 @@ def refresh(cohort: CohortArrays, prior: Array, log_concentration: float, partit
 
 
 @kernel
-def rebuild(cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition) -> None:
-    """Compute everything from the labels alone.
-
-    Parameters
-    ----------
-    cohort : CohortArrays
-    prior : float64 (H,)
-        Hyperparameters of all features on the encoded scale.
-    log_concentration : float
-    partition : Partition, modified in place
-    """
+def accumulate(cohort: CohortArrays, partition: Partition) -> None:
+    """Compute the sizes and statistics from the labels alone; those of a partition are modified in place."""
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     for i in range(partition.labels.shape[0]):
         _shift_statistics(cohort, partition, i, partition.labels[i], 1.0)
-    for k in range(partition.n_clusters[0] + 1):
-        _refresh_cluster(cohort, prior, log_concentration, partition, k, partition.labels.shape[0])
 
 
 @subkernel

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from clinclust.engine.encoding import EncodedCohort, Encoding
-from clinclust.engine.partition import Partition, new_partition, rebuild, refresh
+from clinclust.engine.encoding import Encoding
+from clinclust.engine.partition import Partition, new_partition
 from clinclust.engine.sweep import score_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Clusters", "leave_one_out_scores", "statistics_of"]
+    from clinclust.engine.problem import Problem
+
+__all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
 
 Array = NDArray[np.float64]
 
@@ -48,16 +50,15 @@ class Clusters:
         (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34.
         """
         n_subjects = next(iter(values.values())).size
-        cohort = self.encoding.encode(dict(values), np.arange(n_subjects))
+        arrays, _ = self.encoding.encode(values)
         n_clusters = self.sizes.size
-        partition = new_partition(cohort.arrays, np.full(max(n_subjects, 1), n_clusters - 1))
+        partition = new_partition(arrays, np.full(n_subjects, n_clusters - 1))
         partition.sizes[:n_clusters] = self.sizes
         partition.statistics[:n_clusters] = self.statistics
         log_concentration = float(np.log(self.concentration))
-        refresh(cohort.arrays, self.prior, log_concentration, partition)
         scores = np.zeros((n_subjects, n_clusters + 1))
-        score_all(cohort.arrays, self.prior, log_concentration, partition, False, scores)
-        scores += cohort.log_jacobian()[:, None]
+        score_all(arrays, self.prior, log_concentration, partition, False, scores)
+        scores += self.encoding.log_jacobian(arrays)[:, None]
         return np.asarray(scores - np.log(self.sizes.sum() + self.concentration), dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:
@@ -74,22 +75,30 @@ class Clusters:
         return np.vstack([found, theta])
 
 
-def statistics_of(
-    cohort: EncodedCohort, prior: Array, concentration: float, labels: NDArray[np.int64]
-) -> Partition:
-    """Return the partition that labels 0 .. K - 1 make, ready for use."""
-    partition = new_partition(cohort.arrays, labels)
-    rebuild(cohort.arrays, prior, float(np.log(concentration)), partition)
-    return partition
+def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
+    """Return the partition that labels 0 .. K - 1 make."""
+    return new_partition(problem.cohort.arrays, labels)
 
 
-def leave_one_out_scores(cohort: EncodedCohort, prior: Array, concentration: float, partition: Partition) -> Array:
+def clusters_of(problem: Problem, partition: Partition) -> Clusters:
+    """Return what a partition of a cohort says of its clusters."""
+    k = int(partition.n_clusters[0])
+    return Clusters(
+        problem.cohort.encoding,
+        problem.prior,
+        problem.concentration,
+        partition.sizes[:k].copy(),
+        partition.statistics[:k].copy(),
+    )
+
+
+def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
     """Return each subject's log posterior weight for each cluster, without itself, shape (N, K).
 
     A subject alone in its cluster is weighed there as somebody new would be.
     """
-    scores = np.zeros((cohort.n_subjects, int(partition.n_clusters[0]) + 1))
-    score_all(cohort.arrays, prior, float(np.log(concentration)), partition, True, scores)
+    scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
+    score_all(problem.cohort.arrays, problem.prior, problem.log_concentration, partition, True, scores)
     return scores[:, :-1]
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import Partition, grow, new_partition, rebuild
+from clinclust.engine.partition import accumulate, grow, new_partition
 from clinclust.engine.sweep import sweep
 
 if TYPE_CHECKING:
-    from clinclust.engine.encoding import EncodedCohort
+    from clinclust.engine.problem import Problem
 
 __all__ = [
     "Restart",
@@ -28,6 +28,7 @@ __all__ = [
     "search_starts",
     "settle",
     "single_starts",
+    "starts_from",
 ]
 
 Array = NDArray[np.float64]
@@ -64,21 +65,23 @@ class Restart:
     seconds: float
 
 
-def single_starts(n_subjects: int, n_restarts: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return the paper's starts: everybody in one cluster, visited in random orders (appendices B and C)."""
+def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    """Return the paper's starts, one a seed: everybody in one cluster, visited in random orders (appendix C)."""
     together = np.zeros(n_subjects, dtype=np.int64)
-    return [
-        Start("single", together, np.random.default_rng(seed).permutation(n_subjects), ignore_size=True)
-        for seed in seeds[:n_restarts]
-    ]
+    return [Start("single", together, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
 
 
-def search_starts(n_subjects: int, n_restarts: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
+def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    """Return starts from one given partition, visited in random orders."""
+    return [Start("given", labels, _visits(labels.size, seed)) for seed in seeds]
+
+
+def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
     """Return starts of several kinds: random partitions of different sizes, and the paper's single cluster."""
     starts = []
-    for index, seed in enumerate(seeds[:n_restarts]):
+    for index, seed in enumerate(seeds):
         if index == 1:
-            starts += single_starts(n_subjects, 1, [seed])
+            starts += single_starts(n_subjects, [seed])
             continue
         rng = np.random.default_rng(seed)
         n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
@@ -87,17 +90,17 @@ def search_starts(n_subjects: int, n_restarts: int, seeds: list[np.random.SeedSe
     return starts
 
 
-def settle(
-    cohort: EncodedCohort, prior: Array, concentration: float, start: Start, max_sweeps: int, cancelled: Event
-) -> Restart:
+def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
+    return np.random.default_rng(seed).permutation(n_subjects)
+
+
+def settle(problem: Problem, start: Start, max_sweeps: int, cancelled: Event) -> Restart:
     """Sweep from a start until a full sweep moves nobody."""
     began = time.perf_counter()
-    log_concentration = float(np.log(concentration))
-    minimum_gain = _minimum_gain(cohort)
-    arrays = cohort.arrays
+    arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, problem.log_concentration
+    minimum_gain = _minimum_gain(problem)
     partition = new_partition(arrays, start.labels)
-    rebuild(arrays, prior, log_concentration, partition)
-    trace = [] if start.ignore_size else [_joint(cohort, prior, concentration, partition)]
+    trace = [] if start.ignore_size else [log_joint(problem, partition)]
     n_sweeps, converged = 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
         ignore_size = start.ignore_size and n_sweeps == 0
@@ -109,11 +112,10 @@ def settle(
             moves += made
             if position < start.order.size:
                 partition = grow(arrays, partition)
-                rebuild(arrays, prior, log_concentration, partition)
         n_sweeps += 1
         # Sums that were added to and taken from drift in the last digits; from here they are exact again.
-        rebuild(arrays, prior, log_concentration, partition)
-        trace.append(_joint(cohort, prior, concentration, partition))
+        accumulate(arrays, partition)
+        trace.append(log_joint(problem, partition))
         converged = moves == 0 and not ignore_size
     return Restart(
         start=start.name,
@@ -127,9 +129,7 @@ def settle(
 
 
 def run_restarts(
-    cohort: EncodedCohort,
-    prior: Array,
-    concentration: float,
+    problem: Problem,
     starts: list[Start],
     *,
     max_sweeps: int,
@@ -145,17 +145,9 @@ def run_restarts(
     finished : callable
         Called with each restart when it is done, in no particular order, on the caller's thread.
     """
-    n_jobs = (
-        n_jobs or len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else n_jobs or os.cpu_count()
-    )
     cancelled = Event()
-    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
-        futures = [
-            pool.submit(settle, cohort, prior, concentration, start, max_sweeps, cancelled)
-            for start in starts
-        ]
+    with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
+        futures = [pool.submit(settle, problem, start, max_sweeps, cancelled) for start in starts]
         try:
             for future in as_completed(futures):
                 finished(future.result())
@@ -176,11 +168,13 @@ def by_decreasing_size(labels: Labels) -> Labels:
     return rank[inverse]
 
 
-def _joint(cohort: EncodedCohort, prior: Array, concentration: float, partition: Partition) -> float:
-    k = int(partition.n_clusters[0])
-    return log_joint(cohort, prior, concentration, partition.sizes[:k], partition.statistics[:k])
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-def _minimum_gain(cohort: EncodedCohort) -> float:
+def _minimum_gain(problem: Problem) -> float:
     """Return the smallest rise of the log joint that is not rounding: the error of a sum grows with its terms."""
-    return 1e-9 + 1e-13 * cohort.n_subjects * len(cohort.encoding.features)
+    return 1e-9 + 1e-13 * problem.cohort.n_subjects * len(problem.cohort.encoding.features)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.partition import Partition, move, score_subject
+from clinclust.engine.partition import Partition, move, refresh, score_subject
 
 __all__ = ["score_all", "sweep"]
 
@@ -38,6 +38,7 @@ def sweep(
         Hyperparameters of all features on the encoded scale.
     log_concentration : float
     partition : Partition, modified in place
+        Sizes and statistics must be those of the labels; the log predictives follow from them here.
     order : int64 (N,)
         The subjects in the order of their visit.
     start : int
@@ -52,6 +53,7 @@ def sweep(
         Where in `order` the sweep stopped: N, or earlier when there is no room for another cluster.
     moves : int
     """
+    refresh(cohort, prior, log_concentration, partition)
     moves = 0
     scores = partition.scores
     for position in range(start, order.shape[0]):
@@ -88,6 +90,7 @@ def score_all(
 
     With `leave_one_out` a subject is scored against its own cluster without itself; otherwise all are new.
     """
+    refresh(cohort, prior, log_concentration, partition)
     for i in range(out.shape[0]):
         own = partition.labels[i] if leave_one_out else -1
         score_subject(cohort, prior, log_concentration, partition, i, own)

@@ -58,7 +58,7 @@ class Binomial(Likelihood):
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return the beta-binomial distribution."""
         from scipy.stats import betabinom
 

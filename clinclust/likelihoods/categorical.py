@@ -61,7 +61,7 @@ class Categorical(Likelihood):
         counts = self.statistics(values).sum(axis=0)
         return 0.5 + 0.5 * self.n_levels * counts / counts.sum()
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return the distribution over the level codes."""
         from scipy.stats import rv_discrete
 

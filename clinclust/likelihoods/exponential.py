@@ -49,7 +49,7 @@ class Exponential(Likelihood):
         """Return shape = 2 and rate = the observed mean, whose predictive mean rate / (shape - 1) is that mean."""
         return np.array([2.0, float(np.nanmean(values))])
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return the Lomax distribution."""
         from scipy.stats import lomax
 

@@ -53,7 +53,7 @@ class Gaussian(Likelihood):
         observed = values[~np.isnan(values)]
         return np.array([observed.mean(), 10.0 / observed.size, 1.0, observed.var()])
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return Student's t distribution."""
         from scipy.stats import t
 

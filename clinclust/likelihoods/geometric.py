@@ -44,7 +44,7 @@ class Geometric(Likelihood):
         """Return a = 2 and b = the observed mean, whose predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return the beta-geometric distribution, as the beta negative binomial with one success."""
         from scipy.stats import betanbinom
 

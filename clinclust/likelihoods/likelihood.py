@@ -56,7 +56,7 @@ class Likelihood(ABC):
         """Return a prior about as strong as one subject whose mean is that of the observed values (n,)."""
 
     @abstractmethod
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401 - scipy's frozen distributions share no public type
+    def predictive(self, posterior: Array) -> Any:
         """Return the frozen scipy distribution of a new value, given the posterior hyperparameters."""
 
     def levels(self, values: Array) -> Array | None:

@@ -46,7 +46,7 @@ class Poisson(Likelihood):
         """Return the gamma distribution with the observed mean that weighs as one subject."""
         return np.array([float(np.nanmean(values)), 1.0])
 
-    def predictive(self, posterior: Array) -> Any:  # noqa: ANN401
+    def predictive(self, posterior: Array) -> Any:
         """Return the negative binomial distribution."""
         from scipy.stats import nbinom
 

@@ -5,13 +5,12 @@ Statistics of a cluster: the sums of what each subject adds to a and to b.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
 from clinclust.compiled import subkernel
+from clinclust.priors.rising_factorial import log_rising
 
 __all__ = ["NAMES", "level_predictives", "log_normalizer", "posterior"]
 
@@ -28,11 +27,6 @@ def posterior(prior: Array, statistics: Array) -> Array:
 def log_normalizer(parameters: Array) -> Array:
     """Return A(a, b) = ln B(a, b), shape (...), of parameters of shape (..., 2)."""
     return np.asarray(betaln(parameters[..., 0], parameters[..., 1]), dtype=np.float64)
-
-
-@subkernel
-def _log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @subkernel
@@ -63,12 +57,17 @@ def level_predictives(
     left_out : float64 (L,), modified in place
         log p(level | cluster without one subject at that level); 0 where the cluster cannot hold such a subject.
     """
-    now = _log_beta(a + s, b + t)
+    a += s
+    b += t
+    total = above = below = 0.0
     for level in range(level_statistics.shape[0]):
         u = level_statistics[level, 0]
         v = level_statistics[level, 1]
-        predictive[level] = level_log_base[level] + _log_beta(a + s + u, b + t + v) - now
+        if u + v != total:  # the same at every level of a binomial
+            total = u + v
+            above = log_rising(a + b, total)
+            below = log_rising(a + b - total, total) if s + t >= total else 0.0
+        predictive[level] = level_log_base[level] + log_rising(a, u) + log_rising(b, v) - above
+        left_out[level] = 0.0
         if s >= u and t >= v:
-            left_out[level] = level_log_base[level] + now - _log_beta(a + s - u, b + t - v)
-        else:
-            left_out[level] = 0.0
+            left_out[level] = level_log_base[level] + log_rising(a - u, u) + log_rising(b - v, v) - below

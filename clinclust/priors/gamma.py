@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.compiled import subkernel
+from clinclust.priors.rising_factorial import log_rising
 
 __all__ = ["NAMES", "coefficients", "left_out_value", "level_predictives", "log_normalizer", "posterior"]
 
@@ -32,11 +33,6 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 @subkernel
-def _log_normalizer(shape: float, rate: float) -> float:
-    return math.lgamma(shape) - shape * math.log(rate)
-
-
-@subkernel
 def level_predictives(
     shape: float,
     rate: float,
@@ -49,17 +45,24 @@ def level_predictives(
 ) -> None:
     """Fill the log predictive of every level of one count feature under one cluster.
 
-    The arguments are those of `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b).
+    The arguments are those of `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b). A subject
+    adds its count to the shape and 1 to the rate; levels ascend, so that one rising factorial continues the last.
     """
-    now = _log_normalizer(shape + s, rate + t)
+    shape += s
+    rate += t
+    log_rate = math.log(rate)
+    log_rate_after = math.log(rate + 1.0)
+    log_rate_before = math.log(rate - 1.0) if t >= 1.0 else 0.0
+    above = below = last = 0.0
     for level in range(level_statistics.shape[0]):
         u = level_statistics[level, 0]
-        v = level_statistics[level, 1]
-        predictive[level] = level_log_base[level] + _log_normalizer(shape + s + u, rate + t + v) - now
-        if s >= u and t >= v:
-            left_out[level] = level_log_base[level] + now - _log_normalizer(shape + s - u, rate + t - v)
-        else:
-            left_out[level] = 0.0
+        above += log_rising(shape + last, u - last)
+        predictive[level] = level_log_base[level] + above + shape * log_rate - (shape + u) * log_rate_after
+        left_out[level] = 0.0
+        if s >= u and t >= 1.0:
+            below += log_rising(shape - u, u - last)
+            left_out[level] = level_log_base[level] + below + (shape - u) * log_rate_before - shape * log_rate
+        last = u
 
 
 @subkernel

@@ -90,9 +90,7 @@ def coefficients(
     leave-one-out predictive needs; it depends on n alone and would cost two logarithms of gamma functions a value.
     """
     shape_n = shape + 0.5 * n
-    _student(
-        mean, kappa, shape, rate, n, total, squares, math.lgamma(shape_n + 0.5) - math.lgamma(shape_n), out
-    )
+    _student(mean, kappa, shape, rate, n, total, squares, math.lgamma(shape_n + 0.5) - math.lgamma(shape_n), out)
     out[4] = math.lgamma(shape_n) - math.lgamma(shape_n - 0.5) if n >= 1.0 else 0.0
 
 

@@ -1,0 +1,483 @@
+"""MAPDP: the estimator a user meets."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.errors import CohortWarning
+from clinclust.schema import Feature, FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.engine.posterior import Clusters
+    from clinclust.engine.problem import Problem
+    from clinclust.engine.search import Restart, Start
+
+__all__ = ["MAPDP", "log_joint"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+NONE_OF_THESE = -1
+
+
+class MAPDP:
+    """Maximum a posteriori Dirichlet process mixture of mixed features, independent given the cluster.
+
+    The clusters, and how many there are, are those of the highest collapsed log joint that the search finds,
+
+        ln p(X_obs, z) = K ln N0 + sum_k ln Gamma(n_k) + ln Gamma(N0) - ln Gamma(N0 + N)
+                         + sum_k sum_d ln m_d(observed values of feature d in cluster k),
+
+    with m_d the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little
+    2016). Missing values are integrated out: they neither attract nor repel. The result does not depend on the order
+    of the subjects in the table, nor on the number of threads.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        What the columns are. Without one, a draft is made from the data, which deserves a look before it is believed.
+    concentration : float
+        N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
+    n_restarts : int
+        From how many starts to search.
+    init : {"search", "single"} or array of int, shape (N,)
+        Where restarts begin. ``"search"``: random partitions of different sizes, and everybody together.
+        ``"single"``: everybody together, visited in random orders, as in the paper; it is trapped more often.
+        Labels: this partition, visited in random orders.
+    hyperparameters : dict, optional
+        ``{feature: {name: value}}``, whole or in part, on the scale of the validated column after its declared
+        transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in level
+        order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape, rate``. What is not given here
+        or in the schema is set from the data, about as strong as one subject.
+    max_sweeps : int
+        Give up on a restart after this many sweeps; it then counts as not converged.
+    n_jobs : int, optional
+        Threads for the restarts; by default one for each processor. The result is the same for any number.
+    random_state : int, numpy.random.Generator or None
+        Seed of the starts; None draws one, which is kept as `random_seed_`.
+    progress : bool
+        Show a bar on a terminal when the search takes longer than a second.
+
+    Attributes
+    ----------
+    labels_ : int64 (N,)
+        Cluster of each subject, 0 .. K - 1 by decreasing size.
+    n_clusters_ : int
+    cluster_sizes_ : int64 (K,)
+    log_joint_ : float
+        In nats, all constants included: the density of the validated columns (after their declared transform).
+    log_joint_trace_ : float64
+        Log joint of the winning restart after each sweep; it never decreases.
+    restarts_ : DataFrame
+        One row for each restart: start, log joint, clusters, sweeps, converged, seconds, and the adjusted Rand index
+        to the winner. Different partitions within a few nats of each other are equally good answers.
+    hyperparameters_ : dict
+    membership_ : float64 (N, K)
+        Probability of each cluster for each subject, given all others; rows sum to 1.
+    feature_relevance_ : Series
+        Evidence, in nats, that a feature differs between the clusters; below 0 it does not.
+    kept_out_ : dict
+        Features that could not inform the clustering (constant, or never observed), with the reason.
+    schema_ : FeatureSchema
+    concentration_ : float
+    random_seed_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+    >>> model = MAPDP(random_state=0).fit(X)
+    >>> model.n_clusters_, model.cluster_sizes_.tolist()
+    (2, [60, 40])
+    """
+
+    labels_: Labels
+    n_clusters_: int
+    cluster_sizes_: Labels
+    log_joint_: float
+    log_joint_trace_: Array
+    restarts_: pd.DataFrame
+    hyperparameters_: dict[str, dict[str, Any]]
+    membership_: Array
+    feature_relevance_: pd.Series[float]
+    kept_out_: dict[str, str]
+    schema_: FeatureSchema
+    concentration_: float
+    random_seed_: int
+    clusters_: Clusters
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        concentration: float = 3.0,
+        n_restarts: int = 20,
+        init: str | ArrayLike = "search",
+        hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+        max_sweeps: int = 200,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.schema = schema
+        self.concentration = concentration
+        self.n_restarts = n_restarts
+        self.init = init
+        self.hyperparameters = hyperparameters
+        self.max_sweeps = max_sweeps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as scikit-learn does."""
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name, as scikit-learn does.
+
+        Raises
+        ------
+        ValueError
+            Naming every parameter that does not exist.
+        """
+        unknown = sorted(set(parameters) - set(_PARAMETERS))
+        if unknown:
+            raise ValueError(f"MAPDP has no parameter {', '.join(unknown)}; it has {', '.join(_PARAMETERS)}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+        """Find the clusters of a cohort.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (N, D)
+            A table that the schema validates (text or typed, columns in any order), or a plain array.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        ValueError
+            If a parameter cannot be used, or no feature is left to cluster on.
+        """
+        from clinclust.engine.announcement import announcing_compilation
+        from clinclust.engine.problem import pose
+
+        self._check_parameters()
+        frame, schema = self._cohort(X)
+        problem = pose(frame, schema, self.hyperparameters, float(self.concentration))
+        with announcing_compilation():
+            restarts = self._search(problem)
+            self._keep(problem, restarts)
+        self.schema_ = schema
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.n_features_in_ = len(schema)
+        return self
+
+    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
+        """Fit and return `labels_`."""
+        return self.fit(X).labels_
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
+        """Return the most probable cluster of new subjects, int64 (n,); -1 = none of these (eq. 34)."""
+        best = self._scores(X).argmax(axis=1)
+        return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the probability of each cluster and, last, of none of these, float64 (n, K + 1)."""
+        from clinclust.engine.posterior import probabilities
+
+        return probabilities(self._scores(X))
+
+    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the log predictive density of new subjects, float64 (n,): the mixture of eq. 33."""
+        from scipy.special import logsumexp
+
+        return np.asarray(logsumexp(self._scores(X), axis=1), dtype=np.float64)
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
+        """Return the mean log predictive density of new subjects, as scikit-learn's mixtures do."""
+        return float(self.score_samples(X).mean())
+
+    def impute(
+        self,
+        frame: pd.DataFrame,
+        *,
+        how: str = "median",
+        random_state: int | np.random.Generator | None = None,
+    ) -> pd.DataFrame:
+        """Return the validated columns with every missing value of a clustered feature filled in.
+
+        Imputed values are an output: none was used to find the clusters.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Subjects old or new.
+        how : {"median", "mean", "mode", "draw"}
+            What to take from the posterior predictive of the subject's cluster. Categories without order get the
+            most probable level for all but ``"draw"``; the mean of whole numbers is rounded. ``"draw"`` draws
+            the cluster too, from the subject's membership probabilities: repeat it for multiple imputation.
+        random_state : int, numpy.random.Generator or None
+            For ``"draw"``.
+        """
+        from clinclust.imputation import impute
+
+        self._require_fit()
+        return impute(self, frame, how, np.random.default_rng(random_state))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle."""
+        from clinclust.saving import save
+
+        self._require_fit()
+        return save(self, Path(folder))
+
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> MAPDP:
+        """Read a model that `save` wrote; its predictions are the same to the bit."""
+        from clinclust.saving import load
+
+        return load(Path(folder))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{name}={value!r}" for name, value in self.get_params().items() if value is not _DEFAULTS[name]
+        )
+        return f"MAPDP({shown})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "clusters_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="clusterer",
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(allow_nan=True, string=True, categorical=True),
+        )
+
+    def _check_parameters(self) -> None:
+        problems = []
+        if not _is_concentration(self.concentration):
+            problems.append(f"concentration must be a finite number above 0, not {self.concentration!r}")
+        for name in ("n_restarts", "max_sweeps", "n_jobs"):
+            value = getattr(self, name)
+            if (name, value) != ("n_jobs", None) and (
+                not isinstance(value, Integral) or isinstance(value, bool) or value < 1
+            ):
+                problems.append(f"{name} must be a whole number of at least 1, not {value!r}")
+        if isinstance(self.init, str) and self.init not in ("search", "single"):
+            problems.append(f"init must be 'search', 'single' or labels, not {self.init!r}")
+        if self.schema is not None and not isinstance(self.schema, FeatureSchema):
+            problems.append(f"schema must be a FeatureSchema, not {type(self.schema).__name__}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    def _cohort(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, FeatureSchema]:
+        schema = self.schema
+        if schema is None:
+            from clinclust.schema.draft import draft_schema, schema_for_array
+
+            if isinstance(X, pd.DataFrame):
+                schema = draft_schema(X)
+                warnings.warn(
+                    "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
+                    "because the likelihoods decide what is found",
+                    CohortWarning,
+                    stacklevel=3,
+                )
+            else:
+                schema = schema_for_array(_table(X))
+        return schema.validate(_named(X, schema.names)), schema
+
+    def _starts(self, problem: Problem) -> list[Start]:
+        from clinclust.engine.search import search_starts, single_starts, starts_from
+
+        n_subjects = problem.cohort.n_subjects
+        self.random_seed_ = _seed(self.random_state)
+        seeds = np.random.SeedSequence(self.random_seed_).spawn(self.n_restarts)
+        if isinstance(self.init, str):
+            make = search_starts if self.init == "search" else single_starts
+            return make(n_subjects, seeds)
+        labels = np.asarray(self.init)
+        if labels.shape != (n_subjects,):
+            raise ValueError(f"init holds labels of shape {labels.shape}, but the cohort has {n_subjects} subjects")
+        in_order = labels[problem.cohort.order]
+        return starts_from(np.unique(in_order, return_inverse=True)[1].astype(np.int64), seeds)
+
+    def _search(self, problem: Problem) -> list[Restart]:
+        from tqdm import tqdm
+
+        from clinclust.engine.search import run_restarts
+
+        starts = self._starts(problem)
+        # disable=None: silent when standard error is not a terminal.
+        with tqdm(total=len(starts), desc="restarts", delay=1, disable=None if self.progress else True) as bar:
+            return run_restarts(
+                problem,
+                starts,
+                max_sweeps=self.max_sweeps,
+                n_jobs=self.n_jobs,
+                finished=lambda restart: bar.update(),
+            )
+
+    def _keep(self, problem: Problem, restarts: list[Restart]) -> None:
+        from clinclust.engine.agreement import adjusted_rand_index
+        from clinclust.engine.objective import feature_relevance
+        from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+        from clinclust.engine.search import by_decreasing_size
+
+        best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+        if not best.converged:
+            warnings.warn(
+                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
+                CohortWarning,
+                stacklevel=3,
+            )
+        cohort = problem.cohort
+        labels = by_decreasing_size(best.labels)
+        partition = partition_of(problem, labels)
+        self.clusters_ = clusters_of(problem, partition)
+        self.hyperparameters_ = problem.hyperparameters
+        self.concentration_ = problem.concentration
+        self.kept_out_ = problem.kept_out
+        self.labels_ = cohort.in_table_order(labels)
+        self.cluster_sizes_ = np.bincount(labels)
+        self.n_clusters_ = self.cluster_sizes_.size
+        self.log_joint_ = best.log_joint
+        self.log_joint_trace_ = best.trace
+        self.membership_ = cohort.in_table_order(probabilities(leave_one_out_scores(problem, partition)))
+        self.feature_relevance_ = pd.Series(
+            feature_relevance(problem, partition),
+            index=[feature.name for feature in cohort.encoding.features],
+            name="relevance",
+        ).sort_values(ascending=False, kind="stable")
+        self.restarts_ = pd.DataFrame(
+            {
+                "restart": np.arange(1, len(restarts) + 1),
+                "start": [restart.start for restart in restarts],
+                "log_joint": [restart.log_joint for restart in restarts],
+                "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
+                "sweeps": [restart.n_sweeps for restart in restarts],
+                "converged": [restart.converged for restart in restarts],
+                "seconds": [restart.seconds for restart in restarts],
+                "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
+            }
+        )
+
+    def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
+        self._require_fit()
+        features = self.clusters_.encoding.features
+        frame = _named(X, self.schema_.names)
+        return self.schema_.restricted_to(feature.name for feature in features).validate(frame, warn=False), features
+
+    def _scores(self, X: pd.DataFrame | ArrayLike) -> Array:
+        from clinclust.engine.announcement import announcing_compilation
+        from clinclust.engine.encoding import model_values
+
+        frame, features = self._new_subjects(X)
+        with announcing_compilation():
+            return self.clusters_.scores(model_values(frame, features))
+
+    def _require_fit(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise ValueError("This MAPDP is not fitted yet: call fit first")
+
+
+_DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
+_PARAMETERS = ("schema", *_DEFAULTS)
+_DEFAULTS["schema"] = None
+
+
+def log_joint(
+    frame: pd.DataFrame,
+    labels: ArrayLike,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+) -> float:
+    """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that the schema validates.
+    labels : array, shape (N,)
+        Cluster of each subject; any values, equal for subjects of the same cluster.
+    schema : FeatureSchema
+    hyperparameters : dict, optional
+        As in `MAPDP`; what is missing is set from the data.
+    concentration : float
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If the labels, hyperparameters or concentration cannot be used.
+    """
+    from clinclust.engine.objective import log_joint as joint_of
+    from clinclust.engine.posterior import partition_of
+    from clinclust.engine.problem import pose
+
+    frame = schema.validate(frame, warn=False)
+    given = np.asarray(labels)
+    if given.shape != (len(frame),):
+        raise ValueError(f"labels have shape {given.shape}, but the table has {len(frame)} subjects")
+    if not _is_concentration(concentration):
+        raise ValueError(f"concentration must be a finite number above 0, not {concentration!r}")
+    problem = pose(frame, schema, hyperparameters, float(concentration))
+    codes = np.unique(given[problem.cohort.order], return_inverse=True)[1].astype(np.int64)
+    return joint_of(problem, partition_of(problem, codes))
+
+
+def _is_concentration(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < np.inf
+
+
+def _table(X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    table = np.asarray(X)
+    if table.ndim != 2:
+        raise ValueError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
+    return table
+
+
+def _named(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return a DataFrame; the columns of a plain array are those of the schema, in order."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    table = _table(X)
+    if table.shape[1] != len(names):
+        raise ValueError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
+    return pd.DataFrame(table, columns=list(names))
+
+
+def _seed(random_state: int | np.random.Generator | None) -> int:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(f"random_state must be a whole number from 0, a numpy Generator or None, not {random_state!r}")
