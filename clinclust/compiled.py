@@ -7,7 +7,7 @@ division, and never use ``fastmath``, which would assume that no value is NaN: N
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numba import njit
 
@@ -15,16 +15,17 @@ __all__ = ["kernel", "subkernel"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_NO_DOORS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls."""
-    compiled: Function = njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Function = njit(**_OPTIONS)(function)
     return compiled
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call: without a door to Python it compiles in half the time."""
-    compiled: Function = njit(
-        cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    """Compile a function that only kernels call; without a door to Python it compiles in three quarters of the time."""
+    compiled: Function = njit(**_OPTIONS, **_NO_DOORS)(function)
     return compiled

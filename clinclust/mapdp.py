@@ -77,6 +77,8 @@ class MAPDP:
         In nats, all constants included: the density of the validated columns (after their declared transform).
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep; it never decreases.
+    leave_one_out_nll_ : float
+        The paper's E (eq. 12), for reproduction. It is not the joint: moves that raise the joint can worsen it.
     restarts_ : DataFrame
         One row for each restart: start, log joint, clusters, sweeps, converged, seconds, and the adjusted Rand index
         to the winner. Different partitions within a few nats of each other are equally good answers.
@@ -108,6 +110,7 @@ class MAPDP:
     cluster_sizes_: Labels
     log_joint_: float
     log_joint_trace_: Array
+    leave_one_out_nll_: float
     restarts_: pd.DataFrame
     hyperparameters_: dict[str, dict[str, Any]]
     membership_: Array
@@ -344,7 +347,7 @@ class MAPDP:
 
     def _keep(self, problem: Problem, restarts: list[Restart]) -> None:
         from clinclust.engine.agreement import adjusted_rand_index
-        from clinclust.engine.objective import feature_relevance
+        from clinclust.engine.objective import feature_relevance, leave_one_out_nll
         from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
         from clinclust.engine.search import by_decreasing_size
 
@@ -367,7 +370,9 @@ class MAPDP:
         self.n_clusters_ = self.cluster_sizes_.size
         self.log_joint_ = best.log_joint
         self.log_joint_trace_ = best.trace
-        self.membership_ = cohort.in_table_order(probabilities(leave_one_out_scores(problem, partition)))
+        scores = leave_one_out_scores(problem, partition)
+        self.membership_ = cohort.in_table_order(probabilities(scores))
+        self.leave_one_out_nll_ = leave_one_out_nll(problem, partition, scores)
         self.feature_relevance_ = pd.Series(
             feature_relevance(problem, partition),
             index=[feature.name for feature in cohort.encoding.features],

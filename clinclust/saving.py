@@ -42,6 +42,7 @@ def save(model: MAPDP, folder: Path) -> Path:
         "hyperparameters": model.hyperparameters_,
         "kept_out": model.kept_out_,
         "log_joint": model.log_joint_,
+        "leave_one_out_nll": model.leave_one_out_nll_,
         "feature_relevance": model.feature_relevance_.to_dict(),
         "restarts": model.restarts_.to_dict("list"),
     }
@@ -93,6 +94,7 @@ def load(folder: Path) -> MAPDP:
         model.kept_out_ = text["kept_out"]
         model.concentration_ = text["concentration"]
         model.log_joint_ = text["log_joint"]
+        model.leave_one_out_nll_ = text["leave_one_out_nll"]
         model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)
         model.restarts_ = pd.DataFrame(text["restarts"])
     except (KeyError, TypeError, ValueError, OSError, EOFError) as error:

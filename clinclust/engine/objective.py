@@ -83,14 +83,20 @@ def feature_relevance(problem: Problem, partition: Partition) -> Array:
     return np.asarray(apart - together, dtype=np.float64)
 
 
-def leave_one_out_nll(own_log_predictives: Array, sizes: Array, concentration: float) -> float:
+def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
     """Return the papers' E (Raykov et al. 2016, eq. 12), C(N0, N) included; for reproduction only.
 
     Parameters
     ----------
-    own_log_predictives : float64 (N,)
-        ln p(x_i | own cluster without i).
-    sizes : float64 (K,)
-    concentration : float
+    problem : Problem
+    partition : Partition
+    scores : float64 (N, K)
+        What `clinclust.engine.posterior.leave_one_out_scores` returns: log weights, of which only the densities
+        of the subjects' own clusters enter E.
     """
-    return -float(own_log_predictives.sum()) - log_crp(sizes, concentration)
+    labels, sizes = partition.labels, partition.sizes[: int(partition.n_clusters[0])]
+    others = sizes[labels] - 1.0
+    weights = np.log(np.where(others > 0.0, others, problem.concentration))
+    densities = scores[np.arange(labels.size), labels] - weights
+    densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
+    return -float(densities.sum()) - log_crp(sizes, problem.concentration)

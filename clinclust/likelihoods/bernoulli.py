@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from clinclust.likelihoods.binomial import Binomial
 
@@ -19,7 +19,7 @@ class Bernoulli(Binomial):
 
     trials: int = 1
 
-    name = "bernoulli"
+    name: ClassVar[str] = "bernoulli"
 
     @classmethod
     def of(cls, feature: Feature) -> Bernoulli:

@@ -6,7 +6,8 @@ The predictive is beta-binomial (Raykov et al. 2016, eqs. 25-27).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -26,8 +27,8 @@ class Binomial(Likelihood):
 
     trials: int
 
-    name = "binomial"
-    prior = beta
+    name: ClassVar[str] = "binomial"
+    prior: ClassVar[ModuleType] = beta
     n_statistics = 2
 
     @classmethod

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,8 +23,8 @@ class Categorical(Likelihood):
 
     n_levels: int
 
-    name = "categorical"
-    prior = dirichlet
+    name: ClassVar[str] = "categorical"
+    prior: ClassVar[ModuleType] = dirichlet
 
     @classmethod
     def of(cls, feature: Feature) -> Categorical:
@@ -47,7 +48,7 @@ class Categorical(Likelihood):
 
     def statistics(self, values: Array) -> Array:
         """Return the indicator of the level, shape (n, L)."""
-        return (values[:, None] == self.levels(values)).astype(np.float64)
+        return np.equal(values[:, None], self.levels(values)).astype(np.float64)
 
     def log_base_measure(self, values: Array) -> Array:
         """Return 0."""
@@ -59,7 +60,7 @@ class Categorical(Likelihood):
         Half of the weight is spread evenly, so that a level nobody has yet keeps a chance.
         """
         counts = self.statistics(values).sum(axis=0)
-        return 0.5 + 0.5 * self.n_levels * counts / counts.sum()
+        return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
     def predictive(self, posterior: Array) -> Any:
         """Return the distribution over the level codes."""

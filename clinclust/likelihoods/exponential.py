@@ -7,7 +7,8 @@ counts the observations, the rate adds their sum.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +25,8 @@ __all__ = ["Exponential"]
 class Exponential(Likelihood):
     """Waiting time with one unknown hazard."""
 
-    name = "exponential"
-    prior = gamma
+    name: ClassVar[str] = "exponential"
+    prior: ClassVar[ModuleType] = gamma
     n_statistics = 2
 
     @classmethod

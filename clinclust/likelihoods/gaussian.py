@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +25,8 @@ __all__ = ["Gaussian"]
 class Gaussian(Likelihood):
     """Normal distribution with unknown mean and precision."""
 
-    name = "gaussian"
-    prior = normal_gamma
+    name: ClassVar[str] = "gaussian"
+    prior: ClassVar[ModuleType] = normal_gamma
     n_statistics = 3
 
     @classmethod

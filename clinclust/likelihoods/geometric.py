@@ -6,7 +6,8 @@ The predictive is B(a + 1, b + x) / B(a, b) (Raykov et al. 2016, eqs. 30-31).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,8 +24,8 @@ __all__ = ["Geometric"]
 class Geometric(Likelihood):
     """Waiting time in whole steps with one unknown probability of ending at each."""
 
-    name = "geometric"
-    prior = beta
+    name: ClassVar[str] = "geometric"
+    prior: ClassVar[ModuleType] = beta
     n_statistics = 2
 
     @classmethod

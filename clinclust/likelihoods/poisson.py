@@ -7,7 +7,8 @@ here is the one that follows from its updates (eq. 28).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -25,8 +26,8 @@ __all__ = ["Poisson"]
 class Poisson(Likelihood):
     """Events at one unknown rate per subject."""
 
-    name = "poisson"
-    prior = gamma
+    name: ClassVar[str] = "poisson"
+    prior: ClassVar[ModuleType] = gamma
     n_statistics = 2
 
     @classmethod

@@ -112,4 +112,4 @@ def left_out_value(
     `work` is float64 (4,), overwritten. `gamma_ratio` is out[4] of `coefficients`.
     """
     _student(mean, kappa, shape, rate, n - 1.0, total - z, squares - z * z, gamma_ratio, work)
-    return work[0] - work[1] * math.log1p(work[2] * (z - work[3]) ** 2)
+    return float(work[0] - work[1] * math.log1p(work[2] * (z - work[3]) ** 2))

@@ -1,0 +1,208 @@
+"""The `clinclust` command: draft a schema, check a table, fit subtypes, assign new subjects.
+
+Nothing heavy is imported before a command needs it, so that ``clinclust --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["main"]
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+
+_DESCRIPTION = "Find and describe disease subtypes in a clinical cohort table."
+_EXAMPLES = """\
+a first analysis, step by step:
+  clinclust draft cohort.csv --out schema.yaml      propose what every column is; then edit schema.yaml
+  clinclust check cohort.csv --schema schema.yaml   list every value that does not fit
+  clinclust fit cohort.csv --schema schema.yaml --out subtypes
+  clinclust assign new.csv --model subtypes         subtypes of people who were not in the cohort
+
+tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or 2 with one clear message on standard error when the input is at fault."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            options.run(options)
+    except (ValueError, OSError, ImportError) as error:
+        # Everything clinclust raises about its input is one of these: SchemaError and CohortError are ValueErrors.
+        print(f"clinclust: {error}", file=sys.stderr)
+        return _BAD_INPUT
+    except KeyboardInterrupt:
+        print("clinclust: stopped", file=sys.stderr)
+        return _INTERRUPTED
+    return 0
+
+
+def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
+    print(f"clinclust: note: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from clinclust import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="clinclust",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"clinclust {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    draft = commands.add_parser("draft", help="propose a feature schema for a table", description=_draft.__doc__)
+    _add_table(draft)
+    draft.add_argument("--out", type=Path, metavar="SCHEMA", help="file to write (default: standard output)")
+    draft.add_argument("--force", action="store_true", help="overwrite the file if it exists")
+    draft.set_defaults(run=_draft)
+
+    check = commands.add_parser("check", help="check a table against a schema", description=_check.__doc__)
+    _add_table(check)
+    _add_schema(check)
+    check.set_defaults(run=_check)
+
+    fit = commands.add_parser("fit", help="find subtypes and write the report", description=_fit.__doc__)
+    _add_table(fit)
+    _add_schema(fit)
+    fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for model, assignments and report")
+    fit.add_argument(
+        "--concentration", type=float, default=3.0, metavar="N0", help="prior count of a new subtype (default: 3)"
+    )
+    fit.add_argument("--restarts", type=int, default=20, metavar="R", help="starts of the search (default: 20)")
+    fit.add_argument("--seed", type=int, default=0, help="seed of the search, printed in the report (default: 0)")
+    fit.add_argument("--jobs", type=int, metavar="J", help="threads (default: one for each processor)")
+    fit.add_argument(
+        "--min-size", type=int, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
+    )
+    fit.add_argument(
+        "--significance-level", type=float, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
+    )
+    fit.set_defaults(run=_fit)
+
+    assign = commands.add_parser("assign", help="assign new subjects to subtypes", description=_assign.__doc__)
+    _add_table(assign)
+    assign.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder that `clinclust fit` wrote")
+    assign.add_argument("--out", type=Path, metavar="CSV", help="file to write (default: standard output)")
+    assign.set_defaults(run=_assign)
+    return parser
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", type=Path, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
+    parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schema", type=Path, required=True, help="feature schema (YAML)")
+
+
+def _draft(options: argparse.Namespace) -> None:
+    """Propose a likelihood for every column, with the reason; the result is there to be edited."""
+    from clinclust.schema.draft import draft_schema
+
+    if options.out is not None and options.out.exists() and not options.force:
+        raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
+    schema = draft_schema(_read(options))
+    if options.out is None:
+        sys.stdout.write(schema.to_yaml())
+    else:
+        schema.to_yaml(options.out)
+        print(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
+
+
+def _check(options: argparse.Namespace) -> None:
+    """List everything in the table that does not fit the schema, all at once."""
+    schema, frame = _schema(options), _read(options)
+    frame = schema.validate(frame)
+    print(
+        f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
+        f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
+    )
+
+
+def _fit(options: argparse.Namespace) -> None:
+    """Find the subtypes and write model.json, model.npz, assignments.csv, subtypes.xlsx and subtypes.html."""
+    from clinclust.assignments import assignment_table, write_assignments
+    from clinclust.comparisons import compare_subtypes
+    from clinclust.mapdp import MAPDP
+    from clinclust.reporting import write_report
+
+    schema = _schema(options)
+    frame = schema.validate(_read(options))
+    model = MAPDP(
+        schema,
+        concentration=options.concentration,
+        n_restarts=options.restarts,
+        n_jobs=options.jobs,
+        random_state=options.seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `validate` has just said it
+        model.fit(frame)
+    tests = {"min_size": options.min_size, "significance_level": options.significance_level}
+    comparisons = compare_subtypes(frame, model.labels_, schema, **tests)
+    model.save(options.out)
+    write_assignments(
+        assignment_table(frame, schema, model.labels_, model.membership_), options.out / "assignments.csv"
+    )
+    for name in ("subtypes.xlsx", "subtypes.html"):
+        write_report(model, frame, options.out / name, comparisons=comparisons, **tests)
+    sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
+    print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
+    print(f"Wrote {options.out}: subtypes.xlsx, subtypes.html, assignments.csv, model.json, model.npz")
+
+
+def _assign(options: argparse.Namespace) -> None:
+    """Give each subject of a table its most probable subtype; 0 means none of these."""
+    import numpy as np
+
+    from clinclust.assignments import assignment_table, write_assignments
+    from clinclust.mapdp import MAPDP, NONE_OF_THESE
+
+    model = MAPDP.load(options.model)
+    frame = _read(options)
+    probabilities = model.predict_proba(frame)
+    labels = probabilities.argmax(axis=1)
+    labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
+    table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])
+    if options.out is None:
+        write_assignments(table, sys.stdout)
+    else:
+        write_assignments(table, options.out)
+        print(f"Wrote {options.out}: {len(table)} subjects")
+
+
+def _schema(options: argparse.Namespace) -> FeatureSchema:
+    from clinclust.schema import FeatureSchema
+
+    return FeatureSchema.from_yaml(options.schema)
+
+
+def _read(options: argparse.Namespace) -> pd.DataFrame:
+    from clinclust.tables import read_cohort
+
+    frame = read_cohort(options.table, sheet=options.sheet)
+    # Messages name rows as a spreadsheet shows them, the header being row 1.
+    frame.index = frame.index + 2
+    return frame
+
+
+if __name__ == "__main__":
+    sys.exit(main())

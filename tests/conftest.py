@@ -1,0 +1,19 @@
+"""What all tests share."""
+
+import hashlib
+import os
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+
+
+def _fingerprint_of_kernels() -> str:
+    """Hash every source file: a kernel compiled before a callee in another file changed would be stale."""
+    digest = hashlib.sha256()
+    for path in sorted((_ROOT / "clinclust").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Numba reads this when it is imported, which no test module has done yet.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_fingerprint_of_kernels()}"))

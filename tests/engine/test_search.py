@@ -1,0 +1,132 @@
+"""The search: exact on small cohorts, monotone always, the same for every order and number of threads."""
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.engine.agreement import adjusted_rand_index
+from clinclust.engine.objective import log_crp, log_marginals
+from clinclust.engine.partition import new_partition
+from clinclust.engine.problem import pose
+from clinclust.engine.search import by_decreasing_size
+from clinclust.engine.sweep import score_all
+
+PARTITIONS = {n: list(oracles.partitions(n)) for n in (5, 6, 7, 8)}
+
+
+def best_of_all(problem):
+    """Return the highest joint of all partitions, from the marginal of every subset."""
+    n = problem.cohort.n_subjects
+    arrays = problem.cohort.arrays
+    statistics = new_partition(arrays, np.arange(n)).statistics[:n]
+    members = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    marginal = np.zeros(2**n)
+    marginal[1:] = log_marginals(arrays, problem.prior, members @ statistics).sum(axis=1)
+    best = -np.inf
+    for labels in PARTITIONS[n]:
+        subsets = np.bincount(labels, weights=2.0 ** np.arange(n)).astype(int)
+        joint = marginal[subsets].sum() + log_crp(np.bincount(labels).astype(float), problem.concentration)
+        best = max(best, joint)
+    return best + problem.cohort.log_base
+
+
+def test_the_default_fit_finds_the_best_of_all_partitions():
+    rng = np.random.default_rng(2016)
+    found = []
+    while len(found) < 300:
+        n = int(rng.integers(5, 9))
+        kinds = rng.choice(LIKELIHOODS, size=int(rng.integers(2, 8)))
+        frame, schema, _, _ = mixed_cohort(int(rng.integers(2**31)), n, kinds, n_groups=int(rng.integers(1, 4)))
+        if schema is None:  # by chance no column varies
+            continue
+        model = MAPDP(schema, random_state=0, n_jobs=1).fit(frame)
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+        found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
+    assert np.mean(found) >= 0.99
+
+
+@pytest.mark.parametrize("init", ["search", "single"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
+    frame, schema, _, _ = mixed_cohort(seed, n=150, likelihoods=LIKELIHOODS * 3)
+    model = MAPDP(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
+    assert (np.diff(model.log_joint_trace_) >= 0).all()
+    assert model.restarts_["converged"].all()
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    labels = model.labels_[problem.cohort.order]
+    scores = np.zeros((150, model.n_clusters_ + 1))
+    partition = new_partition(problem.cohort.arrays, labels)
+    score_all(problem.cohort.arrays, problem.prior, problem.log_concentration, partition, True, scores)
+    assert (scores.max(axis=1) - scores[np.arange(150), labels] < 1e-6).all()
+
+
+def test_the_number_of_threads_changes_no_bit():
+    frame, schema, _, _ = mixed_cohort(5, n=200, likelihoods=LIKELIHOODS * 2)
+    models = [MAPDP(schema, random_state=3, n_jobs=jobs, n_restarts=8).fit(frame) for jobs in (1, 2, 4)]
+    for model in models[1:]:
+        assert model.log_joint_ == models[0].log_joint_
+        assert model.labels_.tolist() == models[0].labels_.tolist()
+        assert model.membership_.tobytes() == models[0].membership_.tobytes()
+        pd.testing.assert_frame_equal(
+            model.restarts_.drop(columns="seconds"), models[0].restarts_.drop(columns="seconds"), check_exact=True
+        )
+
+
+def test_the_order_of_the_subjects_changes_no_bit():
+    frame, schema, _, _ = mixed_cohort(6, n=200, likelihoods=LIKELIHOODS * 2)
+    shuffled = np.random.default_rng(0).permutation(200)
+    first = MAPDP(schema, random_state=3, n_restarts=8).fit(frame)
+    second = MAPDP(schema, random_state=3, n_restarts=8).fit(frame.iloc[shuffled])
+    assert second.log_joint_ == first.log_joint_
+    assert second.labels_.tolist() == first.labels_[shuffled].tolist()
+    assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
+
+
+def test_given_starts_travel_with_their_subjects():
+    frame, schema, _, groups = mixed_cohort(8, n=120, likelihoods=LIKELIHOODS * 2)
+    shuffled = np.random.default_rng(1).permutation(120)
+    first = MAPDP(schema, init=groups, random_state=3, n_restarts=3).fit(frame)
+    second = MAPDP(schema, init=groups[shuffled], random_state=3, n_restarts=3).fit(frame.iloc[shuffled])
+    assert second.labels_.tolist() == first.labels_[shuffled].tolist()
+    assert set(first.restarts_["start"]) == {"given"}
+
+
+def test_a_column_without_values_changes_no_label():
+    frame, schema, _, _ = mixed_cohort(9, n=120)
+    empty = Feature(name="never_measured", likelihood="gaussian")
+    first = MAPDP(schema, random_state=3, n_restarts=6).fit(frame)
+    with pytest.warns(UserWarning, match="never_measured"):
+        second = MAPDP(FeatureSchema([empty, *schema]), random_state=3, n_restarts=6).fit(
+            frame.assign(never_measured=np.nan)
+        )
+    assert second.labels_.tolist() == first.labels_.tolist()
+    assert second.log_joint_ == first.log_joint_
+    assert second.kept_out_ == {"never_measured": "no observed value"}
+
+
+def test_labels_count_down_from_the_largest_cluster():
+    labels = by_decreasing_size(np.array([4, 2, 2, 9, 9, 9, 4, 7]))
+    assert labels.tolist() == [1, 2, 2, 0, 0, 0, 1, 3]
+
+
+def test_the_papers_start_is_trapped_where_the_search_is_not():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 50)
+    X = rng.normal(rng.normal(0, 2.0, (4, 20))[groups], 1.0)
+    search = MAPDP(random_state=0).fit(X)
+    single = MAPDP(random_state=0, init="single").fit(X)
+    assert search.log_joint_ > single.log_joint_ + 100
+    assert adjusted_rand_index(search.labels_, groups) == 1.0
+
+
+def test_agreement_is_that_of_scikit_learn():
+    from sklearn.metrics import adjusted_rand_score
+
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n = int(rng.integers(1, 40))
+        first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
+        assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)

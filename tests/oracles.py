@@ -1,0 +1,79 @@
+"""An independent computation of the model with scipy's distributions, one subject after the other.
+
+Nothing here uses the package's formulas: a cluster's density is the chain of the predictives that the textbooks give
+for each pair of likelihood and prior, and the partition's is the seating rule of the Chinese restaurant.
+"""
+
+import numpy as np
+from scipy import stats
+
+
+def predictive(likelihood, hyperparameters, values, trials=None):
+    """Return scipy's frozen predictive of the next value after `values`, and the hyperparameters as they were."""
+    h, x = hyperparameters, np.asarray(values, dtype=float)
+    n = x.size
+    if likelihood == "bernoulli":
+        a, b = h["a"] + x.sum(), h["b"] + (1 - x).sum()
+        return stats.bernoulli(a / (a + b))
+    if likelihood == "binomial":
+        return stats.betabinom(trials, h["a"] + x.sum(), h["b"] + n * trials - x.sum())
+    if likelihood == "categorical":
+        weights = np.array(h["concentrations"]) + np.bincount(x.astype(int), minlength=len(h["concentrations"]))
+        return stats.rv_discrete(values=(np.arange(weights.size), weights / weights.sum()))
+    if likelihood == "poisson":
+        shape, rate = h["shape"] + x.sum(), h["rate"] + n
+        return stats.nbinom(shape, rate / (rate + 1))
+    if likelihood == "geometric":
+        return stats.betanbinom(1, h["a"] + n, h["b"] + x.sum())
+    if likelihood == "exponential":
+        return stats.lomax(h["shape"] + n, scale=h["rate"] + x.sum())
+    mean, kappa, shape, rate = h["mean"], h["kappa"], h["shape"], h["rate"]
+    for value in x:  # one observation after the other, so that no sum of squares is shared with the package
+        rate = rate + kappa * (value - mean) ** 2 / (2 * (kappa + 1))
+        mean = (kappa * mean + value) / (kappa + 1)
+        kappa, shape = kappa + 1, shape + 0.5
+    return stats.t(2 * shape, loc=mean, scale=np.sqrt(rate * (kappa + 1) / (shape * kappa)))
+
+
+def log_predictive(likelihood, hyperparameters, values, new, trials=None):
+    """Return ln p(new | values)."""
+    if likelihood == "categorical":  # scipy's rv_discrete rounds its probabilities
+        h = hyperparameters["concentrations"]
+        counts = np.bincount(np.asarray(values, dtype=int), minlength=len(h))
+        return float(np.log((h[int(new)] + counts[int(new)]) / (sum(h) + len(values))))
+    distribution = predictive(likelihood, hyperparameters, values, trials)
+    continuous = likelihood in ("exponential", "gaussian")
+    return float(distribution.logpdf(new) if continuous else distribution.logpmf(new))
+
+
+def log_joint(columns, labels, hyperparameters, concentration):
+    """Return ln p(X_obs, z) by seating the subjects one by one.
+
+    Parameters
+    ----------
+    columns : dict
+        {feature: (likelihood, trials, values)} with NaN for missing.
+    """
+    labels = np.asarray(labels)
+    total = 0.0
+    for i, label in enumerate(labels):
+        seated = np.flatnonzero(labels[:i] == label)
+        total += np.log(seated.size if seated.size else concentration) - np.log(i + concentration)
+        for name, (likelihood, trials, values) in columns.items():
+            if not np.isnan(values[i]):
+                before = values[seated][~np.isnan(values[seated])]
+                total += log_predictive(likelihood, hyperparameters[name], before, values[i], trials)
+    return total
+
+
+def partitions(n):
+    """Yield every partition of n subjects as labels."""
+
+    def extend(labels, highest):
+        if len(labels) == n:
+            yield np.array(labels)
+            return
+        for label in range(highest + 2):
+            yield from extend([*labels, label], max(highest, label))
+
+    yield from extend([0], 0)
