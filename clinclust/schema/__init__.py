@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from clinclust.schema.array_schema import schema_for_array
+from clinclust.schema.draft import draft_schema
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.informative import kept_out
 
-__all__ = ["Feature", "FeatureSchema"]
+__all__ = ["Feature", "FeatureSchema", "draft_schema", "kept_out", "schema_for_array"]

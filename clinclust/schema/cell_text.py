@@ -6,20 +6,34 @@ import datetime
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["INFINITY", "NUMBER", "canonical_text", "number_of"]
+__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of"]
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """Numbers as a table may write them: ASCII digits, a decimal point, an exponent. Nothing else is a number."""
 
-INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+_INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
+_CHARACTERS = frozenset("0123456789.+-eE")
 _LARGEST_WHOLE_FLOAT = 2.0**53  # above it neighbouring whole numbers are no longer told apart
 
 
 def number_of(text: str) -> float:
-    """Return the number that `text` writes, NaN when it does not write one (``1e400`` is infinite)."""
-    return float(text) if NUMBER.fullmatch(text) else float("nan")
+    """Return the number that `text` writes, NaN when it writes none; ``1e400`` and ``inf`` are infinite."""
+    return float(text) if NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else float("nan")
+
+
+def numbers_of(texts: list[str]) -> NDArray[np.float64]:
+    """Return `number_of` each text, quickly when all of them are numbers."""
+    if _CHARACTERS.issuperset(
+        "".join(texts)
+    ):  # of these characters Python's float reads exactly what NUMBER matches
+        try:
+            return np.array(texts, dtype=object).astype(np.float64)
+        except ValueError:
+            pass
+    return np.array([number_of(text) for text in texts], dtype=np.float64)
 
 
 def canonical_text(value: object) -> str:

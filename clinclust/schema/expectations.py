@@ -8,7 +8,15 @@ from typing import Literal
 
 from clinclust.schema.feature import Feature
 
-__all__ = ["LARGEST_COUNT", "Expectation", "Kind", "expectations", "holds_whole_numbers", "limits", "transform_limit"]
+__all__ = [
+    "LARGEST_COUNT",
+    "Expectation",
+    "Kind",
+    "expectations",
+    "holds_whole_numbers",
+    "limits",
+    "transform_limit",
+]
 
 Kind = Literal["observed", "level", "number", "finite", "whole", "range", "transform"]
 

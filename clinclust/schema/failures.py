@@ -89,7 +89,10 @@ def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataF
     if not ids or not set(ids) <= set(table.columns):
         return []
     keys = pd.DataFrame(
-        {name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).values for name in ids}
+        {
+            name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).values
+            for name in ids
+        }
     )
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if not repeated.any():
@@ -165,7 +168,9 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     if kind == "finite":
         return _CORRECT
     if kind == "whole":
-        return "Round the values, or choose a likelihood for numbers that are not whole (gaussian, exponential)."
+        return (
+            "Round the values, or choose a likelihood for numbers that are not whole (gaussian, exponential)."
+        )
     if kind == "transform":
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
@@ -181,7 +186,10 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
         return any(pattern.fullmatch(text) for text in examples)
 
     if any_like(_THOUSANDS):
-        return "Write numbers without separators between thousands (a comma for the decimals must be a point). " + _CORRECT
+        return (
+            "Write numbers without separators between thousands (a comma for the decimals must be a point). "
+            + _CORRECT
+        )
     if any_like(_DECIMAL_COMMA):
         return f"Write a decimal point, not a decimal comma: frame[{name!r}] = frame[{name!r}].str.replace(',', '.')."
     if any_like(_CENSORED):

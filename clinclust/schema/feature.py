@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from clinclust.errors import SchemaError
 from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
-from clinclust.schema.nearest import did_you_mean
+from clinclust.schema.nearest import did_you_mean, nearest
 
 __all__ = ["Feature", "FeatureError"]
 
 Role = Literal["cluster", "describe", "id", "ignore"]
-LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
+LikelihoodName = Literal[
+    "bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"
+]
 Transform = Literal["log", "log1p", "sqrt"]
 
 
@@ -158,19 +160,25 @@ class Feature(BaseModel):
 def _problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str | None, str]]:
     """Say in plain words what pydantic found, and what the fields that it accepted still lack."""
     problems: list[tuple[str | None, str]] = []
+    meant: set[str | None] = set()  # known keys that unknown ones were probably meant to be
     for found in error.errors(include_url=False):
         field = str(found["loc"][0])
         if found["type"] == "missing":
             problems.append((None, f"{field} is missing"))
         elif found["type"] == "extra_forbidden":
             problems.append((field, f"unknown key.{did_you_mean(field, Feature.model_fields)}"))
+            meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
-            choices = [choice.strip("'") for choice in found["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+            choices = [
+                choice.strip("'") for choice in found["ctx"]["expected"].replace(" or ", ", ").split(", ")
+            ]
             given = found["input"]
-            problems.append((field, f"must be one of {', '.join(choices)}, not {given!r}.{_hint(given, choices)}"))
+            problems.append(
+                (field, f"must be one of {', '.join(choices)}, not {given!r}.{_hint(given, choices)}")
+            )
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
-    faulty = {field for field, _ in problems} | {"name"}
+    faulty = {field for field, _ in problems} | meant | {"name"}
     if "role" not in faulty and "likelihood" not in faulty:
         sound = {key: value for key, value in fields.items() if key not in faulty}
         try:

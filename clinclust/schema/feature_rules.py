@@ -54,9 +54,15 @@ def _rules_of_levels(feature: Feature) -> Iterator[tuple[str, str]]:
             yield "levels", "categorical needs the list of its levels"
         return
     if feature.likelihood not in _TAKES_LEVELS:
-        yield "levels", f"{feature.likelihood} takes numbers, not levels (only {', '.join(_TAKES_LEVELS)} have levels)"
+        yield (
+            "levels",
+            f"{feature.likelihood} takes numbers, not levels (only {', '.join(_TAKES_LEVELS)} have levels)",
+        )
     elif feature.likelihood == "bernoulli" and len(levels) != 2:
-        yield "levels", f"bernoulli needs exactly two levels, the second one meaning yes; there are {len(levels)}"
+        yield (
+            "levels",
+            f"bernoulli needs exactly two levels, the second one meaning yes; there are {len(levels)}",
+        )
     elif len(levels) < 2:
         yield "levels", f"{feature.likelihood} needs at least two levels"
     for code in feature.missing_codes:
@@ -108,10 +114,16 @@ def _rules_of_prior(feature: Feature) -> Iterator[tuple[str, str]]:
                 f"{feature.likelihood} has no hyperparameter {name!r} ({known}).{did_you_mean(name, names)}",
             )
         elif isinstance(value, list) != (name == "concentrations"):
-            yield "prior", f"{name} must be {'a list of numbers' if name == 'concentrations' else 'one number'}"
+            yield (
+                "prior",
+                f"{name} must be {'a list of numbers' if name == 'concentrations' else 'one number'}",
+            )
         elif isinstance(value, list):
             if feature.levels is not None and len(value) != len(feature.levels):
-                yield "prior", f"concentrations must be {len(feature.levels)} numbers, one for each level in order"
+                yield (
+                    "prior",
+                    f"concentrations must be {len(feature.levels)} numbers, one for each level in order",
+                )
             if not all(number > 0 for number in value):
                 yield "prior", "concentrations must be greater than 0"
         elif name != "mean" and value <= 0:

@@ -134,13 +134,19 @@ class FeatureSchema:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureSchema):
             return NotImplemented
-        return (self._features, self._settings, self._extras) == (other._features, other._settings, other._extras)
+        return (self._features, self._settings, self._extras) == (
+            other._features,
+            other._settings,
+            other._extras,
+        )
 
     def __hash__(self) -> int:
         return hash((self._features, self._settings))
 
     def __repr__(self) -> str:
-        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(sort=False)
+        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(
+            sort=False
+        )
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
 
@@ -159,7 +165,9 @@ class FeatureSchema:
             [feature for feature in self._features if feature.name in wanted], other_columns="ignore"
         )
 
-    def _with_features(self, features: list[Feature], other_columns: Literal["error", "ignore"]) -> FeatureSchema:
+    def _with_features(
+        self, features: list[Feature], other_columns: Literal["error", "ignore"]
+    ) -> FeatureSchema:
         schema = FeatureSchema(
             features, title=self.title, missing_codes=self.missing_codes, other_columns=other_columns
         )
@@ -259,5 +267,3 @@ class FeatureSchema:
         schema = self._with_features(list(self._features), self.other_columns)
         schema._extras = extras
         return schema
-
-

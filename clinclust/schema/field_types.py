@@ -25,7 +25,9 @@ def _encodable(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{value!r} holds half of a character (a lone surrogate), which no file can store") from None
+        raise ValueError(
+            f"{value!r} holds half of a character (a lone surrogate), which no file can store"
+        ) from None
     return value
 
 
@@ -91,7 +93,9 @@ def _prior(value: Any) -> dict[str, float | list[float]]:
     read: dict[str, float | list[float]] = {}
     for name, given in value.items():
         try:
-            read[str(name)] = [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
+            read[str(name)] = (
+                [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
+            )
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
     return read

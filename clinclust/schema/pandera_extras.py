@@ -22,7 +22,7 @@ class PanderaExtras:
     unique : list of str
         Columns whose values must all differ.
     frame : dict of str to object
-        Arguments of ``pandera.DataFrameSchema`` about the table as a whole: checks, parsers, unique, index.
+        Arguments of ``pandera.DataFrameSchema`` about the table as a whole: checks, unique, index.
     """
 
     checks: dict[str, list[Any]] = field(default_factory=dict)
@@ -57,7 +57,13 @@ class PanderaExtras:
             raise SchemaError(problems)
 
     def _asked(self) -> list[tuple[str, str]]:
-        asked = [(name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_]
-        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
+        asked = [
+            (name, f"the check {check.error or check.name}")
+            for name, all_ in self.checks.items()
+            for check in all_
+        ]
+        asked += [
+            (name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_
+        ]
         asked += [(name, "unique=True") for name in self.unique]
         return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]

@@ -116,4 +116,12 @@ def _identifier_checks(schema: FeatureSchema) -> list[Any]:
         return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
 
     expected = f"a different {' and '.join(ids)} in every row"
-    return [pa.Check(differ, name=OWN_CHECK + "identifier", error=expected, ignore_na=False, n_failure_cases=_CASES_KEPT)]
+    return [
+        pa.Check(
+            differ,
+            name=OWN_CHECK + "identifier",
+            error=expected,
+            ignore_na=False,
+            n_failure_cases=_CASES_KEPT,
+        )
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import INFINITY, canonical_text, number_of
+from clinclust.schema.cell_text import canonical_text, number_of, numbers_of
 from clinclust.schema.expectations import (
     Kind,
     holds_whole_numbers,
@@ -81,20 +81,33 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     """
 
     def text(value: object) -> str:
-        return str(int(value)) if truth_as_number and isinstance(value, (bool, np.bool_)) else canonical_text(value)
+        return (
+            str(int(value))
+            if truth_as_number and isinstance(value, (bool, np.bool_))
+            else canonical_text(value)
+        )
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy(dtype=np.intp)
         texts = [text(value) for value in column.cat.categories]
-    elif column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+    elif _holds_text_only(column):
+        codes, uniques = pd.factorize(column)
+        texts = [value.strip() for value in uniques.to_numpy(dtype=object)]
+    elif column.dtype == object:
         # 1, 1.0 and True are one and the same to a hash table: tell them apart before they meet in one.
         cells = [None if _is_missing(value) else text(value) for value in column]
         codes, uniques = pd.factorize(np.array(cells, dtype=object))
-        texts = list(uniques)
+        texts = uniques.tolist()
     else:
         codes, uniques = pd.factorize(column)
         texts = [text(value) for value in uniques]
     return TextCells(codes, texts)
+
+
+def _holds_text_only(column: pd.Series) -> bool:
+    if column.dtype == object:
+        return pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return isinstance(column.dtype, pd.StringDtype)
 
 
 def _is_missing(value: object) -> bool:
@@ -103,7 +116,9 @@ def _is_missing(value: object) -> bool:
 
 def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     cells = text_cells(column)
-    missing = (cells.codes < 0) | cells.pick(np.array([text in missing_codes for text in cells.texts], dtype=bool))
+    missing = (cells.codes < 0) | cells.pick(
+        np.array([text in missing_codes for text in cells.texts], dtype=bool)
+    )
     texts = np.array([*cells.texts, None], dtype=object)
     texts = np.where(missing, None, texts[cells.codes])
     values = pd.Series(texts, index=column.index, name=column.name, dtype=ID_DTYPE)
@@ -136,10 +151,11 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column, truth_as_number=feature.likelihood == "bernoulli")
-        of_text = np.array([_number_or_infinity(text) for text in cells.texts] + [np.nan])
-        is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+        codes = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+        of_text = np.full(len(codes) + 1, np.nan)
+        of_text[:-1][~codes] = numbers_of([text for text in cells.texts if text not in missing_codes])
         numbers = of_text[cells.codes]
-        missing = (cells.codes < 0) | cells.pick(is_code)
+        missing = (cells.codes < 0) | cells.pick(codes)
         unreadable = np.isnan(numbers) & ~missing
     if missing_numbers:
         missing = missing | np.isin(numbers, missing_numbers)
@@ -155,10 +171,6 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
 def _is_numeric(dtype: object) -> bool:
     api = pd.api.types
     return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
-
-
-def _number_or_infinity(text: str) -> float:
-    return float(text) if INFINITY.fullmatch(text) else number_of(text)
 
 
 def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
@@ -186,5 +198,3 @@ def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> 
 
 def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[np.bool_]]:
     return {kind: rows for kind, rows in faults.items() if rows.any()}
-
-

@@ -25,7 +25,9 @@ class Settings:
     other_columns: Literal["error", "ignore"]
 
 
-def settings_of(features: tuple[Feature, ...], title: Any, missing_codes: Any, other_columns: Any) -> Settings:
+def settings_of(
+    features: tuple[Feature, ...], title: Any, missing_codes: Any, other_columns: Any
+) -> Settings:
     """Check what a schema is made of and return its settings.
 
     Raises

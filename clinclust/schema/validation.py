@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import CohortError, CohortWarning
-from clinclust.schema.failures import Failure, column_failures, duplicate_identifiers, failures_frame, user_check_failure
+from clinclust.schema.failures import (
+    Failure,
+    column_failures,
+    duplicate_identifiers,
+    failures_frame,
+    user_check_failure,
+)
 from clinclust.schema.informative import kept_out
 from clinclust.schema.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["validate"]
+__all__ = ["refuse_unusable", "validate"]
 
 _NAMES_WARNED_OF = 20
 
@@ -23,8 +29,10 @@ _NAMES_WARNED_OF = 20
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
     """Do the work of `FeatureSchema.validate`, which documents it."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"validate needs a pandas DataFrame (one row per subject), not {type(frame).__name__}")
-    _refuse_unusable(frame)
+        raise TypeError(
+            f"validate needs a pandas DataFrame (one row per subject), not {type(frame).__name__}"
+        )
+    refuse_unusable(frame)
     about_columns = _failures_of_columns(schema, frame)
     repeated = set(frame.columns[frame.columns.duplicated()])
     present = [
@@ -44,13 +52,15 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
     return typed
 
 
-def _refuse_unusable(frame: pd.DataFrame) -> None:
+def refuse_unusable(frame: pd.DataFrame) -> None:
     """Raise CohortError for a table whose columns or rows cannot even be looked at."""
     if isinstance(frame.columns, pd.MultiIndex):
         repair = "Join the parts: frame.columns = ['_'.join(map(str, parts)) for parts in frame.columns]"
         failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
     elif len(frame) == 0:
-        failure = Failure("the table", "at least one row; it has none", repair="Check how the file was read or filtered.")
+        failure = Failure(
+            "the table", "at least one row; it has none", repair="Check how the file was read or filtered."
+        )
     else:
         return
     raise CohortError(failures_frame([failure]))
@@ -74,7 +84,9 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
             if name not in schema:
                 hint = did_you_mean(str(name), absent or schema.names)
                 repair = f"{hint} Drop it, name it in the schema (role: ignore will do), or set other_columns: ignore."
-                failures.append(Failure(str(name), "only columns that the schema names", repair=repair.strip()))
+                failures.append(
+                    Failure(str(name), "only columns that the schema names", repair=repair.strip())
+                )
     return failures
 
 
@@ -107,7 +119,10 @@ def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[
     for name, kind, _ in found:
         if name is not None and kind is not None and name not in unsound:
             unsound.add(name)
-            failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), table[name])
+            column = table[name]
+            for parser in schema.extras.parsers.get(name, []):
+                column = parser(column).parser_output
+            failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), column)
     failures += duplicate_identifiers([feature.name for feature in schema.ids], schema, table)
     for name, kind, error in found:
         # A check of the user's own sees typed values only, so it has nothing to say about an unsound column.

@@ -34,7 +34,9 @@ class _Problems(list[tuple[int, str]]):
         self.append((node.start_mark.line + 1, sentence))
 
     def error(self) -> SchemaError:
-        return SchemaError([f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])])
+        return SchemaError(
+            [f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])]
+        )
 
 
 def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
@@ -43,13 +45,19 @@ def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
 
     problems = _Problems()
     top = _top(_text_of(path_or_text), problems)
-    settings = {key: _plain(node, key, problems) for key, (_, node) in top.items() if key not in ("features", "clinclust")}
+    settings = {
+        key: _plain(node, key, problems)
+        for key, (_, node) in top.items()
+        if key not in ("features", "clinclust")
+    }
     features = _features(top, problems)
     if problems:
         raise problems.error()
-    for name, sentence in clashes([feature for feature, _ in features], tuple(settings.get("missing_codes", ("",)))):
-        node = [node for feature, node in features if feature.name == name][-1]
-        problems.add(node, f"{name}: {sentence}")
+    missing_codes = settings.get("missing_codes", [""])
+    if isinstance(missing_codes, list):
+        for name, sentence in clashes([feature for feature, _ in features], tuple(missing_codes)):
+            node = [node for feature, node in features if feature.name == name][-1]
+            problems.add(node, f"{name}: {sentence}")
     if problems:
         raise problems.error()
     try:
@@ -71,23 +79,29 @@ def _text_of(path_or_text: str | os.PathLike[str]) -> str:
 
 
 def _looks_like_yaml(text: str) -> bool:
-    return "\n" in text or not text.strip() or text.lstrip().startswith(("clinclust:", "{", "features:", "#"))
+    return "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
 
 
 def _top(text: str, problems: _Problems) -> dict[str, tuple[yaml.Node, yaml.Node]]:
     """Return the key and value nodes of the document."""
     root = _compose(text)
     if root is None:
-        raise SchemaError("line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`")
+        raise SchemaError(
+            "line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`"
+        )
     if not isinstance(root, yaml.MappingNode):
-        raise SchemaError("line 1: a schema is a mapping that begins with `clinclust: 1`, not a list or a single value")
+        raise SchemaError(
+            "line 1: a schema is a mapping that begins with `clinclust: 1`, not a list or a single value"
+        )
     top = _mapping(root, _TOP_KEYS, "", problems)
     if "clinclust" not in top:
         problems.append((1, f"`clinclust: {FORMAT_VERSION}`, the version of the format, is missing"))
     else:
         version = top["clinclust"][1]
         if not isinstance(version, yaml.ScalarNode) or version.value != str(FORMAT_VERSION):
-            problems.add(version, f"clinclust: this program reads version {FORMAT_VERSION} of the format only")
+            problems.add(
+                version, f"clinclust: this program reads version {FORMAT_VERSION} of the format only"
+            )
     if "features" not in top:
         problems.append((1, "`features`, the list of features, is missing"))
     return top
@@ -100,9 +114,13 @@ def _compose(text: str) -> yaml.Node | None:
         for event in yaml.parse(text, Loader=_Loader):
             line = event.start_mark.line + 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise SchemaError(f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes")
+                raise SchemaError(
+                    f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
+                )
             if getattr(event, "tag", None):
-                raise SchemaError(f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes")
+                raise SchemaError(
+                    f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes"
+                )
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
@@ -120,7 +138,7 @@ def _compose(text: str) -> yaml.Node | None:
 def _mapping(
     node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: _Problems
 ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Return the entries of a mapping with known keys; unknown and duplicate keys are problems."""
+    """Return the entries of a mapping; duplicate keys are problems, and so are unknown ones if any are known."""
     entries: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -135,12 +153,16 @@ def _mapping(
     return entries
 
 
-def _features(top: dict[str, tuple[yaml.Node, yaml.Node]], problems: _Problems) -> list[tuple[Feature, yaml.Node]]:
+def _features(
+    top: dict[str, tuple[yaml.Node, yaml.Node]], problems: _Problems
+) -> list[tuple[Feature, yaml.Node]]:
     if "features" not in top:
         return []
     node = top["features"][1]
     if not isinstance(node, yaml.SequenceNode) or not node.value:
-        problems.add(node, "features: must be a list of features, each such as `- {name: age, likelihood: gaussian}`")
+        problems.add(
+            node, "features: must be a list of features, each such as `- {name: age, likelihood: gaussian}`"
+        )
         return []
     features = []
     for item in node.value:
@@ -157,7 +179,7 @@ def _feature(node: yaml.Node, problems: _Problems) -> Feature | None:
     name = next((value.value for key, value in node.value if key.value == "name"), None)
     context = f"{name}: " if isinstance(name, str) and name else ""
     found_before = len(problems)
-    entries = _mapping(node, tuple(Feature.model_fields), context, problems)
+    entries = _mapping(node, (), context, problems)
     fields = {key: _plain(value, f"{context}{key}", problems) for key, (_, value) in entries.items()}
     try:
         feature = Feature(**fields)
@@ -182,7 +204,9 @@ def _plain(node: yaml.Node, context: str, problems: _Problems) -> Any:
     if is_plain and key not in _FREE_OF_QUOTES:
         misread = misread_as(text)
         if text == "":
-            problems.add(node, f'{context}: there is no value; leave the key out, or write "" for an empty text')
+            problems.add(
+                node, f'{context}: there is no value; leave the key out, or write "" for an empty text'
+            )
         elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
             problems.add(node, f'{context}: YAML reads {text} as {misread}; write it in quotes: "{text}"')
     return text

@@ -20,6 +20,7 @@ __all__ = ["FORMAT_VERSION", "write_yaml", "yaml_text"]
 
 FORMAT_VERSION = 1
 
+_BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads text, YAML 1.1 as printed a boolean
 _ENDLESS = 2**31 - 1  # line width: a feature stays on one line, however long
 
 
@@ -71,7 +72,9 @@ def _node(value: Any) -> yaml.Node:
     if isinstance(value, (list, tuple)):
         return yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(item) for item in value], flow_style=True)
     if isinstance(value, str):
-        quoted = misread_as(value) is not None or not value.isprintable()
+        quoted = (
+            misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
+        )
         return yaml.ScalarNode("tag:yaml.org,2002:str", value, style='"' if quoted else None)
     plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
     return yaml.ScalarNode(_Dumper("").resolve(yaml.ScalarNode, plain, (True, False)), plain)

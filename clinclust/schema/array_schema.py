@@ -1,0 +1,50 @@
+"""The schema of a plain array, whose columns have no names and no meaning yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.schema.feature import Feature
+from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.reading import text_cells
+
+__all__ = ["schema_for_array"]
+
+
+def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
+    """Return the schema of a two-dimensional array: features ``x0``, ``x1``, ...
+
+    Parameters
+    ----------
+    X : ndarray, shape (N, D)
+        A column of only 0 and 1 (or booleans) becomes bernoulli, one of other numbers gaussian, one of texts
+        categorical with its sorted distinct texts as levels (ignored when there are fewer than two). NaN, None and
+        empty texts are missing.
+
+    Raises
+    ------
+    ValueError
+        If the array is not two-dimensional.
+    """
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"a table needs two dimensions (subjects, features); this array has {X.ndim}")
+    return FeatureSchema([_feature(f"x{index}", pd.Series(X[:, index])) for index in range(X.shape[1])])
+
+
+def _feature(name: str, column: pd.Series) -> Feature:
+    if column.dtype == object:
+        column = column.infer_objects()
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return Feature(name=name, likelihood="bernoulli")
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        binary = column.dropna().isin([0, 1]).all() and column.notna().any()
+        return Feature(name=name, likelihood="bernoulli" if binary else "gaussian")
+    levels = sorted({text for text in text_cells(column).texts if text})
+    if len(levels) < 2:
+        return Feature(name=name, role="ignore")
+    return Feature(name=name, likelihood="categorical", levels=tuple(levels))

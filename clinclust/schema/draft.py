@@ -1,0 +1,153 @@
+"""Propose a feature schema from a table, with a reason for everything proposed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.errors import CohortError, SchemaError
+from clinclust.schema.cell_text import numbers_of
+from clinclust.schema.draft_likelihood import likelihood_of_numbers, likelihood_of_texts
+from clinclust.schema.draft_missing import suspected_codes
+from clinclust.schema.failures import Failure, failures_frame
+from clinclust.schema.feature import Feature
+from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.reading import read_column, text_cells
+from clinclust.schema.validation import refuse_unusable
+
+__all__ = ["draft_schema"]
+
+_ID_NAME = re.compile(
+    r"(?:.*[_ .-])?(?:id|ids|nr|no|number|mrn|key|uuid|pid|identifier)"
+    r"|.*(?:patient|subject|participant|record|case|person|study)[_ .-]?(?:id|nr|no|number|code)?",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}(?: .*)?"
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?")
+_FEWEST_FOR_AN_ID = 20  # in fewer rows values often all differ by chance
+
+
+def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
+    """Propose a schema for a table: a starting point to be read and corrected, which validates its own table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, shape (N, D)
+        One row per subject, as `read_cohort` gives it or typed.
+
+    Returns
+    -------
+    FeatureSchema
+        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it: likelihoods
+        are compared by their log marginal over all subjects together, before there are any subtypes.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is not a DataFrame.
+    CohortError
+        If it has no rows or columns, or column names that are not text, empty or not unique.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"draft_schema needs a pandas DataFrame (one row per subject), not {type(frame).__name__}"
+        )
+    refuse_unusable(frame)
+    _refuse_names(frame)
+    features, comments = [], {}
+    for name in frame.columns:
+        feature, reason = _draft(str(name), frame[name])
+        features.append(feature)
+        comments[feature.name] = reason
+    schema = FeatureSchema(features)
+    schema.comments.update(comments)
+    return schema
+
+
+def _refuse_names(frame: pd.DataFrame) -> None:
+    failures = []
+    if frame.columns.empty:
+        failures.append(
+            Failure("the table", "at least one column; it has none", repair="Check how the file was read.")
+        )
+    for name in dict.fromkeys(frame.columns):
+        if not isinstance(name, str) or not name.strip():
+            repair = "Rename it, for instance: frame.columns = [f'column_{i}' for i in range(frame.shape[1])]"
+            failures.append(Failure(str(name), "a column name that is text", repair=repair))
+        elif (frame.columns == name).sum() > 1:
+            failures.append(
+                Failure(name, "one column of this name", repair="Rename or drop all but one of them.")
+            )
+    if failures:
+        raise CohortError(failures_frame(failures))
+
+
+def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
+    fields, reason = _propose(name, column)
+    try:
+        feature = Feature(name=name, **fields)
+        sound = (
+            feature.role == "ignore" or not read_column(feature, ("", *feature.missing_codes), column).faults
+        )
+    except SchemaError as error:
+        if "name" in getattr(error, "fields", ()):
+            raise
+        sound = False
+    if not sound:
+        return Feature(
+            name=name, role="ignore"
+        ), f"not a column that a likelihood can read as it is ({reason})"
+    return feature, reason
+
+
+def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
+    """Return the fields of a feature for the column, and the reason."""
+    cells = text_cells(column)
+    counted = pd.Series(
+        np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts)), index=cells.texts
+    )
+    counted = counted.groupby(level=0, sort=False).sum()  # texts that differ in white space are one
+    counted = counted[(counted > 0) & (counted.index != "")]
+    codes, remark = suspected_codes(list(counted.index), counted.to_numpy())
+    seen = counted.drop(codes)
+    texts, counts = list(seen.index), seen.to_numpy()
+    if not texts:
+        return {"role": "ignore"}, _joined("no observed value", remark)
+    if len(texts) == 1:
+        return {"role": "ignore"}, _joined(f"the same value in every subject observed: {texts[0]!r}", remark)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or all(map(_DATE.fullmatch, texts)):
+        return {
+            "role": "ignore"
+        }, "dates: compute what matters from them, such as an age or a duration in years"
+    if _is_identifier(name, column, texts):
+        return {"role": "id"}, "every row has its own value, so it names the subject"
+    numbers = numbers_of(texts)
+    if np.isfinite(numbers).all():
+        fields, reason = likelihood_of_numbers(texts, numbers, counts)
+    elif all(map(_DECIMAL_COMMA.fullmatch, texts)):
+        return {"role": "ignore"}, "numbers with a decimal comma: replace it by a point and draft again"
+    else:
+        fields, reason = likelihood_of_texts(texts, counts)
+    return ({**fields, "missing_codes": codes} if codes else fields), _joined(reason, remark)
+
+
+def _is_identifier(name: str, column: pd.Series, texts: list[str]) -> bool:
+    """Whether every row has a different value of the kind that names things."""
+    if len(texts) != len(column):
+        return False
+    if _ID_NAME.fullmatch(name):
+        return True
+    numbers = numbers_of(texts)
+    if np.isnan(numbers).any():
+        return len(texts) >= _FEWEST_FOR_AN_ID and not any(" " in text or len(text) > 40 for text in texts)
+    consecutive = numbers.max() - numbers.min() == len(numbers) - 1 and (np.floor(numbers) == numbers).all()
+    return len(texts) >= _FEWEST_FOR_AN_ID and bool(consecutive)
+
+
+def _joined(reason: str, remark: str) -> str:
+    return f"{reason}; {remark}" if remark else reason

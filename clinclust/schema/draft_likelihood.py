@@ -1,0 +1,178 @@
+"""Choose a likelihood for the observed values of one column, by evidence where there is a choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.schema import log_marginals
+from clinclust.schema.cell_text import canonical_text
+from clinclust.schema.expectations import LARGEST_COUNT
+
+__all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
+
+_LONGEST_SCALE = 11  # a scale has at most as many steps as 0 to 10
+_MOST_LEVELS = 50
+_OPPOSITES = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("absent", "present"),
+    ("negative", "positive"),
+    ("neg", "pos"),
+    ("-", "+"),
+    ("never", "ever"),
+    ("control", "case"),
+    ("normal", "abnormal"),
+    ("alive", "dead"),
+    ("off", "on"),
+)
+_SCALES = (
+    ("none", "absent", "normal", "minimal", "slight", "mild", "moderate", "marked", "severe", "very severe"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("poor", "fair", "good", "very good", "excellent"),
+)
+
+Draft = tuple[dict[str, Any], str]
+"""Fields of a feature, and the reason for them."""
+
+
+def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Draft:
+    """Draft a column of finite numbers.
+
+    Parameters
+    ----------
+    texts : list of str
+        Its distinct texts.
+    numbers, counts : ndarray, shape (len(texts),)
+        The number that each text writes, and how many cells hold it.
+    """
+    distinct = np.unique(numbers)
+    whole = bool((np.floor(numbers) == numbers).all()) and np.abs(numbers).max() <= LARGEST_COUNT
+    as_levels = len(distinct) == len(texts) and all(canonical_text(float(text)) == text for text in texts)
+    if set(distinct) <= {0.0, 1.0}:
+        return {"likelihood": "bernoulli"}, "only 0 and 1"
+    if whole and distinct[-1] - distinct[0] < _LONGEST_SCALE:
+        return _scale(distinct, numbers, counts, as_levels)
+    repeated = counts.sum() >= 3 * len(distinct)
+    if as_levels and repeated and len(distinct) <= _LONGEST_SCALE and not whole:
+        levels = [canonical_text(float(number)) for number in distinct]
+        per_level = counts[np.argsort(numbers)].astype(np.float64)
+        return _ordered(levels, per_level, f"{len(levels)} different values, not all whole")
+    return _measurement(np.repeat(numbers, counts), whole)
+
+
+def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
+    """Draft a column of texts; its role is ``ignore`` when they do not make levels."""
+    if len(texts) == 2:
+        return _two_texts(texts)
+    if len(texts) > _MOST_LEVELS or counts.sum() < 2 * len(texts):
+        kind = (
+            "free text"
+            if np.mean([len(text) for text in texts]) > 30
+            else "too many different values for levels"
+        )
+        return {"role": "ignore"}, f"{kind} ({len(texts)} different among {counts.sum()})"
+    levels = sorted(texts)
+    folded = {text.casefold() for text in texts}
+    remark = "; some differ in letter case only" if len(folded) < len(texts) else ""
+    for scale in _SCALES:
+        if folded <= set(scale) and len(folded) == len(texts):
+            levels = sorted(texts, key=lambda text: scale.index(text.casefold()))
+            per_level = np.array([counts[texts.index(level)] for level in levels], dtype=np.float64)
+            return _ordered(levels, per_level, f"{len(levels)} levels that have an order")
+    return {"likelihood": "categorical", "levels": levels}, f"{len(levels)} different texts{remark}"
+
+
+def _two_texts(texts: list[str]) -> Draft:
+    pair = sorted(texts)
+    for no, yes in _OPPOSITES:
+        if {text.casefold() for text in texts} == {no, yes}:
+            pair = sorted(texts, key=lambda text: text.casefold() == yes)
+            break
+    reason = f"two values, of which {pair[1]!r} counts as yes (turn the levels round to change that)"
+    return {"likelihood": "bernoulli", "levels": pair}, reason
+
+
+def _scale(
+    distinct: NDArray[np.float64], numbers: NDArray[np.float64], counts: NDArray[np.int64], as_levels: bool
+) -> Draft:
+    """Draft whole numbers within a short range: a scale, or a rare count."""
+    low, high = int(distinct[0]), int(distinct[-1])
+    if as_levels and len(distinct) == 2:
+        return _two_texts([str(int(number)) for number in distinct])
+    per_step = np.zeros(high - low + 1)
+    np.add.at(per_step, numbers.astype(np.int64) - low, counts)
+    fields: dict[str, dict[str, Any]] = {
+        "binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}
+    }
+    evidence = {"binomial": log_marginals.binomial(per_step)}
+    if low == 0:
+        fields["binomial"] = {"likelihood": "binomial", "trials": high}
+    if as_levels:
+        fields["categorical"] = {
+            "likelihood": "categorical",
+            "levels": [str(step) for step in range(low, high + 1)],
+        }
+        evidence["categorical"] = log_marginals.categorical(per_step)
+    if low >= 0:
+        values = np.repeat(numbers, counts)
+        evidence |= {"poisson": log_marginals.poisson(values), "geometric": log_marginals.geometric(values)}
+        fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
+    return _best(fields, evidence, f"whole numbers {low} to {high}")
+
+
+def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Draft:
+    fields = {name: {"likelihood": name, "levels": levels} for name in ("categorical", "binomial")}
+    evidence = {
+        "categorical": log_marginals.categorical(per_level),
+        "binomial": log_marginals.binomial(per_level),
+    }
+    return _best(fields, evidence, what)
+
+
+def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
+    """Draft counts without an upper end, and measurements."""
+    fields: dict[str, dict[str, Any]] = {"gaussian": {"likelihood": "gaussian"}}
+    evidence: dict[str, float] = {}
+    with np.errstate(all="ignore"):
+        low = values.min()
+        try:
+            evidence["gaussian"] = log_marginals.gaussian(values)
+            if low > 0:
+                logs = np.log(values)
+                fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
+                evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
+            elif low == 0:
+                logs = np.log1p(values)
+                fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
+                evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
+            if low >= 0 and whole:
+                evidence |= {
+                    "poisson": log_marginals.poisson(values),
+                    "geometric": log_marginals.geometric(values),
+                }
+                fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
+            elif low >= 0:
+                evidence["exponential"] = log_marginals.exponential(values)
+                fields["exponential"] = {"likelihood": "exponential"}
+        except (
+            ValueError,
+            OverflowError,
+            ZeroDivisionError,
+        ):  # values too large or too close for their logarithms
+            return fields["gaussian"], "numbers of extreme size; check the unit"
+    return _best(fields, evidence, "whole numbers" if whole else "numbers")
+
+
+def _best(fields: dict[str, dict[str, Any]], evidence: dict[str, float], what: str) -> Draft:
+    """Return the likelihood of highest log marginal; ties and what is not a number go to the first."""
+    finite = {name: value for name, value in evidence.items() if np.isfinite(value)}
+    best = max(finite, key=lambda name: finite[name]) if finite else next(iter(fields))
+    ranked = sorted(finite.items(), key=lambda item: -item[1])
+    compared = ", ".join(f"{name} {value:.1f}" for name, value in ranked)
+    reason = f"{what}; log marginal over all subjects together: {compared}" if len(ranked) > 1 else what
+    return fields[best], reason

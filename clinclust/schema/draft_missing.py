@@ -1,0 +1,89 @@
+"""Suspect which values of a column stand for missing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.schema.cell_text import numbers_of
+
+__all__ = ["suspected_codes"]
+
+_WORDS = frozenset(
+    (
+        "na",
+        "n/a",
+        "#n/a",
+        "nan",
+        "<na>",
+        "nat",
+        "null",
+        "unknown",
+        "unk",
+        "missing",
+        "not known",
+        "not available",
+    )
+    + ("not done", "n.a.", "nd", "n.d.", ".", "..", "?", "-", "--")
+)
+_NUMBERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 9.0, 99.0, 999.0, 9999.0, 88.0, 888.0)
+_ODD_TEXTS = 5  # a column of numbers may hold this many different texts that are not numbers ...
+_ODD_SHARE = 0.1  # ... in at most this share of its cells
+
+
+def suspected_codes(texts: list[str], counts: NDArray[np.int64]) -> tuple[list[str], str]:
+    """Return the texts of a column that look like codes for missing, and a remark for the reader.
+
+    Parameters
+    ----------
+    texts : list of str
+        The distinct texts of the column.
+    counts : ndarray, shape (len(texts),)
+        How many cells hold each.
+    """
+    numbers = numbers_of(texts)
+    words = [text for text in texts if text.casefold() in _WORDS]
+    finite = np.isfinite(numbers)
+    plain = numbers[finite]
+    remarks = []
+    if words:
+        remarks.append(f"{_quoted(words)} taken for missing")
+    odd = [text for text, is_finite in zip(texts, finite, strict=True) if not is_finite and text not in words]
+    is_odd = np.array([text in set(odd) for text in texts], dtype=bool)
+    codes: list[str] = []
+    if (
+        odd
+        and len(odd) <= _ODD_TEXTS
+        and counts[is_odd].sum() <= _ODD_SHARE * counts.sum()
+        and plain.size > 2
+    ):
+        remarks.append(f"{_quoted(odd)} not a number: taken for missing until you decide otherwise")
+        codes += odd
+    if plain.size and len(words) + len(codes) + plain.size == len(texts):
+        found = _outlying(plain)
+        outliers = [text for text, number in zip(texts, numbers, strict=True) if number in found]
+        if outliers:
+            remarks.append(
+                f"{_quoted(outliers)} lies apart from all other values: taken for a code of missing"
+            )
+            codes += outliers
+    return words + codes, "; ".join(remarks)
+
+
+def _outlying(numbers: NDArray[np.float64]) -> set[float]:
+    """Return usual codes that lie far outside of what else a column of numbers holds."""
+    found = {code for code in _NUMBERS if code in numbers}
+    usual = np.array([number for number in numbers if number not in found])
+    if usual.size < 2:
+        return set()
+    low, high = usual.min(), usual.max()
+    spread = max(high - low, 1.0)
+    if not math.isfinite(spread):
+        return set()
+    return {code for code in found if (code < 0 <= low) or code > high + max(spread, 3.0)}
+
+
+def _quoted(texts: list[str]) -> str:
+    return ", ".join(map(repr, texts[:_ODD_TEXTS]))
