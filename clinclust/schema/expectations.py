@@ -1,0 +1,98 @@
+"""What a feature expects of every cell of its column, in words and in numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from clinclust.schema.feature import Feature
+
+__all__ = ["LARGEST_COUNT", "Expectation", "Kind", "expectations", "holds_whole_numbers", "limits", "transform_limit"]
+
+Kind = Literal["observed", "level", "number", "finite", "whole", "range", "transform"]
+
+LARGEST_COUNT = 2**53 - 1  # the largest whole number that a float64 still tells from its neighbours
+_LEVELS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One thing that every observed cell must satisfy; a cell is held against the first that it fails."""
+
+    kind: Kind
+    text: str
+
+
+def holds_whole_numbers(feature: Feature) -> bool:
+    """Whether the values of a feature without levels are counts."""
+    return feature.likelihood in ("bernoulli", "binomial", "poisson", "geometric")
+
+
+def limits(feature: Feature) -> tuple[float, float]:
+    """Return the smallest and the largest value of a feature without levels, both allowed, in its own unit."""
+    if feature.likelihood == "bernoulli":
+        return 0.0, 1.0
+    if feature.likelihood == "binomial":
+        assert feature.n_trials is not None
+        return feature.lowest, feature.lowest + feature.n_trials
+    low = -math.inf if feature.minimum is None else feature.minimum
+    high = math.inf if feature.maximum is None else feature.maximum
+    if feature.likelihood == "gaussian":
+        return low, high
+    if feature.likelihood == "exponential":
+        return max(low, 0.0), high
+    return max(low, 0.0), min(high, LARGEST_COUNT)
+
+
+def transform_limit(feature: Feature) -> tuple[float, bool]:
+    """Return the limit below which the transform gives no usable value, and whether the limit itself is usable.
+
+    An exponential is positive after its transform, so its logarithm needs values of at least 1.
+    """
+    if feature.transform == "log":
+        return (1.0, True) if feature.likelihood == "exponential" else (0.0, False)
+    if feature.transform == "log1p":
+        return (0.0, True) if feature.likelihood == "exponential" else (-1.0, False)
+    return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
+
+
+def expectations(feature: Feature) -> tuple[Expectation, ...]:
+    """Return what each cell of the feature's column must satisfy, in the order in which it is asked."""
+    if feature.role == "ignore":
+        return ()
+    if feature.role == "id":
+        return (Expectation("observed", "an identifier in every row"),)
+    asked = [Expectation("observed", "a value in every row (complete: true)")] if feature.complete else []
+    if feature.levels is not None:
+        return (*asked, Expectation("level", f"one of the levels {listed(feature.levels)}"))
+    asked += [Expectation("number", "a number"), Expectation("finite", "a finite number")]
+    if holds_whole_numbers(feature):
+        asked.append(Expectation("whole", "a whole number"))
+    if limits(feature) != (-math.inf, math.inf):
+        asked.append(Expectation("range", _range_in_words(feature)))
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        relation = "at least" if usable else "greater than"
+        asked.append(Expectation("transform", f"{relation} {limit:g} (transform {feature.transform})"))
+    return tuple(asked)
+
+
+def listed(levels: tuple[str, ...]) -> str:
+    """Return the levels in quotes; of a long list its beginning and its length."""
+    shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
+    return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
+
+
+def _range_in_words(feature: Feature) -> str:
+    low, high = limits(feature)
+    kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
+    if high == math.inf:
+        words = f"at least {low:.15g}"
+    elif high == LARGEST_COUNT:
+        words = f"at least {low:.15g} and below 2 to the power 53"
+    elif low == -math.inf:
+        words = f"at most {high:.15g}"
+    else:
+        words = f"{low:.15g} to {high:.15g}"
+    return f"{words} ({kind})"

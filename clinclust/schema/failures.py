@@ -1,0 +1,193 @@
+"""Turn cells at fault into the lines of a table that a person can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.schema.cell_text import canonical_text
+from clinclust.schema.expectations import Kind, expectations
+from clinclust.schema.nearest import did_you_mean
+from clinclust.schema.reading import read_column
+
+if TYPE_CHECKING:
+    from clinclust.schema.feature import Feature
+    from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = [
+    "Failure",
+    "column_failures",
+    "duplicate_identifiers",
+    "failures_frame",
+    "user_check_failure",
+]
+
+_ROWS_SHOWN = 5
+_EXAMPLES_SHOWN = 3
+_CELLS_SEARCHED = 10_000  # distinct examples are looked for among this many failing cells
+_EXAMPLE_LENGTH = 60
+
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
+_CENSORED = re.compile(r"[<>≤≥]=?\s*[0-9.]+")
+_DATE_OR_TIME = re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*")
+_CORRECT = "Correct the cells, or list the values under `missing_codes`."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One kind of failure in one column."""
+
+    column: str
+    expected: str
+    rows: int = 0
+    first_rows: list[Any] = field(default_factory=list)
+    examples: list[Any] = field(default_factory=list)
+    repair: str = _CORRECT
+
+
+def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
+    """Return the failures as the table that `CohortError` carries."""
+    return pd.DataFrame(
+        {
+            name: pd.Series([getattr(failure, name) for failure in failures], dtype=dtype)
+            for name, dtype in (
+                ("column", object),
+                ("expected", object),
+                ("rows", np.int64),
+                ("first_rows", object),
+                ("examples", object),
+                ("repair", object),
+            )
+        }
+    )
+
+
+def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> list[Failure]:
+    """Return one failure for each kind of expectation that cells of a raw column fail."""
+    faults = read_column(feature, missing_codes, column).faults
+    failures = []
+    for expected in expectations(feature):
+        if expected.kind in faults:
+            failure = _failure_of_rows(feature.name, expected.text, faults[expected.kind], column)
+            repair = _repair(feature, expected.kind, [canonical_text(value) for value in failure.examples])
+            shown = [] if expected.kind == "observed" else failure.examples
+            failures.append(
+                Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair)
+            )
+    return failures
+
+
+def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
+    """Return the failure of rows that carry the same identifier (a combination, when there are several ids)."""
+    if not ids or not set(ids) <= set(table.columns):
+        return []
+    keys = pd.DataFrame(
+        {name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).values for name in ids}
+    )
+    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
+    if not repeated.any():
+        return []
+    joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
+    return [
+        Failure(
+            ids[0],
+            f"a different {' and '.join(ids)} in every row",
+            int(repeated.sum()),
+            _first_rows(repeated, table.index),
+            list(joined.unique()[:_EXAMPLES_SHOWN]),
+            "Keep one row per subject: frame.drop_duplicates(), or give the feature that tells them apart role: id.",
+        )
+    ]
+
+
+def user_check_failure(name: str | None, error: Any, table: pd.DataFrame) -> Failure:
+    """Return the failure of a check that a user's own pandera schema brought along."""
+    asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
+    expected = f"{asked} (a check of the pandera schema)"
+    repair = "Correct the cells, or change the check in the pandera schema."
+    column = name or "the table"
+    output = error.check_output
+    if isinstance(output, pd.Series) and output.dtype == bool and isinstance(table.index, pd.Index):
+        rows = np.zeros(len(table), dtype=bool)
+        failing = output.index[~output.to_numpy()]
+        if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(table))).all():
+            rows[failing.to_numpy()] = True
+            if name is not None:
+                found = _failure_of_rows(column, expected, rows, table[name])
+                return Failure(column, expected, found.rows, found.first_rows, found.examples, repair)
+            return Failure(column, expected, int(rows.sum()), _first_rows(rows, table.index), [], repair)
+    cause = getattr(error, "failure_cases", None)
+    detail = f"; it could not be run: {_short(cause)}" if isinstance(cause, str) else ""
+    return Failure(column, expected + detail, repair=repair)
+
+
+def _failure_of_rows(name: str, expected: str, rows: NDArray[np.bool_], column: pd.Series) -> Failure:
+    positions = np.flatnonzero(rows)[:_CELLS_SEARCHED]
+    examples: dict[str, Any] = {}
+    for value in column.iloc[positions]:
+        examples.setdefault(repr(value), value)
+        if len(examples) == _EXAMPLES_SHOWN:
+            break
+    shown = [_short(value) for value in examples.values()]
+    return Failure(name, expected, int(rows.sum()), _first_rows(rows, column.index), shown)
+
+
+def _first_rows(rows: NDArray[np.bool_], index: pd.Index) -> list[Any]:
+    return list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
+
+
+def _short(value: Any) -> Any:
+    """Return a plain Python value; anything long as shortened text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)) or value is None:
+        return value
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= _EXAMPLE_LENGTH else text[: _EXAMPLE_LENGTH - 3] + "..."
+
+
+def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
+    if kind == "observed":
+        return "Fill the cells in, or leave these rows out."
+    if kind == "level":
+        assert feature.levels is not None
+        hints = {did_you_mean(text, feature.levels) for text in examples}
+        return f"{''.join(sorted(hints)).strip()} {_CORRECT[:-1]}; add to `levels` what is a level.".strip()
+    if kind == "number":
+        return _repair_of_text(feature, examples)
+    if kind == "finite":
+        return _CORRECT
+    if kind == "whole":
+        return "Round the values, or choose a likelihood for numbers that are not whole (gaussian, exponential)."
+    if kind == "transform":
+        return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
+    widen = "Raise `trials`" if feature.trials else "Change the likelihood"
+    if feature.minimum is not None or feature.maximum is not None:
+        widen = "Widen `minimum` and `maximum`"
+    return f"{widen}, correct the cells, or list the values under `missing_codes`."
+
+
+def _repair_of_text(feature: Feature, examples: list[str]) -> str:
+    name = feature.name
+
+    def any_like(pattern: re.Pattern[str]) -> bool:
+        return any(pattern.fullmatch(text) for text in examples)
+
+    if any_like(_THOUSANDS):
+        return "Write numbers without separators between thousands (a comma for the decimals must be a point). " + _CORRECT
+    if any_like(_DECIMAL_COMMA):
+        return f"Write a decimal point, not a decimal comma: frame[{name!r}] = frame[{name!r}].str.replace(',', '.')."
+    if any_like(_CENSORED):
+        return "Values beyond a limit of detection: put a number in their place, or list them under `missing_codes`."
+    if any_like(_DATE_OR_TIME):
+        return "Dates and times are not numbers: compute one from them (such as years since), or use role: ignore."
+    if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
+        return "Use bernoulli with these two values as `levels`. " + _CORRECT
+    return _CORRECT

@@ -1,0 +1,187 @@
+"""What one column of a cohort table means."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from clinclust.errors import SchemaError
+from clinclust.schema.feature_rules import broken_rules
+from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
+from clinclust.schema.nearest import did_you_mean
+
+__all__ = ["Feature", "FeatureError"]
+
+Role = Literal["cluster", "describe", "id", "ignore"]
+LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
+Transform = Literal["log", "log1p", "sqrt"]
+
+
+class FeatureError(SchemaError):
+    """The problems of one feature, each with the field that it is about (None: the feature as a whole)."""
+
+    def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
+        self.fields = [field for field, _ in problems]
+        self.sentences = [f"{field}: {text}" if field else text for field, text in problems]
+        feature = name if isinstance(name, str) and name else "a feature without a name"
+        super().__init__([f"{feature}: {sentence}" for sentence in self.sentences])
+
+
+class Feature(BaseModel):
+    """One column: its name, what it measures and the likelihood that models it.
+
+    Parameters
+    ----------
+    name : str
+        The column's name in the table, exactly as written there.
+    role : {"cluster", "describe", "id", "ignore"}
+        ``cluster`` (the default): the subtypes are found from it. ``describe``: reported and tested, never clustered
+        on. ``id``: names the subject. ``ignore``: dropped; it need not be in the table.
+    likelihood : str
+        ``bernoulli``, ``binomial``, ``categorical``, ``poisson``, ``geometric``, ``exponential`` or ``gaussian``.
+    levels : tuple of str
+        The values as the table writes them. For a bernoulli no, then yes (without levels the column holds 0 and 1);
+        for a binomial from lowest to highest, scored 0, 1, ...; for a categorical in any order.
+    trials : int
+        Of a binomial whose values are 0 to `trials`.
+    minimum, maximum : float
+        The smallest and largest value allowed. For a binomial both, whole: values run from one to the other.
+    transform : {"log", "log1p", "sqrt"}
+        Of an exponential or gaussian: the scale on which it is modelled.
+    label, unit, section, block, description : str
+        For readers of the report; `block` names features that depend on each other beyond the subtypes.
+    missing_codes : tuple of str
+        Values that mean missing, besides those of the whole schema.
+    complete : bool
+        Whether a missing value is an error (False: missing values are part of the data).
+    prior : dict
+        Hyperparameters by name; those left out are set from the data.
+
+    Raises
+    ------
+    SchemaError
+        Listing everything that is wrong with the feature.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Text
+    role: Role = "cluster"
+    likelihood: LikelihoodName | None = None
+    levels: Levels | None = None
+    trials: Whole | None = None
+    minimum: Number | None = None
+    maximum: Number | None = None
+    transform: Transform | None = None
+    label: Text | None = None
+    unit: Text | None = None
+    section: Text | None = None
+    block: Text | None = None
+    description: Text | None = None
+    missing_codes: Codes = ()
+    complete: YesNo = False
+    prior: Prior | None = None
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise FeatureError(fields.get("name"), _problems(error, fields)) from None
+        problems = list(broken_rules(self))
+        if problems:
+            raise FeatureError(self.name, [*problems])
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.role, self.likelihood))
+
+    @property
+    def title(self) -> str:
+        """The label, or the name where there is none."""
+        return self.label or self.name
+
+    @property
+    def n_trials(self) -> int | None:
+        """Number of trials: 1 for a bernoulli, that of the scale for a binomial, None for others."""
+        if self.likelihood == "bernoulli":
+            return 1
+        if self.likelihood != "binomial":
+            return None
+        if self.levels is not None:
+            return len(self.levels) - 1
+        if self.minimum is not None and self.maximum is not None:
+            return int(self.maximum - self.minimum)
+        return self.trials
+
+    @property
+    def lowest(self) -> float:
+        """The value that a binomial scores as no success at all: its minimum where it has one, else 0."""
+        return self.minimum if self.likelihood == "binomial" and self.minimum is not None else 0.0
+
+    def scores(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return a validated column as numbers, as a reader would count them.
+
+        Parameters
+        ----------
+        column : pandas.Series, shape (N,)
+            The column as `FeatureSchema.validate` returned it.
+
+        Returns
+        -------
+        numpy.ndarray, shape (N,)
+            The index of each level where the feature has levels, otherwise the value in its own unit, not
+            transformed. NaN where missing.
+        """
+        if self.likelihood is None:
+            raise ValueError(f"{self.name} has no likelihood (role {self.role}), so it has no scores")
+        if self.levels is not None:
+            codes = column.cat.codes.to_numpy(dtype=np.float64)
+            return np.where(codes < 0, np.nan, codes)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def transformed(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return the scores on the scale on which the feature is modelled (see `scores`)."""
+        scores = self.scores(column)
+        if self.transform is None:
+            return scores
+        functions = {"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}
+        return np.asarray(functions[self.transform](scores), dtype=np.float64)
+
+    def content(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults, the name first."""
+        return self.model_dump(exclude_defaults=True)
+
+
+def _problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str | None, str]]:
+    """Say in plain words what pydantic found, and what the fields that it accepted still lack."""
+    problems: list[tuple[str | None, str]] = []
+    for found in error.errors(include_url=False):
+        field = str(found["loc"][0])
+        if found["type"] == "missing":
+            problems.append((None, f"{field} is missing"))
+        elif found["type"] == "extra_forbidden":
+            problems.append((field, f"unknown key.{did_you_mean(field, Feature.model_fields)}"))
+        elif found["type"] == "literal_error":
+            choices = [choice.strip("'") for choice in found["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+            given = found["input"]
+            problems.append((field, f"must be one of {', '.join(choices)}, not {given!r}.{_hint(given, choices)}"))
+        else:
+            problems.append((field, found["msg"].removeprefix("Value error, ")))
+    faulty = {field for field, _ in problems} | {"name"}
+    if "role" not in faulty and "likelihood" not in faulty:
+        sound = {key: value for key, value in fields.items() if key not in faulty}
+        try:
+            Feature(name=str(fields.get("name") or "x"), **sound)
+        except FeatureError as rules:
+            related = {"levels", "trials", "minimum", "maximum", "prior"}
+            for field, sentence in zip(rules.fields, rules.sentences, strict=True):
+                if field not in faulty and not (field in related and faulty & related):
+                    problems.append((field, sentence.removeprefix(f"{field}: ")))
+    return problems
+
+
+def _hint(given: object, choices: list[str]) -> str:
+    return did_you_mean(given, choices) if isinstance(given, str) else ""

@@ -1,0 +1,106 @@
+"""The strict types of a feature's fields: what Python and YAML may hand over for each."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from clinclust.schema.cell_text import NUMBER, canonical_text
+
+__all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "codes", "text"]
+
+
+def text(value: Any) -> str:
+    """Return `value` when it is text that says something; raise ValueError otherwise."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not {value!r}")
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return _encodable(value)
+
+
+def _encodable(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{value!r} holds half of a character (a lone surrogate), which no file can store") from None
+    return value
+
+
+def _number(value: Any) -> float:
+    """Accept numbers and, since a YAML reader hands over text, text that writes one."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
+        raise ValueError(f"must be a number, not {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"must be a finite number, not {value!r}")
+    return number
+
+
+def _whole(value: Any) -> int:
+    number = _number(value)
+    if number != math.floor(number) or number < 1:
+        raise ValueError(f"must be a whole number of at least 1, not {value!r}")
+    return int(number)
+
+
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"must be a list, not {value!r}")
+    return list(value)
+
+
+def _levels(value: Any) -> tuple[str, ...]:
+    levels = _items(value)
+    for level in levels:
+        if not isinstance(level, str):
+            raise ValueError(f'levels are text: write "{canonical_text(level)}" in quotes, not {level!r}')
+        if level != level.strip():
+            raise ValueError(f"level {level!r} has white space at an end, which is stripped from every cell")
+        _encodable(level)
+    repeated = sorted({level for level in levels if levels.count(level) > 1})
+    if repeated:
+        raise ValueError(f"every level must be listed once; repeated: {', '.join(map(repr, repeated))}")
+    return tuple(levels)
+
+
+def codes(value: Any) -> tuple[str, ...]:
+    """Return missing codes, given as text or numbers, as text; raise ValueError for anything else."""
+    given = _items(value)
+    for code in given:
+        if isinstance(code, bool) or not isinstance(code, (str, int, float)):
+            raise ValueError(f"missing codes are text or numbers, not {code!r}")
+        _encodable(str(code))
+    return tuple(dict.fromkeys(canonical_text(code) for code in given))
+
+
+def _yes_no(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return bool(value == "true")
+    raise ValueError(f"must be true or false, not {value!r}")
+
+
+def _prior(value: Any) -> dict[str, float | list[float]]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {value!r}")
+    read: dict[str, float | list[float]] = {}
+    for name, given in value.items():
+        try:
+            read[str(name)] = [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
+    return read
+
+
+Text = Annotated[str, BeforeValidator(text)]
+Number = Annotated[float, BeforeValidator(_number)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+YesNo = Annotated[bool, BeforeValidator(_yes_no)]
+Levels = Annotated[tuple[str, ...], BeforeValidator(_levels)]
+Codes = Annotated[tuple[str, ...], BeforeValidator(codes)]
+Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_prior)]

@@ -1,0 +1,23 @@
+"""Name what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "nearest"]
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice closest to `word`, letter case and surrounding space aside, or None when none is close."""
+    folded: dict[str, str] = {}
+    for choice in choices:
+        folded.setdefault(choice.strip().casefold(), choice)
+    found = difflib.get_close_matches(word.strip().casefold()[:200], folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the choice closest to `word`, or nothing."""
+    choice = nearest(word, choices)
+    return "" if choice is None else f" Did you mean {choice!r}?"

@@ -1,0 +1,119 @@
+"""Compile a feature schema to the pandera schema that converts and validates a table."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.schema.expectations import expectations
+from clinclust.schema.reading import Reading, read_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandera.pandas as pa
+
+    from clinclust.schema.expectations import Kind
+    from clinclust.schema.feature import Feature
+    from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["METADATA_KEY", "OWN_CHECK", "kind_of", "to_pandera"]
+
+METADATA_KEY = "clinclust"
+OWN_CHECK = "clinclust: "
+"""How the names of the checks begin that a feature compiles to, so that they are told from a user's own."""
+
+_CASES_KEPT = 5  # pandera writes every failing cell into its message; half a million of them are no message
+
+
+def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
+    """Return the pandera schema of `schema`.
+
+    A parser reads each column: when every cell is sound the typed column takes its place, otherwise the column stays
+    as it came, for the checks to point at the cells at fault. Each check carries its expectation as error text.
+    """
+    import pandera.pandas as pa
+
+    extras = schema.extras
+    frame = dict(extras.frame)
+    frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
+    return pa.DataFrameSchema(
+        {feature.name: _column(schema, feature) for feature in schema},
+        strict=True if schema.other_columns == "error" else "filter",
+        unique_column_names=True,
+        title=schema.title,
+        metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes)}},
+        **frame,
+    )
+
+
+def kind_of(check: object) -> Kind | None:
+    """Return the kind of expectation that a check stands for, None for a check that is not ours."""
+    name = getattr(check, "name", None)
+    return name.removeprefix(OWN_CHECK) if isinstance(name, str) and name.startswith(OWN_CHECK) else None  # type: ignore[return-value]
+
+
+def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
+    import pandera.pandas as pa
+
+    content = feature.content()
+    del content["name"]
+    ignored = feature.role == "ignore"
+    extras = schema.extras
+    read = partial(read_column, feature, schema.missing_codes_of(feature))
+    checks = [_check(read, expected.kind, expected.text) for expected in expectations(feature)]
+    parsers = [] if ignored else [pa.Parser(partial(_typed_if_sound, read), name=OWN_CHECK + "read")]
+    return pa.Column(
+        checks=[*checks, *extras.checks.get(feature.name, [])],
+        parsers=[*extras.parsers.get(feature.name, []), *parsers],
+        nullable=True,
+        unique=feature.name in extras.unique,
+        required=not ignored,
+        name=feature.name,
+        title=feature.label,
+        description=feature.description,
+        metadata={METADATA_KEY: content},
+    )
+
+
+def _check(read: Callable[[pd.Series], Reading], kind: Kind, text: str) -> pa.Check:
+    import pandera.pandas as pa
+
+    return pa.Check(
+        partial(_passes, read, kind),
+        name=OWN_CHECK + kind,
+        error=text,
+        ignore_na=False,
+        n_failure_cases=_CASES_KEPT,
+    )
+
+
+def _typed_if_sound(read: Callable[[pd.Series], Reading], column: pd.Series) -> pd.Series:
+    reading = read(column)
+    return column if reading.faults else reading.values
+
+
+def _passes(read: Callable[[pd.Series], Reading], kind: Kind, column: pd.Series) -> pd.Series:
+    at_fault = read(column).faults.get(kind)
+    return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
+
+
+def _identifier_checks(schema: FeatureSchema) -> list[Any]:
+    """Return the check that no two rows carry the same identifier."""
+    import pandera.pandas as pa
+
+    ids = [feature.name for feature in schema.ids]
+    if not ids:
+        return []
+
+    def differ(frame: pd.DataFrame) -> pd.Series:
+        if not set(ids) <= set(frame.columns):
+            return pd.Series(np.ones(len(frame), dtype=bool), index=frame.index)
+        keys = frame[ids]
+        return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
+
+    expected = f"a different {' and '.join(ids)} in every row"
+    return [pa.Check(differ, name=OWN_CHECK + "identifier", error=expected, ignore_na=False, n_failure_cases=_CASES_KEPT)]

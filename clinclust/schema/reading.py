@@ -1,0 +1,190 @@
+"""Read one column as its feature says: cells of any type become typed values, and what cannot be read is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.schema.cell_text import INFINITY, canonical_text, number_of
+from clinclust.schema.expectations import (
+    Kind,
+    holds_whole_numbers,
+    limits,
+    transform_limit,
+)
+from clinclust.schema.feature import Feature
+
+__all__ = ["ID_DTYPE", "Reading", "TextCells", "read_column", "text_cells"]
+
+ID_DTYPE = pd.StringDtype(na_value=np.nan)  # what pandas 3 calls "str"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A column as it was understood.
+
+    Attributes
+    ----------
+    values : pandas.Series, shape (N,)
+        Typed values; missing where the cell is missing or at fault.
+    faults : dict of str to bool ndarray, shape (N,)
+        For each kind of expectation that some cell fails, the rows that fail it (a row fails at most one).
+    """
+
+    values: pd.Series
+    faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TextCells:
+    """A column as text: row i holds ``texts[codes[i]]``; -1 is a cell that holds nothing."""
+
+    codes: NDArray[np.intp]
+    texts: list[str]
+
+    def pick(self, of_text: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the rows whose text is marked, shape (N,)."""
+        return np.append(of_text, False)[self.codes]
+
+
+def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+    """Read one column of a table.
+
+    Parameters
+    ----------
+    feature : Feature
+        What the column means; its role is not ``ignore``.
+    missing_codes : tuple of str
+        Every text that means missing here, those of the schema and those of the feature.
+    column : pandas.Series, shape (N,)
+        Cells of any type. It is not changed.
+    """
+    if feature.role == "id":
+        return _read_id(missing_codes, column)
+    if feature.levels is not None:
+        return _read_levels(feature, feature.levels, missing_codes, column)
+    return _read_numbers(feature, missing_codes, column)
+
+
+def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
+    """Return a column as canonical text, each distinct cell converted once.
+
+    Parameters
+    ----------
+    column : pandas.Series, shape (N,)
+        Cells of any type.
+    truth_as_number : bool
+        Whether True and False become ``1`` and ``0`` rather than ``True`` and ``False``.
+    """
+
+    def text(value: object) -> str:
+        return str(int(value)) if truth_as_number and isinstance(value, (bool, np.bool_)) else canonical_text(value)
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes = column.cat.codes.to_numpy(dtype=np.intp)
+        texts = [text(value) for value in column.cat.categories]
+    elif column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+        # 1, 1.0 and True are one and the same to a hash table: tell them apart before they meet in one.
+        cells = [None if _is_missing(value) else text(value) for value in column]
+        codes, uniques = pd.factorize(np.array(cells, dtype=object))
+        texts = list(uniques)
+    else:
+        codes, uniques = pd.factorize(column)
+        texts = [text(value) for value in uniques]
+    return TextCells(codes, texts)
+
+
+def _is_missing(value: object) -> bool:
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+
+
+def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+    cells = text_cells(column)
+    missing = (cells.codes < 0) | cells.pick(np.array([text in missing_codes for text in cells.texts], dtype=bool))
+    texts = np.array([*cells.texts, None], dtype=object)
+    texts = np.where(missing, None, texts[cells.codes])
+    values = pd.Series(texts, index=column.index, name=column.name, dtype=ID_DTYPE)
+    return Reading(values, _only_present({"observed": missing}))
+
+
+def _read_levels(
+    feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
+) -> Reading:
+    dtype = pd.CategoricalDtype(list(levels), ordered=feature.likelihood != "categorical")
+    if isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == list(levels):
+        codes, unknown = column.cat.codes.to_numpy(), np.zeros(len(column), dtype=bool)
+    else:
+        cells = text_cells(column)
+        index_of = {level: index for index, level in enumerate(levels)}
+        level_of_text = np.array([index_of.get(text, -1) for text in cells.texts] + [-1], dtype=np.intp)
+        codes = level_of_text[cells.codes]
+        known = np.array([text in index_of or text in missing_codes for text in cells.texts], dtype=bool)
+        unknown = cells.pick(~known)
+    typed = pd.Categorical.from_codes(codes, dtype=dtype)  # type: ignore[call-overload]
+    values = pd.Series(typed, index=column.index, name=column.name)
+    absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
+    return Reading(values, _only_present({"observed": absent, "level": unknown}))
+
+
+def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+    missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
+    if _is_numeric(column.dtype):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
+    else:
+        cells = text_cells(column, truth_as_number=feature.likelihood == "bernoulli")
+        of_text = np.array([_number_or_infinity(text) for text in cells.texts] + [np.nan])
+        is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+        numbers = of_text[cells.codes]
+        missing = (cells.codes < 0) | cells.pick(is_code)
+        unreadable = np.isnan(numbers) & ~missing
+    if missing_numbers:
+        missing = missing | np.isin(numbers, missing_numbers)
+    faults = _faults_of_numbers(feature, np.where(missing, np.nan, numbers))
+    if feature.complete:
+        faults["observed"] = missing
+    faults["number"] = unreadable
+    at_fault = np.logical_or.reduce(list(faults.values()))
+    values = np.where(missing | at_fault, np.nan, numbers)
+    return Reading(_typed(feature, values, column), _only_present(faults))
+
+
+def _is_numeric(dtype: object) -> bool:
+    api = pd.api.types
+    return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
+
+
+def _number_or_infinity(text: str) -> float:
+    return float(text) if INFINITY.fullmatch(text) else number_of(text)
+
+
+def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
+    """Return the rows that fail each expectation of a number; NaN fails none, and no row fails two."""
+    faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
+    sound = np.where(faults["finite"], np.nan, numbers)
+    if holds_whole_numbers(feature):
+        faults["whole"] = (np.floor(sound) != sound) & ~np.isnan(sound)
+        sound = np.where(faults["whole"], np.nan, sound)
+    low, high = limits(feature)
+    faults["range"] = (sound < low) | (sound > high)
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        faults["transform"] = ((sound < limit) if usable else (sound <= limit)) & ~faults["range"]
+    return faults
+
+
+def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
+    if not holds_whole_numbers(feature):
+        return pd.Series(values, index=column.index, name=column.name)
+    absent = np.isnan(values)
+    whole = np.where(absent, 0, values).astype(np.int64)
+    return pd.Series(pd.arrays.IntegerArray(whole, absent), index=column.index, name=column.name)
+
+
+def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[np.bool_]]:
+    return {kind: rows for kind, rows in faults.items() if rows.any()}
+
+

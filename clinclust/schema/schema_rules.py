@@ -1,0 +1,71 @@
+"""What the features of one schema must have to do with each other and with its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from clinclust.errors import SchemaError
+from clinclust.schema.feature import Feature
+from clinclust.schema.field_types import codes, text
+from clinclust.schema.nearest import did_you_mean
+
+__all__ = ["Settings", "clashes", "settings_of"]
+
+OTHER_COLUMNS = ("error", "ignore")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a schema says about the table as a whole."""
+
+    title: str | None
+    missing_codes: tuple[str, ...]
+    other_columns: Literal["error", "ignore"]
+
+
+def settings_of(features: tuple[Feature, ...], title: Any, missing_codes: Any, other_columns: Any) -> Settings:
+    """Check what a schema is made of and return its settings.
+
+    Raises
+    ------
+    SchemaError
+        Listing everything that is wrong.
+    """
+    problems = []
+    try:
+        title = None if title is None else text(title)
+    except ValueError as error:
+        problems.append(f"title: {error}")
+    try:
+        missing_codes = codes(missing_codes)
+    except ValueError as error:
+        problems.append(f"missing_codes: {error}")
+        missing_codes = ()
+    if other_columns not in OTHER_COLUMNS:
+        hint = did_you_mean(str(other_columns), OTHER_COLUMNS)
+        problems.append(f"other_columns: must be error or ignore, not {other_columns!r}.{hint}")
+    strangers = [feature for feature in features if not isinstance(feature, Feature)]
+    problems += [f"features: must be Feature objects, not {stranger!r}" for stranger in strangers[:5]]
+    if not features:
+        problems.append("features: there is none")
+    if not strangers:
+        problems += [f"{name}: {problem}" for name, problem in clashes(features, missing_codes)]
+    if problems:
+        raise SchemaError(problems)
+    return Settings(title, missing_codes, other_columns)
+
+
+def clashes(features: Iterable[Feature], missing_codes: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return (feature name, sentence) for features that cannot be in one schema, or not with these codes."""
+    found = []
+    seen: set[str] = set()
+    for feature in features:
+        if feature.name in seen:
+            found.append((feature.name, "two features have this name"))
+        seen.add(feature.name)
+        for code in missing_codes:
+            if feature.levels is not None and code in feature.levels:
+                found.append((feature.name, f"level {code!r} is also one of the missing_codes of the schema"))
+    return found

@@ -1,0 +1,132 @@
+"""Validate a cohort table: one pass, every failure, one short table."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from clinclust.errors import CohortError, CohortWarning
+from clinclust.schema.failures import Failure, column_failures, duplicate_identifiers, failures_frame, user_check_failure
+from clinclust.schema.informative import kept_out
+from clinclust.schema.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["validate"]
+
+_NAMES_WARNED_OF = 20
+
+
+def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
+    """Do the work of `FeatureSchema.validate`, which documents it."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"validate needs a pandas DataFrame (one row per subject), not {type(frame).__name__}")
+    _refuse_unusable(frame)
+    about_columns = _failures_of_columns(schema, frame)
+    repeated = set(frame.columns[frame.columns.duplicated()])
+    present = [
+        feature.name
+        for feature in schema
+        if feature.role != "ignore" and feature.name in frame.columns and feature.name not in repeated
+    ]
+    table = frame[present]
+    typed, about_cells = _run_pandera(schema, table)
+    failures = about_columns + about_cells
+    if failures:
+        order = {name: position for position, name in enumerate(schema.names)}
+        failures.sort(key=lambda failure: order.get(failure.column, len(order)))
+        raise CohortError(failures_frame(failures))
+    if warn:
+        _warn_of_uninformative(typed, schema)
+    return typed
+
+
+def _refuse_unusable(frame: pd.DataFrame) -> None:
+    """Raise CohortError for a table whose columns or rows cannot even be looked at."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        repair = "Join the parts: frame.columns = ['_'.join(map(str, parts)) for parts in frame.columns]"
+        failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
+    elif len(frame) == 0:
+        failure = Failure("the table", "at least one row; it has none", repair="Check how the file was read or filtered.")
+    else:
+        return
+    raise CohortError(failures_frame([failure]))
+
+
+def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Failure]:
+    names = list(frame.columns)
+    unnamed = [str(name) for name in names if name not in schema]
+    failures = []
+    for name in dict.fromkeys(frame.columns[frame.columns.duplicated()]):
+        if name in schema or schema.other_columns == "error":
+            repair = f"Rename or drop all but one of the {names.count(name)} columns of this name."
+            failures.append(Failure(str(name), "one column of this name", repair=repair))
+    for feature in schema:
+        if feature.role != "ignore" and feature.name not in names:
+            repair = f"There is no such column.{did_you_mean(feature.name, unnamed)} Rename it, or remove the feature."
+            failures.append(Failure(feature.name, "a column of this name", repair=repair))
+    if schema.other_columns == "error":
+        absent = [name for name in schema.names if name not in names]
+        for name in dict.fromkeys(names):
+            if name not in schema:
+                hint = did_you_mean(str(name), absent or schema.names)
+                repair = f"{hint} Drop it, name it in the schema (role: ignore will do), or set other_columns: ignore."
+                failures.append(Failure(str(name), "only columns that the schema names", repair=repair.strip()))
+    return failures
+
+
+def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFrame, list[Failure]]:
+    """Validate the columns that are there; return them typed (when all is sound), and what pandera found."""
+    from pandera.config import ValidationDepth, config_context
+    from pandera.errors import SchemaErrors
+
+    compiled = schema.to_pandera()
+    compiled = compiled.remove_columns([name for name in compiled.columns if name not in table.columns])
+    compiled.strict = False
+    numbered = table
+    if compiled.index is None:  # pandera looks failing rows up by label, and labels may repeat
+        numbered = table.set_axis(pd.RangeIndex(len(table)), axis="index")
+    failures = []
+    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+        try:
+            typed = compiled.validate(numbered.copy(deep=False), lazy=True, inplace=True)
+        except SchemaErrors as errors:
+            typed, failures = table, _failures_of_cells(schema, table, errors.schema_errors)
+    return typed[list(table.columns)].set_axis(table.index, axis="index"), failures
+
+
+def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[Any]) -> list[Failure]:
+    from clinclust.schema.pandera_schema import kind_of
+
+    found = [(getattr(error, "column_name", None), kind_of(error.check), error) for error in errors]
+    failures: list[Failure] = []
+    unsound: set[str] = set()
+    for name, kind, _ in found:
+        if name is not None and kind is not None and name not in unsound:
+            unsound.add(name)
+            failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), table[name])
+    failures += duplicate_identifiers([feature.name for feature in schema.ids], schema, table)
+    for name, kind, error in found:
+        # A check of the user's own sees typed values only, so it has nothing to say about an unsound column.
+        if kind is None and name not in unsound and not (name is None and unsound):
+            failures.append(user_check_failure(name, error, table))
+    return failures
+
+
+def _warn_of_uninformative(typed: pd.DataFrame, schema: FeatureSchema) -> None:
+    reasons = kept_out(typed, schema)
+    if len(typed) == 1:  # one subject alone: every column is constant, which says nothing
+        reasons = {name: reason for name, reason in reasons.items() if typed[name].isna().all()}
+    if not reasons:
+        return
+    listed = [f"{name} ({reason})" for name, reason in reasons.items()]
+    more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
+    warnings.warn(
+        f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering: "
+        f"{', '.join(listed[:_NAMES_WARNED_OF])}{more}",
+        CohortWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,81 @@
+"""Write a feature schema as YAML: one feature a line, text in quotes wherever YAML would read something else."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from clinclust.schema.cell_text import canonical_text
+from clinclust.schema.yaml_text import misread_as
+from clinclust.writing import atomic_write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_text"]
+
+FORMAT_VERSION = 1
+
+_ENDLESS = 2**31 - 1  # line width: a feature stays on one line, however long
+
+
+def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
+    """Return the schema as YAML, with remarks above the features that `comments` names."""
+    head: dict[str, Any] = {"clinclust": FORMAT_VERSION}
+    if schema.title is not None:
+        head["title"] = schema.title
+    if schema.missing_codes != ("",):
+        head["missing_codes"] = list(schema.missing_codes)
+    if schema.other_columns != "error":
+        head["other_columns"] = schema.other_columns
+    features = [_node(feature.content()) for feature in schema]
+    document = yaml.MappingNode(
+        "tag:yaml.org,2002:map",
+        [
+            *((_node(key), _node(value)) for key, value in head.items()),
+            (_node("features"), yaml.SequenceNode("tag:yaml.org,2002:seq", features, flow_style=False)),
+        ],
+        flow_style=False,
+    )
+    lines = yaml.serialize(document, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).splitlines()
+    first = len(lines) - len(schema)
+    written = lines[:first]
+    for feature, line in zip(schema, lines[first:], strict=True):
+        remark = comments.get(feature.name, "")
+        written += [f"  # {_printable(part)}" for part in remark.splitlines()]
+        written.append(line)
+    return "\n".join(written) + "\n"
+
+
+def write_yaml(text: str, path: str | os.PathLike[str]) -> None:
+    """Write YAML text to a file, whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Indents lists below their key, as people write them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _node(value: Any) -> yaml.Node:
+    if isinstance(value, dict):
+        pairs = [(_node(key), _node(item)) for key, item in value.items()]
+        return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=True)
+    if isinstance(value, (list, tuple)):
+        return yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(item) for item in value], flow_style=True)
+    if isinstance(value, str):
+        quoted = misread_as(value) is not None or not value.isprintable()
+        return yaml.ScalarNode("tag:yaml.org,2002:str", value, style='"' if quoted else None)
+    plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
+    return yaml.ScalarNode(_Dumper("").resolve(yaml.ScalarNode, plain, (True, False)), plain)
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
