@@ -28,7 +28,7 @@ CHECKLISTS = (29, 23)
 def person_years() -> pd.DataFrame:
     """Load the ten columns of statsmodels and make those of the schema, NaN where missing."""
     raw = randhie.load_pandas().data
-    incentive, limit = np.exp(raw["lpi"]), np.exp(raw["fmde"])
+    incentive, limit = np.exp(raw["lpi"]).round(2), np.exp(raw["fmde"]).round(2)
     return pd.DataFrame(
         {
             "mdvis": raw["mdvis"],
