@@ -24,7 +24,9 @@ class SchemaError(ValueError):
     def __init__(self, problems: list[str] | str) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
         count = len(self.problems)
-        heading = "The feature schema has a problem:" if count == 1 else f"The feature schema has {count} problems:"
+        heading = (
+            "The feature schema has a problem:" if count == 1 else f"The feature schema has {count} problems:"
+        )
         super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
 
 
@@ -55,7 +57,9 @@ class CohortError(ValueError):
                 lines[-1] += ", ".join(repr(value) for value in failure["examples"])
             lines[-1] += f". {failure['repair']}"
         if count > _SHOWN_FAILURES:
-            lines.append(f"  ... and {count - _SHOWN_FAILURES} more in the `failures` attribute of this error")
+            lines.append(
+                f"  ... and {count - _SHOWN_FAILURES} more in the `failures` attribute of this error"
+            )
         return "\n".join(lines)
 
 

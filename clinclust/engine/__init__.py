@@ -1,0 +1,1 @@
+"""Arrays in, partitions out: the MAP-DP algorithm. Only `encoding` knows of tables and names."""

@@ -1,0 +1,204 @@
+"""From a validated cohort to the arrays the engine works on.
+
+Discrete features become rows of a table of log predictives: each level has a row, row 0 means missing. Continuous
+features become standardised floats, NaN where missing. Features are ordered by the prior they rest on, so that the
+statistics and hyperparameters of one prior lie side by side.
+
+Subjects are put into an order that depends on their values alone (`EncodedCohort.order`). Everything random is drawn
+in that order, so that sorting the table differently cannot change what is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.likelihoods import REGISTRY, Likelihood, likelihood_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import Feature
+
+__all__ = ["CohortArrays", "EncodedCohort", "Encoding"]
+
+Array = NDArray[np.float64]
+
+_FAMILIES = (
+    ("bernoulli", "binomial", "geometric"),
+    ("poisson",),
+    ("categorical",),
+    ("exponential",),
+    ("gaussian",),
+)
+_FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
+N_TABLE_FAMILIES = 3
+
+
+class CohortArrays(NamedTuple):
+    """What the compiled kernels read; nothing here changes during a fit. N subjects, R table rows."""
+
+    codes: NDArray[np.int32]
+    """(N, D_table) row of the table of log predictives; 0 = missing."""
+    values: Array
+    """(N, D_value) square root of an exponential value, standardised Gaussian value; NaN = missing."""
+    family_stop: NDArray[np.int64]
+    """(5,) features below family_stop[0] rest on a beta prior, below [1] on a gamma (counts), then Dirichlet, gamma
+    (durations), normal-gamma."""
+    level_start: NDArray[np.int64]
+    """(D_table + 1,) first table row of each discrete feature."""
+    level_statistics: Array
+    """(R, 2) what a subject at this level adds to a beta or gamma prior (zeros for a Dirichlet, which counts)."""
+    level_log_base: Array
+    """(R,) log base measure of the level."""
+    statistic_start: NDArray[np.int64]
+    """(D + 1,) first sufficient statistic of each feature."""
+    prior_start: NDArray[np.int64]
+    """(D + 1,) first hyperparameter of each feature."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How columns become arrays; made from one cohort, used again for new subjects.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        The clustered features, ordered by the prior they rest on.
+    centres, scales : float64 (D,)
+        Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
+    """
+
+    features: tuple[Feature, ...]
+    centres: Array
+    scales: Array
+
+    @property
+    def likelihoods(self) -> tuple[Likelihood, ...]:
+        """The likelihood of each feature."""
+        return tuple(likelihood_of(feature) for feature in self.features)
+
+    @classmethod
+    def of(cls, features: tuple[Feature, ...], values: dict[str, Array]) -> Encoding:
+        """Order features by their prior and find what standardises the Gaussian ones (columns of `model_values`)."""
+        ordered = tuple(sorted(features, key=lambda feature: _FAMILY[str(feature.likelihood)]))
+        centres, scales = np.zeros(len(ordered)), np.ones(len(ordered))
+        for index, feature in enumerate(ordered):
+            if feature.likelihood == "gaussian":
+                observed = values[feature.name][~np.isnan(values[feature.name])]
+                centres[index] = observed.mean()
+                scales[index] = observed.std()
+        return cls(ordered, centres, scales)
+
+    def encode(self, values: dict[str, Array], order: NDArray[np.int64]) -> EncodedCohort:
+        """Encode columns of `model_values`; the subjects come in the order given."""
+        n_subjects = order.size
+        families = [_FAMILY[str(feature.likelihood)] for feature in self.features]
+        family_stop = np.cumsum(np.bincount(families, minlength=len(_FAMILIES)), dtype=np.int64)
+        n_table = int(family_stop[N_TABLE_FAMILIES - 1])
+        codes = np.zeros((n_subjects, n_table), dtype=np.int32)
+        encoded_values = np.empty((n_subjects, len(self.features) - n_table))
+        level_start = [1]
+        level_statistics, level_log_base = [np.zeros((1, 2))], [np.zeros(1)]
+        log_base = -float(
+            sum(
+                np.log(s) * np.sum(~np.isnan(values[f.name]))
+                for f, s in zip(self.features, self.scales, strict=True)
+            )
+        )
+        for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
+            column = (values[feature.name][order] - self.centres[index]) / self.scales[index]
+            log_base += float(likelihood.log_base_measure(column).sum())
+            levels = likelihood.levels(column)
+            if levels is None:
+                encoded_values[:, index - n_table] = (
+                    np.sqrt(column) if likelihood.name == "exponential" else column
+                )
+                continue
+            observed = ~np.isnan(column)
+            codes[observed, index] = level_start[-1] + np.searchsorted(levels, column[observed])
+            level_start.append(level_start[-1] + levels.size)
+            two_statistics = likelihood.statistics(levels)
+            level_statistics.append(
+                np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics
+            )
+            level_log_base.append(likelihood.log_base_measure(levels))
+        arrays = CohortArrays(
+            codes=codes,
+            values=encoded_values,
+            family_stop=family_stop,
+            level_start=np.array(level_start, dtype=np.int64),
+            level_statistics=np.ascontiguousarray(np.concatenate(level_statistics)),
+            level_log_base=np.concatenate(level_log_base),
+            statistic_start=_starts([likelihood.n_statistics for likelihood in self.likelihoods]),
+            prior_start=_starts([likelihood.n_hyperparameters for likelihood in self.likelihoods]),
+        )
+        return EncodedCohort(self, arrays, order, log_base)
+
+
+@dataclass(frozen=True)
+class EncodedCohort:
+    """A cohort as arrays.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    arrays : CohortArrays
+        Row p holds the subject in row order[p] of the table.
+    order : int64 (N,)
+    log_base : float
+        Sum of the log base measures of all observed values, and of the logarithms that take densities of
+        standardised values back to the scale of the columns. The same for every partition.
+    """
+
+    encoding: Encoding
+    arrays: CohortArrays
+    order: NDArray[np.int64]
+    log_base: float
+
+    @property
+    def n_subjects(self) -> int:
+        """N."""
+        return int(self.order.size)
+
+    def log_jacobian(self) -> Array:
+        """Return, for each subject, the log density that standardising its observed values added, shape (N,)."""
+        observed = ~np.isnan(self.arrays.values)
+        n_table = self.arrays.codes.shape[1]
+        return -(observed @ np.log(self.encoding.scales[n_table:]))
+
+    def in_table_order(self, rows: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Put an array with one row a subject back into the order of the table."""
+        back = np.empty_like(rows)
+        back[self.order] = rows
+        return back
+
+
+def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
+    """Return what the model calls x of each feature of a validated frame: float64 (N,), NaN = missing."""
+    return {
+        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
+        for feature in features
+    }
+
+
+def canonical_order(values: dict[str, Array]) -> NDArray[np.int64]:
+    """Return the rows sorted by a hash of their values, which no reordering of the table can change.
+
+    Only subjects with the same values in every feature keep the order of the table among themselves.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(values, copy=False)
+    keys = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    return np.argsort(keys, kind="stable")
+
+
+def _starts(lengths: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+assert set(_FAMILY) == set(REGISTRY)  # a likelihood without a place in the arrays would be skipped silently

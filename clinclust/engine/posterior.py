@@ -1,0 +1,98 @@
+"""Clusters once found: what they say of subjects, old and new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from clinclust.engine.encoding import EncodedCohort, Encoding
+from clinclust.engine.partition import Partition, new_partition, rebuild, refresh
+from clinclust.engine.sweep import score_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Clusters", "leave_one_out_scores", "statistics_of"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Everything a fitted model knows of its clusters, without the subjects that made them.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    prior : float64 (H,)
+        Hyperparameters on the encoded scale.
+    concentration : float
+    sizes : float64 (K,)
+    statistics : float64 (K, S)
+    """
+
+    encoding: Encoding
+    prior: Array
+    concentration: float
+    sizes: Array
+    statistics: Array
+
+    def scores(self, values: Mapping[str, Array]) -> Array:
+        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, shape (n, K + 1).
+
+        The last column is a cluster nobody is in yet. Densities are those of the columns on the model's scale
+        (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34.
+        """
+        n_subjects = next(iter(values.values())).size
+        cohort = self.encoding.encode(dict(values), np.arange(n_subjects))
+        n_clusters = self.sizes.size
+        partition = new_partition(cohort.arrays, np.full(max(n_subjects, 1), n_clusters - 1))
+        partition.sizes[:n_clusters] = self.sizes
+        partition.statistics[:n_clusters] = self.statistics
+        log_concentration = float(np.log(self.concentration))
+        refresh(cohort.arrays, self.prior, log_concentration, partition)
+        scores = np.zeros((n_subjects, n_clusters + 1))
+        score_all(cohort.arrays, self.prior, log_concentration, partition, False, scores)
+        scores += cohort.log_jacobian()[:, None]
+        return np.asarray(scores - np.log(self.sizes.sum() + self.concentration), dtype=np.float64)
+
+    def posteriors(self, feature: int) -> Array:
+        """Return the posterior hyperparameters of one feature in every cluster and, last, the prior, (K + 1, P).
+
+        They are on the encoded scale; the mean and rate of a Gaussian refer to its standardised values.
+        """
+        likelihood = self.encoding.likelihoods[feature]
+        stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
+        theta = self.prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
+        stops = np.cumsum([other.n_statistics for other in self.encoding.likelihoods])
+        sums = self.statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
+        found: Array = likelihood.prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
+        return np.vstack([found, theta])
+
+
+def statistics_of(
+    cohort: EncodedCohort, prior: Array, concentration: float, labels: NDArray[np.int64]
+) -> Partition:
+    """Return the partition that labels 0 .. K - 1 make, ready for use."""
+    partition = new_partition(cohort.arrays, labels)
+    rebuild(cohort.arrays, prior, float(np.log(concentration)), partition)
+    return partition
+
+
+def leave_one_out_scores(cohort: EncodedCohort, prior: Array, concentration: float, partition: Partition) -> Array:
+    """Return each subject's log posterior weight for each cluster, without itself, shape (N, K).
+
+    A subject alone in its cluster is weighed there as somebody new would be.
+    """
+    scores = np.zeros((cohort.n_subjects, int(partition.n_clusters[0]) + 1))
+    score_all(cohort.arrays, prior, float(np.log(concentration)), partition, True, scores)
+    return scores[:, :-1]
+
+
+def probabilities(scores: Array) -> Array:
+    """Turn rows of log weights into rows of probabilities."""
+    return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)), dtype=np.float64)

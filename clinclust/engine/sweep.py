@@ -1,0 +1,95 @@
+"""One sweep of MAP-DP: every subject in turn goes to the cluster that explains it best.
+
+This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A
+move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import kernel
+from clinclust.engine.encoding import CohortArrays
+from clinclust.engine.partition import Partition, move, score_subject
+
+__all__ = ["score_all", "sweep"]
+
+
+@kernel
+def sweep(
+    cohort: CohortArrays,
+    prior: NDArray[np.float64],
+    log_concentration: float,
+    partition: Partition,
+    order: NDArray[np.int64],
+    start: int,
+    minimum_gain: float,
+    ignore_size: bool,
+) -> tuple[int, int]:
+    """Visit subjects order[start:], each moved to its best cluster.
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+    prior : float64 (H,)
+        Hyperparameters of all features on the encoded scale.
+    log_concentration : float
+    partition : Partition, modified in place
+    order : int64 (N,)
+        The subjects in the order of their visit.
+    start : int
+    minimum_gain : float
+        Smallest rise of the log joint, in nats, that counts as one.
+    ignore_size : bool
+        Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
+
+    Returns
+    -------
+    position : int
+        Where in `order` the sweep stopped: N, or earlier when there is no room for another cluster.
+    moves : int
+    """
+    moves = 0
+    scores = partition.scores
+    for position in range(start, order.shape[0]):
+        i = order[position]
+        own = partition.labels[i]
+        score_subject(cohort, prior, log_concentration, partition, i, own)
+        if ignore_size:
+            held = partition.sizes[0] - (1.0 if own == 0 else 0.0)
+            if held > 0.0:
+                scores[0] -= partition.log_sizes[0] if own != 0 else math.log(held)
+        n_clusters = partition.n_clusters[0]
+        best = own
+        for k in range(n_clusters + 1):
+            if scores[k] > scores[best]:
+                best = k
+        if scores[best] - scores[own] > minimum_gain:
+            if best == n_clusters and n_clusters + 2 > partition.sizes.shape[0]:
+                return position, moves
+            move(cohort, prior, log_concentration, partition, i, best)
+            moves += 1
+    return order.shape[0], moves
+
+
+@kernel
+def score_all(
+    cohort: CohortArrays,
+    prior: NDArray[np.float64],
+    log_concentration: float,
+    partition: Partition,
+    leave_one_out: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """Write every subject's scores against the clusters and the empty one to `out`, float64 (N, K + 1).
+
+    With `leave_one_out` a subject is scored against its own cluster without itself; otherwise all are new.
+    """
+    for i in range(out.shape[0]):
+        own = partition.labels[i] if leave_one_out else -1
+        score_subject(cohort, prior, log_concentration, partition, i, own)
+        for k in range(out.shape[1]):
+            out[i, k] = partition.scores[k]

@@ -1,0 +1,86 @@
+"""Gamma(shape, rate): the prior of a rate (Poisson and exponential likelihoods).
+
+Statistics of a cluster: the sums of what each subject adds to the shape and to the rate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.compiled import subkernel
+
+__all__ = ["NAMES", "coefficients", "left_out_value", "level_predictives", "log_normalizer", "posterior"]
+
+Array = NDArray[np.float64]
+
+NAMES = ("shape", "rate")
+
+
+def posterior(prior: Array, statistics: Array) -> Array:
+    """Return (shape, rate) after the statistics; both arrays have shape (..., 2)."""
+    return prior + statistics
+
+
+def log_normalizer(parameters: Array) -> Array:
+    """Return A(shape, rate) = ln Gamma(shape) - shape ln rate, shape (...), of parameters of shape (..., 2)."""
+    shape, rate = parameters[..., 0], parameters[..., 1]
+    return np.asarray(gammaln(shape) - shape * np.log(rate), dtype=np.float64)
+
+
+@subkernel
+def _log_normalizer(shape: float, rate: float) -> float:
+    return math.lgamma(shape) - shape * math.log(rate)
+
+
+@subkernel
+def level_predictives(
+    shape: float,
+    rate: float,
+    s: float,
+    t: float,
+    level_statistics: Array,
+    level_log_base: Array,
+    predictive: Array,
+    left_out: Array,
+) -> None:
+    """Fill the log predictive of every level of one count feature under one cluster.
+
+    The arguments are those of `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b).
+    """
+    now = _log_normalizer(shape + s, rate + t)
+    for level in range(level_statistics.shape[0]):
+        u = level_statistics[level, 0]
+        v = level_statistics[level, 1]
+        predictive[level] = level_log_base[level] + _log_normalizer(shape + s + u, rate + t + v) - now
+        if s >= u and t >= v:
+            left_out[level] = level_log_base[level] + now - _log_normalizer(shape + s - u, rate + t - v)
+        else:
+            left_out[level] = 0.0
+
+
+@subkernel
+def coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> None:
+    """Write c of the exponential's log predictive c0 - c1 log1p(c2 (z - c3)^2) at z = sqrt(x) to `out` (4,).
+
+    The predictive is Lomax: shape' rate'^shape' / (rate' + x)^(shape' + 1).
+    """
+    out[0] = math.log(shape + s) - math.log(rate + t)
+    out[1] = shape + s + 1.0
+    out[2] = 1.0 / (rate + t)
+    out[3] = 0.0
+
+
+@subkernel
+def left_out_value(shape: float, rate: float, s: float, t: float, z: float) -> float:
+    """Return the log predictive of the exponential value x = z^2 under its own cluster without it.
+
+    What is left of the rate is a sum of values without one of them, and may fall below 0 by rounding alone.
+    """
+    x = z * z
+    rest_shape = shape + s - 1.0
+    rest_rate = rate + max(t - x, 0.0)
+    return math.log(rest_shape) - math.log(rest_rate) - (rest_shape + 1.0) * math.log1p(x / rest_rate)

@@ -1,0 +1,117 @@
+"""Normal-Gamma(mean, kappa, shape, rate): the prior of a Gaussian's mean and precision.
+
+    precision ~ Gamma(shape, rate),   mean of the feature | precision ~ Normal(mean, 1 / (kappa precision))
+
+Statistics of a cluster: (n, sum of the values, sum of their squares). Values are standardised before they come here
+(`clinclust.engine.encoding`), which keeps the sum of squares exact enough.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.compiled import subkernel
+
+__all__ = ["NAMES", "coefficients", "left_out_value", "log_normalizer", "posterior"]
+
+Array = NDArray[np.float64]
+
+NAMES = ("mean", "kappa", "shape", "rate")
+
+
+def posterior(prior: Array, statistics: Array) -> Array:
+    """Return (mean, kappa, shape, rate) after the statistics (Raykov, Boukouvalas and Little 2014, eq. 13).
+
+    Parameters
+    ----------
+    prior : float64 (..., 4)
+    statistics : float64 (..., 3)
+        n, sum of values, sum of squared values.
+    """
+    mean, kappa, shape, rate = np.moveaxis(prior, -1, 0)
+    n, total, squares = np.moveaxis(statistics, -1, 0)
+    average = total / np.maximum(n, 1.0)
+    scatter = np.maximum(squares - total * average, 0.0)
+    return np.stack(
+        [
+            (kappa * mean + total) / (kappa + n),
+            kappa + n,
+            shape + 0.5 * n,
+            rate + 0.5 * scatter + 0.5 * kappa * n * (average - mean) ** 2 / (kappa + n),
+        ],
+        axis=-1,
+    )
+
+
+def log_normalizer(parameters: Array) -> Array:
+    """Return A = ln Gamma(shape) - shape ln rate - (1/2) ln kappa, shape (...), of parameters (..., 4).
+
+    The factors of 2 pi belong to the base measure of the values.
+    """
+    _, kappa, shape, rate = np.moveaxis(parameters, -1, 0)
+    return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
+
+
+@subkernel
+def _student(
+    mean: float,
+    kappa: float,
+    shape: float,
+    rate: float,
+    n: float,
+    total: float,
+    squares: float,
+    gamma_ratio: float,
+    out: Array,
+) -> None:
+    average = total / n if n > 0.0 else 0.0
+    scatter = max(squares - total * average, 0.0)
+    kappa_n = kappa + n
+    rate_n = rate + 0.5 * scatter + 0.5 * kappa * n * (average - mean) ** 2 / kappa_n
+    precision = kappa_n / (2.0 * rate_n * (kappa_n + 1.0))
+    out[0] = gamma_ratio + 0.5 * math.log(precision / math.pi)
+    out[1] = shape + 0.5 * n + 0.5
+    out[2] = precision
+    out[3] = (kappa * mean + total) / kappa_n
+
+
+@subkernel
+def coefficients(
+    mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float, out: Array
+) -> None:
+    """Write what the log predictives of one Gaussian feature under one cluster need to `out` (5,).
+
+    The predictive is Student's t with 2 shape' degrees of freedom, written c0 - c1 log1p(c2 (z - c3)^2) with
+    c in out[0:4] (Raykov, Boukouvalas and Little 2014, eq. 11). out[4] is the ratio of gamma functions that the
+    leave-one-out predictive needs; it depends on n alone and would cost two logarithms of gamma functions a value.
+    """
+    shape_n = shape + 0.5 * n
+    _student(
+        mean, kappa, shape, rate, n, total, squares, math.lgamma(shape_n + 0.5) - math.lgamma(shape_n), out
+    )
+    out[4] = math.lgamma(shape_n) - math.lgamma(shape_n - 0.5) if n >= 1.0 else 0.0
+
+
+@subkernel
+def left_out_value(
+    mean: float,
+    kappa: float,
+    shape: float,
+    rate: float,
+    n: float,
+    total: float,
+    squares: float,
+    gamma_ratio: float,
+    z: float,
+    work: Array,
+) -> float:
+    """Return the log predictive of the standardised value z under its own cluster without it.
+
+    `work` is float64 (4,), overwritten. `gamma_ratio` is out[4] of `coefficients`.
+    """
+    _student(mean, kappa, shape, rate, n - 1.0, total - z, squares - z * z, gamma_ratio, work)
+    return work[0] - work[1] * math.log1p(work[2] * (z - work[3]) ** 2)
