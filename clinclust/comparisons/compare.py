@@ -1,0 +1,200 @@
+"""Summaries of every feature in every subtype, and tests of every pair of subtypes, as one tidy frame."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise
+from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["compare_subtypes"]
+
+_Columns: TypeAlias = dict[str, NDArray[Any]]
+
+_ALL_SUBJECTS = 0
+
+# The columns of the result, in order.
+_DTYPES = {
+    **dict.fromkeys(("kind", "feature", "label", "section", "unit", "role", "likelihood", "level"), "string"),
+    **dict.fromkeys(("subtype", "versus", "n", "missing"), "Int64"),
+    **dict.fromkeys(("mean", "sd", "median", "q1", "q3"), "float64"),
+    "count": "Int64",
+    **dict.fromkeys(("percent", "minimum", "maximum"), "float64"),
+    "test": "string",
+    **dict.fromkeys(("statistic", "df", "p", "q", "standardised_difference"), "float64"),
+    "significant": "boolean",
+}
+
+
+def compare_subtypes(
+    frame: pd.DataFrame,
+    labels: ArrayLike,
+    schema: FeatureSchema,
+    *,
+    min_size: int = 3,
+    significance_level: float = 0.01,
+) -> pd.DataFrame:
+    """Summarise every feature in every subtype and test every pair of subtypes.
+
+    The tests on features that formed the subtypes are descriptive: subtypes found and tested on the same
+    subjects differ in those features by construction. Only features with the role ``describe`` are tested
+    honestly.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, N rows
+        Any table that `schema` accepts.
+    labels : array_like of int, shape (N,)
+        Clusters 0, 1, ...; subtype = label + 1. A Series must carry the index of `frame`.
+    schema : FeatureSchema
+        The features with role ``cluster`` or ``describe`` are compared.
+    min_size : int
+        Subtypes with fewer subjects are summarised but not tested.
+    significance_level : float
+        `significant` is p <= this level (no correction; q is beside it). The paper used 0.01.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per summary and per test, told apart by `kind`.
+
+        ``"summary"``: a feature (a categorical one level by level) in one `subtype`, 0 for all subjects.
+        `n` observed, `missing`, `mean` and `sd` (denominator n - 1), `median`, `q1`, `q3`; for Bernoulli
+        features and levels the mean is the share with that answer, with `count` and `percent`. Values are
+        in the unit of the column (never transformed); levels are scored 0, 1, ... . `minimum` and `maximum`
+        are the ends of a binomial scale.
+
+        ``"test"``: `subtype` against `versus`, by `test` ``"student"`` (equal variances, the paper's) and
+        ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and
+        `standardised_difference` are positive when `subtype` has the higher mean; the latter divides by the
+        root of the mean of both variances, p (1 - p) for shares. `q` is Benjamini-Hochberg's over all tests
+        of that name in the frame. With fewer than 2 observed values on a side, or the same single value
+        throughout both, the test is NaN (and `significant` missing); with a different single value on each
+        side `statistic` is infinite, `p` is 0 and Welch's `df` NaN.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit `schema`.
+    ValueError
+        If `labels`, `min_size` or `significance_level` cannot be used.
+    """
+    import pandas as pd
+
+    if not 0 < significance_level < 1:
+        raise ValueError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
+    if min_size < 1:
+        raise ValueError(f"min_size must be at least 1 subject, not {min_size!r}")
+    clusters = _checked_labels(labels, frame)
+    # Columns that cannot inform a clustering were warned of when there was one.
+    frame = schema.validate(frame, warn=False)
+    compared = list(measures(frame, schema))
+
+    subtypes = np.array([_ALL_SUBJECTS, *np.unique(clusters) + 1])
+    groups = [np.flatnonzero((subtype == _ALL_SUBJECTS) | (clusters == subtype - 1)) for subtype in subtypes]
+    # One (measures, groups) array for each kind of number; the reshape is for a schema that compares nothing.
+    numbers = np.array([summarise(measure.values, groups) for measure in compared])
+    numbers = numbers.reshape(len(compared), len(groups), len(SUMMARY))
+    summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
+    is_share = np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
+
+    large = [g for g, rows in enumerate(groups) if subtypes[g] != _ALL_SUBJECTS and len(rows) >= min_size]
+    pairs = np.array(list(combinations(large, 2)), dtype=int).reshape(-1, 2)
+    blocks = [_summary_columns(summary, is_share, subtypes)]
+    blocks += _test_columns(summary, is_share, subtypes, pairs, significance_level)
+    return pd.concat([_stacked(compared, block) for block in blocks], ignore_index=True)
+
+
+def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
+    """Labels as an integer array, one for each row of `frame`."""
+    import pandas as pd
+
+    if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
+        raise ValueError(
+            "labels is a Series whose index differs from the frame's, so its order may differ too; "
+            "align it with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
+        )
+    clusters = np.asarray(labels)
+    if clusters.shape != (len(frame),):
+        raise ValueError(
+            f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}"
+        )
+    if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
+        raise ValueError(f"labels must be whole numbers 0, 1, ... of an integer type, not {clusters.dtype}")
+    if len(clusters) and clusters.min() < 0:
+        first = int(np.argmax(clusters < 0))
+        raise ValueError(
+            f"labels must not be negative; {np.sum(clusters < 0)} are (first: row {first}). "
+            "Leave out subjects without a subtype"
+        )
+    return clusters.astype(np.int64)
+
+
+def _summary_columns(summary: _Columns, is_share: NDArray[np.bool_], subtypes: NDArray[np.int64]) -> _Columns:
+    n, mean = summary["n"], summary["mean"]
+    columns: _Columns = {name: summary[name] for name in SUMMARY if name != "variance"}
+    return columns | {
+        "kind": np.array("summary"),
+        "subtype": subtypes,
+        "sd": np.sqrt(summary["variance"]),
+        "count": np.where(is_share & (n > 0), np.rint(mean * n), np.nan),
+        "percent": np.where(is_share, 100 * mean, np.nan),
+    }
+
+
+def _test_columns(
+    summary: _Columns,
+    is_share: NDArray[np.bool_],
+    subtypes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    significance_level: float,
+) -> list[_Columns]:
+    """Columns of the tests, each (measures, pairs): first all of Student's, then all of Welch's."""
+    a, b = (Side(*(summary[name][:, side] for name in ("n", "mean", "variance"))) for side in pairs.T)
+    # p (1 - p) is the variance of a share with denominator n, not n - 1.
+    spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
+    shared: _Columns = {
+        "kind": np.array("test"),
+        "subtype": subtypes[pairs[:, 0]],
+        "versus": subtypes[pairs[:, 1]],
+        "n": a.n + b.n,
+        "missing": summary["missing"][:, pairs].sum(axis=2),
+        "standardised_difference": standardised_difference(a.mean, b.mean, *spreads),
+    }
+    blocks = []
+    for test in (student, welch):
+        result = test(a, b)
+        q = adjusted(result.p)
+        significant = np.where(np.isnan(result.p), np.nan, result.p <= significance_level)
+        named = {"test": np.array(test.__name__), "q": q, "significant": significant}
+        blocks.append(shared | result._asdict() | named)
+    return blocks
+
+
+def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
+    """Rows in the order of `compared`, each repeated along the second axis of `columns`."""
+    import pandas as pd
+
+    repeats = len(columns["subtype"])
+    described = {
+        "feature": [measure.feature.name for measure in compared],
+        "label": [measure.feature.title for measure in compared],
+        "level": [measure.level for measure in compared],
+        "minimum": [measure.scale[0] for measure in compared],
+        "maximum": [measure.scale[1] for measure in compared],
+    }
+    for name in ("section", "unit", "role", "likelihood"):
+        described[name] = [getattr(measure.feature, name) for measure in compared]
+    rows = {name: np.repeat(np.array(values, dtype=object), repeats) for name, values in described.items()}
+    for name, values in columns.items():
+        rows[name] = np.broadcast_to(values, (len(compared), repeats)).ravel()
+    return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)

@@ -1,0 +1,131 @@
+"""What every sheet of a report is made from: a fitted model, its cohort and the comparisons, looked up by name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.mapdp import MAPDP
+    from clinclust.schema import Feature
+
+__all__ = ["Findings", "as_value"]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A fitted model with its validated cohort and the comparisons of its subtypes.
+
+    Attributes
+    ----------
+    model : MAPDP
+    frame : pandas.DataFrame, N rows
+        Validated by the model's schema.
+    comparisons : pandas.DataFrame
+        From `clinclust.compare_subtypes`.
+    significance_level : float
+    """
+
+    model: MAPDP
+    frame: pd.DataFrame
+    comparisons: pd.DataFrame
+    significance_level: float
+
+    def check_comparisons(self) -> None:
+        """Raise ValueError unless the comparisons are of these features and these subtypes."""
+        expected = {feature.name for feature in self.features}
+        if set(self.comparisons["feature"]) != expected:
+            different = sorted(expected ^ set(self.comparisons["feature"]))
+            raise ValueError(f"comparisons and the model's schema differ in these features: {', '.join(different)}")
+        for feature in self.features:
+            for summaries in self.levels(feature).values():
+                sizes = {subtype: row["n"] + row["missing"] for subtype, row in summaries.items() if subtype}
+                if sizes != self.sizes:
+                    raise ValueError(
+                        f"comparisons hold subtypes of sizes {list(sizes.values())}, the model of sizes "
+                        f"{list(self.sizes.values())}; compare the labels of this model"
+                    )
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """Subjects in each subtype."""
+        subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
+        return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
+
+    @cached_property
+    def features(self) -> list[Feature]:
+        """Clustered and described features by section, within a section those that matter most first."""
+        schema = self.model.schema_
+        reported = [*schema.clustered, *schema.described]
+        sections = list(dict.fromkeys(feature.section for feature in schema if feature in reported))
+        place = {feature.name: place for place, feature in enumerate(schema)}
+
+        def reading_order(feature: Feature) -> tuple[int, float, int]:
+            return sections.index(feature.section), -(self.relevance(feature) or -np.inf), place[feature.name]
+
+        return sorted(reported, key=reading_order)
+
+    def relevance(self, feature: Feature) -> float | None:
+        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on."""
+        if not self.clustered_on(feature):
+            return None
+        value = as_value(self.model.feature_relevance_.get(feature.name))
+        return value if isinstance(value, float) else None
+
+    def clustered_on(self, feature: Feature) -> bool:
+        """Whether the feature took part in finding the subtypes."""
+        return feature.role == "cluster" and feature.name not in self.model.kept_out_
+
+    @cached_property
+    def _summaries(self) -> dict[str, dict[str | None, dict[int, Row]]]:
+        """Feature, level and subtype (0 = all subjects) to summary."""
+        found: dict[str, dict[str | None, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
+        for row in self.comparisons[self.comparisons["kind"] == "summary"].to_dict("records"):
+            found[row["feature"]][as_value(row["level"])][row["subtype"]] = row
+        return found
+
+    def levels(self, feature: Feature) -> dict[str | None, dict[int, Row]]:
+        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
+        return self._summaries[feature.name]
+
+    @cached_property
+    def _tests(self) -> dict[tuple[str, str | None], dict[tuple[int, int], dict[str, Row]]]:
+        found: dict[tuple[str, str | None], dict[tuple[int, int], dict[str, Row]]]
+        found = defaultdict(lambda: defaultdict(dict))
+        for row in self.comparisons[self.comparisons["kind"] == "test"].to_dict("records"):
+            found[row["feature"], as_value(row["level"])][row["subtype"], row["versus"]][row["test"]] = row
+        return found
+
+    def tests(self, feature: Feature, level: str | None) -> dict[tuple[int, int], dict[str, Row]]:
+        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
+        return self._tests[feature.name, level]
+
+    @cached_property
+    def compared(self) -> list[int]:
+        """The subtypes that were large enough to be tested."""
+        tests = self.comparisons[self.comparisons["kind"] == "test"]
+        return sorted({*tests["subtype"].tolist(), *tests["versus"].tolist()})
+
+    def is_significant(self, test: Row) -> bool:
+        """Whether p is at or below the significance level of the report."""
+        return bool(test["p"] <= self.significance_level)
+
+
+def as_value(value: Any) -> Any:
+    """A plain Python value for a table; None for whatever a cell cannot hold as a number."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return value if np.isfinite(value) else None
+    except TypeError:  # pandas.NA
+        return None

@@ -1,0 +1,158 @@
+"""What a report is before it becomes a file: sheets of tables, whose numbers are still numbers.
+
+`tables.py` and `summary.py` fill these; `workbook.py` and `page.py` write them. Whatever is a `str` is text,
+whatever is a number gets the format of its column, and nothing else may be in a table.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Column", "Kind", "Sheet", "Table", "Value", "decimals_for", "excel_format", "number_text", "visible"]
+
+Value: TypeAlias = str | int | float | None
+Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure"]
+
+_P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
+_SCIENTIFIC = "0.00E+00"
+_MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    title : str
+        Heading.
+    kind : str
+        The format of its numbers. ``measure`` takes the decimals from the row.
+    group : tuple of two str
+        Heading above the headings of adjoining columns, in two lines; equal neighbours are one group.
+    overflow : bool
+        Long text runs on over the empty cells to its right instead of making the column wide.
+    """
+
+    title: str
+    kind: Kind = "text"
+    group: tuple[str, str] = ("", "")
+    overflow: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings.
+
+    Attributes
+    ----------
+    caption : str
+    columns : sequence of Column
+    rows : sequence of rows
+        One value for each column; None is an empty cell.
+    bands : sequence of str
+        The section of each row, written as a row of its own wherever it changes; empty = no sections.
+    decimals : sequence of int
+        Decimals of the ``measure`` columns in each row; empty = 2 everywhere.
+    shades : sequence of rows
+        How dark each cell is, 0 to 1, None for no shade; empty = no shades.
+    stub : int
+        How many of the first columns say what a row is about.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Value]]
+    bands: Sequence[str] = ()
+    decimals: Sequence[int] = ()
+    shades: Sequence[Sequence[float | None]] = ()
+    stub: int = 1
+
+    def decimals_of(self, row: int) -> int:
+        """Decimals of the ``measure`` columns in this row."""
+        return self.decimals[row] if self.decimals else 2
+
+    def starts_band(self, row: int) -> bool:
+        """Whether the section of this row differs from that of the row above."""
+        return bool(self.bands) and (row == 0 or self.bands[row] != self.bands[row - 1])
+
+    @property
+    def group_lines(self) -> list[list[str]]:
+        """Lines of group headings, one text for each column; no line that would be empty."""
+        lines = [[column.group[line] for column in self.columns] for line in (0, 1)]
+        return [line for line in lines if any(line)]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of the workbook, a section of the page.
+
+    Attributes
+    ----------
+    name : str
+        Short fixed title (the tab).
+    notes : sequence of str
+        What must be read with the tables; stands above them.
+    tables : sequence of Table
+    """
+
+    name: str
+    notes: Sequence[str]
+    tables: Sequence[Table]
+
+    @property
+    def shared_group_lines(self) -> list[list[str]]:
+        """The group headings when every table has the same, so that they need to be shown only once."""
+        first, *others = (table.group_lines for table in self.tables)
+        return first if all(lines == first for lines in others) else []
+
+
+def excel_format(kind: Kind, decimals: int) -> str:
+    """Number format of a cell for spreadsheet programs."""
+    if kind == "text":
+        return "General"
+    if kind == "p":
+        return _P_FORMAT
+    if kind != "measure":
+        return kind
+    if decimals > _MOST_DECIMALS:
+        return _SCIENTIFIC
+    return f"0.{'0' * decimals}" if decimals else "0"
+
+
+def number_text(value: float, kind: Kind, decimals: int) -> str:
+    """Write a number as `excel_format` makes a spreadsheet program show it."""
+    if kind == "p":
+        return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    shown = excel_format(kind, decimals)
+    if shown == "General":
+        return f"{value:g}"
+    if shown == _SCIENTIFIC:
+        return f"{value:.2E}"
+    text = f"{value:.{len(shown.partition('.')[2])}f}"
+    return text if float(text) else text.lstrip("-")
+
+
+def decimals_for(spread: float) -> int:
+    """Decimals that show a mean to about a hundredth of its standard deviation."""
+    if not 0 < spread < math.inf:
+        return 2
+    return max(0, 2 - math.floor(math.log10(spread)))
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """`text` with a visible sign for each character that XML forbids or that would reorder or hide others."""
+    return _CONTROL.sub(_sign, text)
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    # U+2400 and the 31 after it are pictures of the control characters; U+FFFD stands for what has no picture.
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

@@ -1,0 +1,212 @@
+"""The sheets of a report about features and subjects: Subtypes, Pairwise tests, Assignments, Missing data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.findings import Findings, Row, as_value
+from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, decimals_for
+
+if TYPE_CHECKING:
+    from clinclust.schema import Feature
+
+__all__ = ["DESCRIPTIVE", "assignments", "certainty", "missing_data", "pairwise_tests", "subtypes"]
+
+DESCRIPTIVE = (
+    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested in "
+    "the same subjects differ in these features by construction. Features with “no” under “Clustered on” took "
+    "no part in finding the subtypes."
+)
+
+_ALL_SUBJECTS = 0
+_SHARES = ("bernoulli", "categorical")
+_COUNTS = ("poisson", "geometric")
+
+
+def subtypes(findings: Findings) -> Sheet:
+    """Profile of every subtype: Tables 3 and 4 of the paper in shape, and the same for measured values."""
+    blocks = {
+        "Probability of yes": ("Level", _SHARES, ("Probability", "n")),
+        "Mean score": ("Scale", ("binomial",), ("Mean", "SD")),
+        "Mean (SD) of counts and measurements": ("Unit", (*_COUNTS, "exponential", "gaussian"), ("Mean", "SD")),
+    }
+    tables = []
+    for caption, (detail, likelihoods, titles) in blocks.items():
+        features = [feature for feature in findings.features if feature.likelihood in likelihoods]
+        if features:
+            tables.append(_profile(findings, caption, detail, features, titles))
+    shading = (
+        "Darker cells are higher: from 0 to 1 for probabilities, from end to end of the scale for scores, and from "
+        "one SD below to one SD above the mean of all subjects for counts and measurements."
+    )
+    return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
+
+
+def _profile(
+    findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]
+) -> Table:
+    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
+    kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
+    columns = [Column("Feature"), Column(detail), Column("Clustered on")]
+    for group in groups.values():
+        columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
+    columns += [Column("Relevance (nats)", "0.0"), Column(f"Subtypes that differ ({_level(findings)})")]
+
+    rows, bands, decimals, shades = [], [], [], []
+    for feature in features:
+        for answer, summaries in findings.levels(feature).items():
+            row: list[Value] = [feature.title, _detail(feature, answer, summaries), _yes_no(findings, feature)]
+            shade: list[float | None] = [None] * len(row)
+            for subtype in groups:
+                summary = summaries[subtype]
+                row += [as_value(summary["mean"]), as_value(summary["sd" if answer is None else "count"])]
+                shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
+            rows.append([*row, findings.relevance(feature), _pairs_that_differ(findings, feature, answer)])
+            shades.append([*shade, None, None])
+            bands.append(feature.section or "No section")
+            decimals.append(_decimals(feature, summaries[_ALL_SUBJECTS]))
+    if set(bands) == {"No section"}:
+        bands = []
+    return Table(caption, columns, rows, bands, decimals, shades, stub=2)
+
+
+def _group(findings: Findings, subtype: int) -> tuple[str, str]:
+    total = sum(findings.sizes.values())
+    if subtype == _ALL_SUBJECTS:
+        return ("All subjects", f"n = {total}")
+    size = findings.sizes[subtype]
+    return (f"Subtype {subtype}", f"n = {size} ({100 * size / total:.1f}%)")
+
+
+def _detail(feature: Feature, answer: str | None, summaries: dict[int, Row]) -> str | None:
+    """Return what stands beside the name of a feature: level, ends of the scale, or unit."""
+    if answer is not None:
+        return answer
+    if feature.likelihood == "binomial":
+        summary = summaries[_ALL_SUBJECTS]
+        return f"{summary['minimum']:g}–{summary['maximum']:g}"
+    return feature.unit or ("count" if feature.likelihood in _COUNTS else None)
+
+
+def _level(findings: Findings) -> str:
+    return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _yes_no(findings: Findings, feature: Feature) -> str:
+    return "yes" if findings.clustered_on(feature) else "no"
+
+
+def _decimals(feature: Feature, overall: Row) -> int:
+    return 2 if feature.likelihood in (*_SHARES, "binomial") else decimals_for(overall["sd"])
+
+
+def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
+    if summary["subtype"] == _ALL_SUBJECTS:
+        return None
+    low, high = 0.0, 1.0
+    if feature.likelihood == "binomial":
+        low, high = summary["minimum"], summary["maximum"]
+    elif feature.likelihood not in _SHARES:
+        low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
+    position = (summary["mean"] - low) / (high - low) if high > low else np.nan
+    return float(np.clip(position, 0, 1)) if np.isfinite(position) else None
+
+
+def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None) -> str | None:
+    pairs = findings.tests(feature, answer)
+    differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
+    return ", ".join(differ) or None
+
+
+def pairwise_tests(findings: Findings) -> Sheet:
+    """One row for each feature (or level of it) and pair of subtypes."""
+    first, second = ("First subtype", ""), ("Second subtype", "")
+    student, welch = ("Student's t-test (equal variances)", ""), ("Welch's t-test", "")
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
+        *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
+        *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
+        Column("Standardised difference", "0.00"),
+    ]
+    for group in (student, welch):
+        columns += [Column("t", "0.00", group), Column("df", "0.0", group)]
+        columns += [Column("p", "p", group), Column("q", "p", group)]
+        columns += [Column(_level(findings), "text", group)]
+    columns += [Column("Remark")]
+
+    rows, decimals = [], []
+    for feature in findings.features:
+        for answer, summaries in findings.levels(feature).items():
+            for pair, tests in findings.tests(feature, answer).items():
+                row: list[Value] = [feature.section, feature.title, answer, _yes_no(findings, feature)]
+                for subtype in pair:
+                    row += [subtype, as_value(summaries[subtype]["n"]), as_value(summaries[subtype]["mean"])]
+                row.append(as_value(tests["student"]["standardised_difference"]))
+                for name in ("student", "welch"):
+                    row += [as_value(tests[name][number]) for number in ("statistic", "df", "p", "q")]
+                    tested = as_value(tests[name]["p"]) is not None
+                    row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else None)
+                rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
+                decimals.append(_decimals(feature, summaries[_ALL_SUBJECTS]))
+    table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
+    return Sheet("Pairwise tests", [DESCRIPTIVE], [table])
+
+
+def _remark(test: Row, a: Row, b: Row) -> str | None:
+    """Why a test is empty, or out of the ordinary."""
+    if np.isfinite(test["statistic"]):
+        return None
+    if min(a["n"], b["n"]) < 2:
+        return "fewer than 2 values"
+    if np.isinf(test["statistic"]):
+        return "infinite t"
+    if a["sd"] == b["sd"] == 0:
+        return "the same throughout"
+    return "out of range"
+
+
+def certainty(probability: float) -> str:
+    """Membership probability in a word."""
+    return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
+
+
+def assignments(findings: Findings) -> Sheet:
+    """The subtype of each subject, and how sure it is."""
+    model, frame = findings.model, findings.frame
+    ids = model.schema_.ids
+    identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
+    columns = [Column(feature.title) for feature in ids]
+    if not ids:
+        columns = [Column("Row", "0")]
+        identifiers = [[label if isinstance(label, int) else str(label) for label in frame.index.tolist()]]
+    columns += [Column("Subtype", "0"), Column("Membership probability", "0.000"), Column("Certainty")]
+    of_each = ("Probability of each subtype", "")
+    columns += [Column(f"Subtype {subtype}", "0.000", of_each) for subtype in findings.sizes]
+
+    labels, membership = np.asarray(model.labels_).tolist(), np.asarray(model.membership_).tolist()
+    rows: list[list[Value]] = []
+    for identity, label, probabilities in zip(zip(*identifiers, strict=True), labels, membership, strict=True):
+        own = probabilities[label]
+        rows.append([*identity, label + 1, own, certainty(own), *probabilities])
+    note = "Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."
+    return Sheet("Assignments", [note], [Table("The subtype of every subject", columns, rows, stub=len(identifiers))])
+
+
+def missing_data(findings: Findings) -> Sheet:
+    """Missing values of each feature, in all subjects and in each subtype."""
+    groups = {subtype: _group(findings, subtype) for subtype in (_ALL_SUBJECTS, *findings.sizes)}
+    columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
+    for group in groups.values():
+        columns += [Column("n", "0", group), Column("%", "0.0", group)]
+    rows = []
+    for feature in findings.features:
+        summaries = next(iter(findings.levels(feature).values()))
+        row: list[Value] = [feature.section, feature.title, _yes_no(findings, feature)]
+        for subtype in groups:
+            missing = summaries[subtype]["missing"]
+            row += [missing, 100 * missing / (missing + summaries[subtype]["n"])]
+        rows.append(row)
+    note = "Subjects without a value for the feature, as a number and as a percentage of the group."
+    return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])

@@ -1,0 +1,151 @@
+"""A simulated cohort of 120 subjects, and a stand-in for a fitted model with the attributes that a report reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from clinclust.schema import Feature, FeatureSchema
+
+
+@dataclass
+class Fitted:
+    """What `clinclust.MAPDP` has after `fit`, as far as reports use it."""
+
+    schema_: FeatureSchema
+    labels_: np.ndarray
+    membership_: np.ndarray
+    feature_relevance_: pd.Series
+    kept_out_: dict
+    restarts_: pd.DataFrame
+    hyperparameters_: dict = field(default_factory=dict)
+    log_joint_: float = -4321.098
+    random_seed_: int = 20160926
+    concentration_: float = 3.0
+
+    @property
+    def n_clusters_(self):
+        return len(np.unique(self.labels_))
+
+    @property
+    def cluster_sizes_(self):
+        return np.bincount(self.labels_)
+
+
+def fitted(schema, labels, *, kept_out=None):
+    """A plausible fitted model of these labels."""
+    labels = np.asarray(labels)
+    rng = np.random.default_rng(0)
+    K = labels.max() + 1
+    membership = rng.dirichlet(np.full(K, 0.15), len(labels)) + 2 * np.eye(K)[labels] * rng.random((len(labels), 1))
+    membership /= membership.sum(axis=1, keepdims=True)
+    clustered = [feature.name for feature in schema.clustered if feature.name not in (kept_out or {})]
+    relevance = pd.Series(np.sort(rng.normal(20, 15, len(clustered)))[::-1], index=rng.permutation(clustered))
+    restarts = pd.DataFrame(
+        {
+            "restart": [1, 2, 3],
+            "start": ["single", "random", "k-means"],
+            "log_joint": [-4321.098, -4321.6, -4388.25],
+            "n_clusters": [K, K, K + 1],
+            "sweeps": [9, 12, 7],
+            "converged": [True, True, False],
+            "seconds": [0.31, 0.42, 0.28],
+            "ari_to_best": [1.0, 0.972, 0.61],
+        }
+    )
+    hyperparameters = {name: {"a": 0.5, "b": 1.25} for name in clustered}
+    return Fitted(schema, labels, membership, relevance, kept_out or {}, restarts, hyperparameters)
+
+
+def cohort(N=120):
+    """Frame, schema and labels: three subtypes, two sections, every likelihood, values missing here and there."""
+    rng = np.random.default_rng(120)
+    labels = np.sort(rng.choice(3, N, p=[0.5, 0.35, 0.15]))
+
+    def yes(*shares):
+        return np.where(rng.random(N) < np.array(shares)[labels], "yes", "no")
+
+    def score(trials, *shares):
+        return rng.binomial(trials, np.array(shares)[labels])
+
+    columns = {
+        "tremor": yes(0.81, 0.91, 0.42),
+        "bradykinesia": yes(0.7, 0.9, 0.95),
+        "falls_ever": yes(0.1, 0.3, 0.6),
+        "face": score(4, 0.3, 0.4, 0.6),
+        "rigidity_right": score(4, 0.2, 0.33, 0.55),
+        "rigidity_left": score(4, 0.15, 0.33, 0.5),
+        "finger_taps": score(4, 0.16, 0.35, 0.6),
+        "hoehn_yahr": np.array(["0", "1", "1.5", "2", "2.5", "3", "4", "5"])[score(7, 0.3, 0.45, 0.75)],
+        "state": 1 + score(3, 0.4, 0.6, 0.8),
+        "phenotype": rng.choice(["tremor dominant", "rigid", "mixed"], N),
+        "falls": rng.poisson(np.array([0.3, 1, 3])[labels]),
+        "sleep": yes(0.3, 0.5, 0.5),
+        "constipation": yes(0.2, 0.4, 0.5),
+        "depression": score(3, 0.2, 0.25, 0.4),
+        "visits": rng.geometric(0.4, N) - 1,
+        "years": rng.exponential(np.array([3, 6, 9])[labels]),
+        "crp": rng.lognormal(0.5, 0.8, N),
+        "systolic": rng.normal(np.array([132, 135, 141])[labels], 14),
+        "copper": rng.normal(0.0121, 0.0018, N),
+        "dementia": np.repeat("no", N),
+        "probability_of_pd": np.clip(rng.normal(np.array([92, 88, 70])[labels], 6), 0, 100),
+    }
+    frame = pd.DataFrame(columns).astype(object)
+    frame = frame.mask(rng.random(frame.shape) < rng.uniform(0, 0.15, frame.shape[1]))
+    frame.insert(0, "patient", [f"{i:04d}" for i in rng.permutation(N) + 1])
+
+    def motor(name, likelihood, label, **kwargs):
+        return Feature(name=name, likelihood=likelihood, label=label, section="Motor examination", **kwargs)
+
+    def other(name, likelihood, label, **kwargs):
+        return Feature(name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs)
+
+    no_yes = {"levels": ("no", "yes")}
+    schema = FeatureSchema(
+        [
+            Feature(name="patient", role="id", label="Patient"),
+            motor("tremor", "bernoulli", "Resting tremor (present and typical)", **no_yes),
+            motor("bradykinesia", "bernoulli", "Bradykinesia", **no_yes),
+            motor("falls_ever", "bernoulli", "Falls since the onset of symptoms, as reported by the patient", **no_yes),
+            motor("face", "binomial", "Facial expression", trials=4),
+            motor("rigidity_right", "binomial", "Rigidity (right upper extremity)", trials=4),
+            motor("rigidity_left", "binomial", "Rigidity (left upper extremity)", trials=4),
+            motor("finger_taps", "binomial", "Finger taps (left hand)", trials=4),
+            motor(
+                "hoehn_yahr",
+                "binomial",
+                "Modified Hoehn and Yahr stage",
+                levels=("0", "1", "1.5", "2", "2.5", "3", "4", "5"),
+            ),
+            motor("state", "binomial", "PD state during exam", minimum=1, maximum=4),
+            motor("phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")),
+            motor("falls", "poisson", "Falls in the past month"),
+            other("sleep", "bernoulli", "Sleep disorder", **no_yes),
+            other("constipation", "bernoulli", "Constipation", **no_yes),
+            other("depression", "binomial", "Depression", trials=3),
+            other("visits", "geometric", "Visits before the diagnosis", unit="visits"),
+            other("years", "exponential", "Time since onset", unit="years"),
+            other("crp", "gaussian", "C-reactive protein", transform="log", unit="mg/L"),
+            other("systolic", "gaussian", "Systolic blood pressure", unit="mmHg"),
+            other("copper", "gaussian", "Caeruloplasmin copper", unit="g/L"),
+            other("dementia", "bernoulli", "Dementia", **no_yes),
+            Feature(
+                name="probability_of_pd",
+                likelihood="gaussian",
+                role="describe",
+                unit="%",
+                label="Probability of PD, as rated by a specialist",
+                section="Non-motor and general",
+            ),
+        ],
+        title="Simulated parkinsonism cohort",
+    )
+    return frame, schema, labels
+
+
+def fitted_cohort():
+    """A fitted stand-in and the frame it was fitted on."""
+    frame, schema, labels = cohort()
+    return fitted(schema, labels, kept_out={"dementia": "the same value in every subject observed"}), frame

@@ -1,0 +1,106 @@
+"""No text of a cohort or a schema ever becomes a formula, an error value, or markup."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from clinclust.reporting import write_report
+from clinclust.reporting.layout import visible
+from clinclust.schema import Feature, FeatureSchema
+
+from .conftest import GENERATED
+from .stand_in import fitted
+from .test_page import Page
+
+PAYLOADS = [
+    "=1+1", "=SUM(A1:A9)", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","click")', "=A1", "==1", "= 1",
+    '=IMPORTXML("http://x.example","//a")', "=WEBSERVICE(\"http://x.example\")", "={1,2}", "=\n1+1", "=\x01",
+    "+1+1", "+cmd|' /C calc'!A0", "-1+1", "-2", "@SUM(1)", "@x", "'=1+1", '"=1+1"', "\t=1+1", "\r=1+1", ";=1", "%=1",
+    "#N/A", "#REF!", "#DIV/0!", "#NAME?", "TRUE", "1E5", "001", "_x003D_1+1", "&amp;=1", "a\x07b", "a\x00b",
+    "<script>alert(1)</script>", "</td><script>alert(1)</script>", "</style><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onmouseover='alert(1)", "&lt;script&gt;",
+    "<!--", "-->", "]]>", "<?xml version='1.0'?>", "</title><script>alert(1)</script>", "javascript:alert(1)",
+    "{{7*7}}", "${7*7}", "\u202egnp.exe", "\N{FULLWIDTH EQUALS SIGN}1+1", "%s%n{0}",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def everywhere():
+    """A cohort whose every text is a payload: names, labels, sections, units, levels, ids, title, reasons."""
+    N, features, columns = 12, [], {}
+    rng = np.random.default_rng(0)
+
+    def payload(i):
+        return PAYLOADS[i % len(PAYLOADS)]
+
+    ids = [payload(i) + f" {i}" if i < 6 else payload(i) for i in range(N)]
+    columns["=id"] = ids
+    features.append(Feature(name="=id", role="id", label=payload(0)))
+    for i, text in enumerate(PAYLOADS):
+        name = f"{text}{i}"
+        texts = {"label": text, "section": payload(i // 9 * 9), "unit": payload(i + 5), "description": payload(i + 7)}
+        if i % 3 == 0:
+            levels = tuple(f"{payload(j).strip()}{j - i}" for j in range(i, i + 3))
+            columns[name] = rng.choice(levels, N)
+            features.append(Feature(name=name, likelihood="categorical", levels=levels, **texts))
+        elif i % 3 == 1:
+            columns[name] = rng.integers(0, 5, N)
+            features.append(Feature(name=name, likelihood="binomial", trials=4, **texts))
+        else:
+            columns[name] = rng.normal(size=N)
+            features.append(Feature(name=name, likelihood="gaussian", **texts))
+    schema = FeatureSchema(features, title="=1+1</title><script>alert(1)</script>\x07")
+    frame = pd.DataFrame(columns)
+    model = fitted(schema, np.repeat([0, 1], 6), kept_out={features[3].name: "=reason<b>"})
+    model.restarts_["start"] = ["=start", "<b>", "@x"]
+    return model, frame
+
+
+def test_there_are_fifty_payloads():
+    assert len(set(PAYLOADS)) >= 50
+
+
+def test_no_text_becomes_a_formula_in_the_workbook(everywhere, tmp_path):
+    model, frame = everywhere
+    path = write_report(model, frame, tmp_path / "=1+1;@x'.xlsx", generated=GENERATED)
+    seen = set()
+    for row in (row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows()):
+        for cell in row:
+            if isinstance(cell.value, str):
+                assert cell.data_type == "s"
+                assert cell.quotePrefix
+                seen.add(cell.value)
+            else:
+                assert cell.data_type == "n"
+    assert {visible(payload) for payload in PAYLOADS} <= seen | {"\t=1+1", "\r=1+1"}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            assert not re.search(rb"<f[ >/]", archive.read(name)), name
+            assert b'TargetMode="External"' not in archive.read(name)
+        assert not [name for name in archive.namelist() if "externalLink" in name or "vba" in name]
+
+
+def test_no_text_becomes_markup_in_the_page(everywhere, tmp_path, page_path):
+    model, frame = everywhere
+    path = write_report(model, frame, tmp_path / "=<b>;@x'.html", generated=GENERATED)
+    page = Page(path.read_text(encoding="utf-8"))
+    innocent = Page(page_path.read_text(encoding="utf-8"))
+    assert {tag for tag, _ in page.elements} == {tag for tag, _ in innocent.elements}
+    names = {name for _, attributes in page.elements for name in attributes}
+    assert names <= {name for _, attributes in innocent.elements for name in attributes}
+    shown = {text for _, text in page.texts}
+    assert {visible(payload).strip() for payload in PAYLOADS} <= shown
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".html"])
+def test_payloads_as_file_names(everywhere, tmp_path, suffix):
+    for payload in PAYLOADS:
+        if not set("/\x00\r\n") & set(payload):
+            assert (tmp_path / f"{payload}{suffix}").name == f"{payload}{suffix}"
+    path = write_report(*everywhere, tmp_path / f"=cmd|' -C calc'!A0<b>{suffix}")
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]

@@ -1,0 +1,338 @@
+"""The workbook: what its cells are, how it is laid out, what it refuses, and that it repeats itself byte by byte."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from clinclust import compare_subtypes
+from clinclust.reporting import workbook, write_report
+from clinclust.reporting.layout import Column, Sheet, Table, number_text
+from clinclust.schema import Feature, FeatureSchema
+
+from .conftest import GENERATED
+from .stand_in import fitted
+
+SHEETS = ["Summary", "Subtypes", "Pairwise tests", "Assignments", "Missing data"]
+
+
+@pytest.fixture(scope="session")
+def book(workbook_path):
+    return openpyxl.load_workbook(workbook_path)
+
+
+def rows(sheet):
+    return [list(row) for row in sheet.iter_rows(values_only=True)]
+
+
+def row_of(sheet, first):
+    """Number of the first row whose first cell is this text."""
+    return next(cell.row for cell in sheet["A"] if cell.value == first)
+
+
+def facts(sheet):
+    return {row[0]: row[1] for row in rows(sheet) if row[0]}
+
+
+def written_sheet(tmp_path, *columns_and_rows, **more):
+    """One table as a workbook, read again."""
+    columns, body = columns_and_rows
+    path = tmp_path / "sheet.xlsx"
+    sheet = Sheet("Only", ["note"], [Table("caption", columns, body, **more)])
+    workbook.write_workbook([sheet], path, title="title", generated=GENERATED)
+    return openpyxl.load_workbook(path)["Only"]
+
+
+def test_the_sheets_are_set_up_for_reading_and_printing(book):
+    assert book.sheetnames == SHEETS
+    for sheet in book:
+        assert sheet.freeze_panes
+        assert sheet.page_setup.orientation == "landscape"
+        assert sheet.sheet_properties.pageSetUpPr.fitToPage
+        assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 0)
+        assert sheet.print_title_rows
+        assert sheet.oddFooter.right.text == "Page &P of &N"
+        assert not sheet.merged_cells.ranges
+        assert all(sheet.column_dimensions[letter].width >= 7 for letter in "ABCDE")
+    assert book.properties.title == "Simulated parkinsonism cohort"
+    assert book.properties.creator == "clinclust"
+    assert book.properties.created == GENERATED.replace(tzinfo=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "first_column", "n_rows"),
+    [("Pairwise tests", "Section", 22 * 3 + 3), ("Assignments", "Patient", 120), ("Missing data", "Section", 21)],
+)
+def test_flat_sheets_filter_below_a_heading_that_stays_in_view(book, name, first_column, n_rows):
+    sheet = book[name]
+    heading = row_of(sheet, first_column)
+    assert sheet.auto_filter.ref == f"A{heading}:{sheet.dimensions.split(':')[1]}"
+    assert sheet.max_row - heading == n_rows
+    assert re.search(r"\d+", sheet.freeze_panes)[0] == str(heading + 1)
+    assert sheet.print_title_rows.endswith(f"${heading}")
+
+
+def test_every_sheet_that_tests_says_what_the_p_values_are_not(book):
+    for name in ("Summary", "Subtypes", "Pairwise tests"):
+        text = " ".join(str(row[0]) for row in rows(book[name])[:6])
+        assert "descriptive, not inference" in text
+
+
+def test_every_text_is_a_text_cell_that_stays_one_and_every_number_a_number(book):
+    numbers = texts = 0
+    for sheet in book:
+        for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
+            if isinstance(cell.value, str):
+                assert cell.data_type == "s"
+                assert cell.quotePrefix
+                assert not re.fullmatch(r"-?\d+\.\d+", cell.value) or sheet.title == "Summary"  # versions
+                texts += 1
+            else:
+                assert cell.data_type == "n"
+                assert np.isfinite(cell.value)
+                numbers += 1
+    assert min(numbers, texts) > 500
+
+
+def test_the_summary_says_what_was_run(book, model, frame):
+    found = facts(book["Summary"])
+    assert found["Subjects"] == len(frame)
+    assert found["Subtypes found"] == 3
+    assert found["Random seed"] == model.random_seed_
+    assert found["Log joint (nats)"] == model.log_joint_
+    assert found["Concentration"] == 3
+    assert found["Restarts within 1 nat of the best"] == 2
+    assert found["Features clustered on"] == 19
+    assert found["Schema fingerprint (SHA-256)"] == model.schema_.fingerprint
+    assert re.fullmatch("[0-9a-f]{64}", found["Data fingerprint (SHA-256)"])
+    assert found["Report written"] == "2026-01-02 03:04 UTC"
+    assert {"clinclust", "Python", "numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl"} <= set(found)
+    assert found["openpyxl"] == openpyxl.__version__
+    observed = model.schema_.validate(frame, warn=False).drop(columns=["patient", "probability_of_pd", "dementia"])
+    missing = 100 * observed.isna().to_numpy().mean()
+    assert found["Values missing, of those clustered on (%)"] == pytest.approx(missing)
+
+
+def test_the_summary_lists_restarts_and_the_features_kept_out(book):
+    body = rows(book["Summary"])
+    start = row_of(book["Summary"], "Restart")
+    assert body[start][:9] == [1, "single", -4321.098, 0, 3, 9, "yes", 1, 0.31]
+    assert body[start + 2][:9] == [3, "k-means", -4388.25, pytest.approx(67.152), 4, 7, "no", 0.61, 0.28]
+    kept_out = next(row for row in body if row[0] == "Dementia")
+    assert kept_out[1:6] == [
+        "dementia", "Non-motor and general", "bernoulli", "no", "the same value in every subject observed"
+    ]  # fmt: skip
+
+
+def test_the_subtypes_sheet_has_the_shape_of_the_papers_tables(book, model, frame):
+    sheet = book["Subtypes"]
+    body = rows(sheet)
+    captions = ["Probability of yes", "Mean score", "Mean (SD) of counts and measurements"]
+    assert [row[0] for row in body if row[0] in captions] == captions
+    groups = row_of(sheet, captions[0]) - 3
+    sizes = model.cluster_sizes_
+    assert [text for text in body[groups] if text] == ["Subtype 1", "Subtype 2", "Subtype 3", "All subjects"]
+    shares = [f"n = {size} ({100 * size / 120:.1f}%)" for size in sizes]
+    assert [text for text in body[groups + 1] if text] == [*shares, "n = 120"]
+
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'summary'")
+    tables = {"tremor": ("yes", "count"), "state": ("1–4", "sd"), "systolic": ("mmHg", "sd"), "falls": ("count", "sd")}
+    for name, (detail, beside) in tables.items():
+        summary = comparisons[comparisons.feature == name].set_index("subtype")
+        row = next(row for row in body if row[0] == model.schema_[name].title)
+        assert row[1:3] == [detail, "yes"]
+        expected = [number for subtype in (1, 2, 3, 0) for number in summary.loc[subtype, ["mean", beside]]]
+        assert row[3:11] == pytest.approx(expected)
+        assert row[11] == pytest.approx(model.feature_relevance_[name])
+    phenotype = [row for row in body if row[0] == "Motor phenotype"]
+    assert [row[1] for row in phenotype] == ["tremor dominant", "rigid", "mixed"]
+    assert sum(row[9] for row in phenotype) == pytest.approx(1)
+    described = next(row for row in body if str(row[0]).startswith("Probability of PD"))
+    assert described[2] == "no"
+    assert described[11] is None
+
+
+def test_features_stand_by_section_then_by_relevance(book, model):
+    body = rows(book["Missing data"])
+    features = {feature.title: feature for feature in model.schema_}
+    listed = [features[row[1]] for row in body if row[1] in features]
+    assert len(listed) == 21
+    sections = [feature.section for feature in listed]
+    assert sections == sorted(sections)  # "Motor ..." stands first in the schema, too
+    for section in set(sections):
+        relevance = [model.feature_relevance_.get(f.name, -np.inf) for f in listed if f.section == section]
+        assert relevance == sorted(relevance, reverse=True)
+
+
+def test_the_subtypes_that_differ_are_those_of_students_test(book, model, frame):
+    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'student' and feature == 'hoehn_yahr'")
+    differ = [f"{a}–{b}" for a, b in tests[tests.p <= 0.01][["subtype", "versus"]].to_numpy()]
+    row = next(row for row in rows(book["Subtypes"]) if row[0] == "Modified Hoehn and Yahr stage")
+    assert row[12] == ", ".join(differ)
+    assert differ
+
+
+def test_the_pairwise_rows_are_the_tests(book, model, frame):
+    tests = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'test'")
+    sheet = book["Pairwise tests"]
+    for row in rows(sheet)[row_of(sheet, "Section") :]:
+        feature = next(f for f in model.schema_ if f.title == row[1])
+        level = tests.level.fillna("") == (row[2] or "")
+        found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
+        student, welch = (found[found.test == test].iloc[0] for test in ("student", "welch"))
+        assert row[5] + row[8] == student.n
+        for numbers, test in ((row[11:15], student), (row[16:20], welch)):
+            expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
+            assert numbers == pytest.approx(expected)
+        assert row[15] == (None if student.significant is pd.NA else "yes" if student.significant else "no")
+    shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
+    formats = {cell.number_format for cell in shown}
+    assert formats == {'[<0.001]"<0.001";[<0.1]0.000;0.00'}
+
+
+def test_the_assignments_are_those_of_the_model(book, model, frame):
+    sheet = book["Assignments"]
+    body = rows(sheet)[row_of(sheet, "Patient") :]
+    assert [row[0] for row in body] == frame["patient"].tolist()
+    assert [row[1] - 1 for row in body] == model.labels_.tolist()
+    np.testing.assert_allclose([row[4:] for row in body], model.membership_)
+    for row in body:
+        assert row[2] == row[3 + row[1]]
+        assert row[3] == ("clear" if row[2] >= 0.95 else "likely" if row[2] >= 0.8 else "uncertain")
+
+
+def test_the_missing_values_are_counted(book, model, frame):
+    sheet = book["Missing data"]
+    for row in rows(sheet)[row_of(sheet, "Section") :]:
+        column = frame[next(f.name for f in model.schema_ if f.title == row[1])].isna()
+        for place, members in enumerate([np.ones(120, bool), *(model.labels_ == k for k in range(3))]):
+            expected = [column[members].sum(), 100 * column[members].mean()]
+            assert row[3 + 2 * place : 5 + 2 * place] == pytest.approx(expected)
+
+
+def test_the_same_date_gives_the_same_bytes(model, frame, workbook_path, tmp_path, monkeypatch):
+    again = write_report(model, frame, tmp_path / "again.xlsx", generated=GENERATED)
+    assert again.read_bytes() == workbook_path.read_bytes()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(GENERATED.timestamp())))
+    assert write_report(model, frame, tmp_path / "epoch.xlsx").read_bytes() == workbook_path.read_bytes()
+    later = write_report(model, frame, tmp_path / "later.xlsx", generated=GENERATED + timedelta(days=1))
+    assert later.read_bytes() != workbook_path.read_bytes()
+
+
+def test_without_a_date_the_report_takes_that_of_now(model, frame, tmp_path, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    before = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
+    created = openpyxl.load_workbook(write_report(model, frame, tmp_path / "now.xlsx")).properties.created
+    assert before <= created <= datetime.now(UTC).replace(tzinfo=None)
+
+
+def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
+    # A whole subtype without a value, a constant feature, and one that separates without any spread.
+    N = 12
+    frame = pd.DataFrame({"a": [1.0] * 6 + [np.nan] * 6, "b": [2.5] * N, "c": [0.0] * 6 + [1.0] * 6})
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abc"])
+    model = fitted(schema, np.repeat([0, 1], 6), kept_out={"b": "the same value in every subject observed"})
+    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
+    sheet = book["Pairwise tests"]
+    tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
+    assert tests["a"][11:16] == [None] * 5
+    assert [tests[name][21] for name in "abc"] == ["fewer than 2 values", "the same throughout", "infinite t"]
+    assert tests["c"][10:16] == [None, None, 10, 0, 0, "yes"]
+    assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
+
+
+def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "sheet.xlsx"
+    written_sheet(tmp_path, [Column("a"), Column("b")], [["x", "y" * 32_767]])
+    before = path.read_bytes()
+    for text in ("y" * 32_768, "\N{GRINNING FACE}" * 16_384):  # this counts twice in a workbook
+        with pytest.raises(ValueError, match=r"sheet 'Only', cell B5: .*characters.*32,767"):
+            written_sheet(tmp_path, [Column("a"), Column("b")], [["x", text]])
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
+
+
+def test_more_rows_than_a_sheet_holds_are_refused(tmp_path):
+    table = Table("caption", [Column("a")], range(1_048_576))  # never looked at
+    with pytest.raises(ValueError, match=r"sheet 'Only' needs 1,048,\d+ rows and a workbook holds 1,048,576"):
+        workbook.write_workbook([Sheet("Only", [], [table])], tmp_path / "x.xlsx", title="t", generated=GENERATED)
+    assert not list(tmp_path.iterdir())
+
+
+def test_control_characters_become_visible(tmp_path):
+    sheet = written_sheet(tmp_path, [Column("a")], [["bell\x07 null\x00 half\ud800 line\nend"]])
+    assert sheet["A5"].value == "bell\u2407 null\u2400 half\ufffd line\nend"
+
+
+def test_formats_show_what_the_page_writes():
+    for value, kind, decimals, text in [
+        (0.0004, "p", 2, "<0.001"), (0.0314, "p", 2, "0.031"), (0.314, "p", 2, "0.31"), (1.0, "p", 2, "1.00"),
+        (-0.001, "0.00", 2, "0.00"), (2.345, "measure", 1, "2.3"), (1234.5, "measure", 0, "1234"),
+        (1.2e-9, "measure", 11, "1.20E-09"), (20160926, "0", 2, "20160926"),
+    ]:  # fmt: skip
+        assert number_text(value, kind, decimals) == text
+
+
+def test_columns_are_wide_enough_for_their_numbers(book):
+    for sheet in book:
+        for column in sheet.iter_cols():
+            width = sheet.column_dimensions[column[0].column_letter].width
+            for cell in column:
+                if isinstance(cell.value, (int, float)) and cell.number_format != "General":
+                    decimals = 3 if "<" in cell.number_format else len(cell.number_format.partition(".")[2])
+                    assert len(f"{cell.value:.{decimals}f}") < width
+
+
+def test_entries_of_the_archive_carry_no_time(workbook_path):
+    with zipfile.ZipFile(workbook_path) as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.testzip() is None
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x", "xlsx", "x.xls"])
+def test_other_suffixes_are_refused(model, frame, tmp_path, name):
+    with pytest.raises(ValueError, match=r"ends in \.xlsx or \.html"):
+        write_report(model, frame, tmp_path / name)
+
+
+def test_an_unfitted_model_or_the_wrong_frame_is_refused(model, frame, tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        write_report(object(), frame, tmp_path / "x.xlsx")
+    with pytest.raises(ValueError, match="119 rows, but the model was fitted on 120"):
+        write_report(model, frame.iloc[1:], tmp_path / "x.xlsx")
+
+
+def test_comparisons_of_something_else_are_refused(model, frame, tmp_path):
+    other = compare_subtypes(frame, np.roll(model.labels_, 1) % 2, model.schema_)
+    with pytest.raises(ValueError, match="subtypes of sizes"):
+        write_report(model, frame, tmp_path / "x.xlsx", comparisons=other)
+    fewer = compare_subtypes(frame, model.labels_, model.schema_).query("feature != 'face'")
+    with pytest.raises(ValueError, match="differ in these features: face"):
+        write_report(model, frame, tmp_path / "x.xlsx", comparisons=fewer)
+
+
+def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_, min_size=30)
+    path = write_report(model, frame, tmp_path / "x.xlsx", comparisons=comparisons, significance_level=0.05)
+    book = openpyxl.load_workbook(path)
+    assert facts(book["Summary"])["Subtypes too small to test"] == "3"
+    assert facts(book["Summary"])["Significance level"] == 0.05
+    sheet = book["Pairwise tests"]
+    for row in rows(sheet)[row_of(sheet, "Section") :]:
+        assert (row[4], row[7]) == (1, 2)
+        assert row[13] is None or row[15] == ("yes" if row[13] <= 0.05 else "no")
+
+
+def test_one_subtype_and_no_section_and_no_id(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["p", "q", "r"])
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    model = fitted(schema, [0, 0, 0])
+    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "x.xlsx"))
+    assert [cell.value for cell in book["Assignments"]["A"]][-4:] == ["Row", "p", "q", "r"]
+    assert "No section" not in {cell.value for cell in book["Subtypes"]["A"]}
+    write_report(model, frame, tmp_path / "x.html")
