@@ -300,7 +300,7 @@ class MAPDP:
     def _cohort(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, FeatureSchema]:
         schema = self.schema
         if schema is None:
-            from clinclust.schema.draft import draft_schema, schema_for_array
+            from clinclust.schema import draft_schema, schema_for_array
 
             if isinstance(X, pd.DataFrame):
                 schema = draft_schema(X)

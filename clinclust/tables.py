@@ -26,9 +26,7 @@ _ROWS_AT_ONCE = 50_000  # Python strings are large: rows become a compact table 
 _CELLS_SHOWN = 5
 
 
-def read_cohort(
-    path: str | os.PathLike[str], *, sheet: str | None = None, encoding: str | None = None
-) -> pd.DataFrame:
+def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encoding: str | None = None) -> pd.DataFrame:
     """Read a table from a csv, tsv (or txt), xlsx or parquet file.
 
     Parameters
@@ -63,9 +61,7 @@ def read_cohort(
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise ValueError(
-            f"{path.name}: tables are read from {', '.join(_SUFFIXES)}, not from {suffix or 'no suffix'}"
-        )
+        raise ValueError(f"{path.name}: tables are read from {', '.join(_SUFFIXES)}, not from {suffix or 'no suffix'}")
     if not path.is_file():
         folder = path.parent
         hint = did_you_mean(path.name, [file.name for file in folder.iterdir()]) if folder.is_dir() else ""
@@ -96,9 +92,7 @@ def _read_delimited(path: Path, encoding: str | None, delimiter: str) -> pd.Data
     while portion := list(islice(rows, _ROWS_AT_ONCE)):
         portions.append(pd.DataFrame(portion, dtype=_TEXT))
     frame = (
-        pd.concat(portions, ignore_index=True)
-        if portions
-        else pd.DataFrame(columns=range(len(header)), dtype=_TEXT)
+        pd.concat(portions, ignore_index=True) if portions else pd.DataFrame(columns=range(len(header)), dtype=_TEXT)
     )
     frame.columns = pd.Index(header)
     return frame
@@ -161,9 +155,7 @@ def _decoded(path: Path, encoding: str | None) -> str:
 def _refuse_empty_names(path: Path, header: list[str]) -> None:
     empty = [str(position) for position, name in enumerate(header, start=1) if not name.strip()]
     if empty:
-        raise ValueError(
-            f"{path.name}: the header has no name for column {', '.join(empty)} of {len(header)}"
-        )
+        raise ValueError(f"{path.name}: the header has no name for column {', '.join(empty)} of {len(header)}")
 
 
 def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
@@ -176,9 +168,7 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
         try:
             workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
         except (zipfile.BadZipFile, KeyError, OSError):
-            raise ValueError(
-                f"{path.name}: this is not an xlsx file (or it is locked with a password)"
-            ) from None
+            raise ValueError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
         try:
             worksheet, others = _sheet(path, workbook, sheet)
             rows, faulty = _cells(worksheet)
@@ -247,8 +237,6 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
     except pyarrow.ArrowException as error:
-        raise ValueError(
-            f"{path.name}: this parquet file cannot be read: {str(error).splitlines()[0]}"
-        ) from None
+        raise ValueError(f"{path.name}: this parquet file cannot be read: {str(error).splitlines()[0]}") from None
     named = [name for name in frame.index.names if name is not None]
     return frame.reset_index() if named else frame

@@ -19,9 +19,7 @@ TIGHT = {"rtol": 1e-10, "atol": 0}
 def gaussian(values, labels, **kwargs):
     """Comparisons of one Gaussian column named x."""
     schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    return compare_subtypes(
-        pd.DataFrame({"x": np.asarray(values, dtype=float)}), np.asarray(labels), schema, **kwargs
-    )
+    return compare_subtypes(pd.DataFrame({"x": np.asarray(values, dtype=float)}), np.asarray(labels), schema, **kwargs)
 
 
 def only(frame, **where):
@@ -59,9 +57,7 @@ def cohort():
     schema = FeatureSchema(
         [
             Feature(name="patient", role="id"),
-            Feature(
-                name="tremor", likelihood="bernoulli", levels=("no", "yes"), label="Tremor", section="Motor"
-            ),
+            Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes"), label="Tremor", section="Motor"),
             Feature(name="flag", likelihood="bernoulli"),
             Feature(name="face", likelihood="binomial", trials=4),
             Feature(name="stage", likelihood="binomial", levels=("0", "1", "1.5", "2")),
@@ -87,9 +83,7 @@ def raw_values(frame, schema):
             for level in feature.levels:
                 yield feature.name, level, (column == level).astype(float).where(column.notna()).to_numpy()
         elif feature.levels:
-            numbers = (
-                column.map({level: i for i, level in enumerate(feature.levels)}).astype(float).to_numpy()
-            )
+            numbers = column.map({level: i for i, level in enumerate(feature.levels)}).astype(float).to_numpy()
             yield feature.name, "yes" if feature.name == "tremor" else None, numbers
         else:
             yield feature.name, "1" if feature.name == "flag" else None, column.astype(float).to_numpy()
@@ -322,9 +316,7 @@ def test_unusable_labels_are_refused(labels, message):
         compare_subtypes(pd.DataFrame({"x": [1.0, 2, 3, 4]}), labels, schema)
 
 
-@pytest.mark.parametrize(
-    "unusable", [{"min_size": 0}, {"significance_level": 0}, {"significance_level": 1.5}]
-)
+@pytest.mark.parametrize("unusable", [{"min_size": 0}, {"significance_level": 0}, {"significance_level": 1.5}])
 def test_unusable_settings_are_refused(unusable):
     with pytest.raises(ValueError, match=next(iter(unusable))):
         gaussian([1, 2, 3, 4], [0, 0, 1, 1], **unusable)

@@ -77,7 +77,9 @@ def test_the_predictive_sums_to_one(likelihood, prior, draw):
 def test_chained_predictives_equal_the_marginal(likelihood, prior, draw):
     values = _values(draw, prior, 12)
     chain = sum(
-        log_predictive(likelihood.name, _named(likelihood, prior), values[:i], value, getattr(likelihood, "trials", None))
+        log_predictive(
+            likelihood.name, _named(likelihood, prior), values[:i], value, getattr(likelihood, "trials", None)
+        )
         for i, value in enumerate(values)
     )
     assert _log_marginal(likelihood, prior, values) == pytest.approx(chain, rel=1e-11)
@@ -97,9 +99,7 @@ def test_a_missing_value_changes_nothing(likelihood, prior, draw):
     holes = np.insert(values, [0, 5, 12], np.nan)
     assert not likelihood.statistics(np.full(3, np.nan)).any()
     assert not likelihood.log_base_measure(np.full(3, np.nan)).any()
-    assert _log_marginal(likelihood, prior, holes) == pytest.approx(
-        _log_marginal(likelihood, prior, values), rel=1e-14
-    )
+    assert _log_marginal(likelihood, prior, holes) == pytest.approx(_log_marginal(likelihood, prior, values), rel=1e-14)
     np.testing.assert_allclose(
         likelihood.default_hyperparameters(holes), likelihood.default_hyperparameters(values), rtol=1e-14
     )
@@ -128,9 +128,7 @@ def test_the_frozen_predictive_is_that_of_the_textbook(likelihood, prior, draw):
     values = _values(draw, prior, 12)
     posterior = likelihood.prior.posterior(np.asarray(prior), likelihood.statistics(values).sum(axis=0))
     ours = likelihood.predictive(posterior)
-    theirs = scipy_predictive(
-        likelihood.name, _named(likelihood, prior), values, getattr(likelihood, "trials", None)
-    )
+    theirs = scipy_predictive(likelihood.name, _named(likelihood, prior), values, getattr(likelihood, "trials", None))
     points = values[:5]
     np.testing.assert_allclose(ours.cdf(points), theirs.cdf(points), rtol=1e-10)
 
