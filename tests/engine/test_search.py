@@ -5,32 +5,35 @@ import oracles
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
+from scipy.special import gammaln
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.agreement import adjusted_rand_index
-from clinclust.engine.objective import log_crp, log_marginals
+from clinclust.engine.objective import log_marginals
 from clinclust.engine.partition import new_partition
 from clinclust.engine.problem import pose
 from clinclust.engine.search import by_decreasing_size
 from clinclust.engine.sweep import score_all
 
-PARTITIONS = {n: list(oracles.partitions(n)) for n in (5, 6, 7, 8)}
+def _enumerate(n):
+    """Return every partition of n subjects: the bit masks of its clusters (0 = none), and their sizes."""
+    labels = np.array(list(oracles.partitions(n)))
+    return np.array([np.bincount(row, weights=2.0 ** np.arange(n), minlength=n) for row in labels]).astype(int)
+
+
+CLUSTERS = {n: _enumerate(n) for n in (5, 6, 7, 8)}
 
 
 def best_of_all(problem):
-    """Return the highest joint of all partitions, from the marginal of every subset."""
+    """Return the highest joint of all partitions, from the marginal of every possible cluster."""
     n = problem.cohort.n_subjects
-    arrays = problem.cohort.arrays
-    statistics = new_partition(arrays, np.arange(n)).statistics[:n]
-    members = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
-    marginal = np.zeros(2**n)
-    marginal[1:] = log_marginals(arrays, problem.prior, members @ statistics).sum(axis=1)
-    best = -np.inf
-    for labels in PARTITIONS[n]:
-        subsets = np.bincount(labels, weights=2.0 ** np.arange(n)).astype(int)
-        joint = marginal[subsets].sum() + log_crp(np.bincount(labels).astype(float), problem.concentration)
-        best = max(best, joint)
-    return best + problem.cohort.log_base
+    members = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    statistics = new_partition(problem.cohort.arrays, np.arange(n)).statistics[:n]
+    weight = np.zeros(2**n)
+    marginals = log_marginals(problem.cohort.arrays, problem.prior, members[1:] @ statistics).sum(axis=1)
+    weight[1:] = marginals + np.log(problem.concentration) + gammaln(members[1:].sum(axis=1))
+    constant = gammaln(problem.concentration) - gammaln(problem.concentration + n)
+    return weight[CLUSTERS[n]].sum(axis=1).max() + constant + problem.cohort.log_base
 
 
 def test_the_default_fit_finds_the_best_of_all_partitions():
