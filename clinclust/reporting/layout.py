@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Column", "Kind", "Sheet", "Table", "Value", "decimals_for", "excel_format", "number_text", "visible"]
+__all__ = [
+    "Column",
+    "Kind",
+    "Sheet",
+    "Table",
+    "Value",
+    "decimals_for",
+    "excel_format",
+    "number_text",
+    "visible",
+]
 
 Value: TypeAlias = str | int | float | None
 Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure"]
@@ -112,7 +122,7 @@ class Sheet:
 
 
 def excel_format(kind: Kind, decimals: int) -> str:
-    """Number format of a cell for spreadsheet programs."""
+    """Return the number format of a cell for spreadsheet programs."""
     if kind == "text":
         return "General"
     if kind == "p":
@@ -154,5 +164,5 @@ def visible(text: str) -> str:
 
 def _sign(match: re.Match[str]) -> str:
     code = ord(match[0])
-    # U+2400 and the 31 after it are pictures of the control characters; U+FFFD stands for what has no picture.
+    # U+2400 and the 31 after it picture the control characters; U+FFFD stands for what has no picture.
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

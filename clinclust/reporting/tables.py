@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTIVE", "assignments", "certainty", "missing_data", "pairwise_tests", "subtypes"]
 
 DESCRIPTIVE = (
-    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested in "
-    "the same subjects differ in these features by construction. Features with “no” under “Clustered on” took "
-    "no part in finding the subtypes."
+    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
+    "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "
+    "took no part in finding the subtypes."
 )
 
 _ALL_SUBJECTS = 0
@@ -30,7 +30,11 @@ def subtypes(findings: Findings) -> Sheet:
     blocks = {
         "Probability of yes": ("Level", _SHARES, ("Probability", "n")),
         "Mean score": ("Scale", ("binomial",), ("Mean", "SD")),
-        "Mean (SD) of counts and measurements": ("Unit", (*_COUNTS, "exponential", "gaussian"), ("Mean", "SD")),
+        "Mean (SD) of counts and measurements": (
+            "Unit",
+            (*_COUNTS, "exponential", "gaussian"),
+            ("Mean", "SD"),
+        ),
     }
     tables = []
     for caption, (detail, likelihoods, titles) in blocks.items():
@@ -38,8 +42,8 @@ def subtypes(findings: Findings) -> Sheet:
         if features:
             tables.append(_profile(findings, caption, detail, features, titles))
     shading = (
-        "Darker cells are higher: from 0 to 1 for probabilities, from end to end of the scale for scores, and from "
-        "one SD below to one SD above the mean of all subjects for counts and measurements."
+        "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
+        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
     return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
 
@@ -57,7 +61,11 @@ def _profile(
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
         for answer, summaries in findings.levels(feature).items():
-            row: list[Value] = [feature.title, _detail(feature, answer, summaries), _yes_no(findings, feature)]
+            row: list[Value] = [
+                feature.title,
+                _detail(feature, answer, summaries),
+                _yes_no(findings, feature),
+            ]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
@@ -173,7 +181,7 @@ def certainty(probability: float) -> str:
 
 
 def assignments(findings: Findings) -> Sheet:
-    """The subtype of each subject, and how sure it is."""
+    """Subtype of each subject, and how sure it is."""
     model, frame = findings.model, findings.frame
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
@@ -187,11 +195,15 @@ def assignments(findings: Findings) -> Sheet:
 
     labels, membership = np.asarray(model.labels_).tolist(), np.asarray(model.membership_).tolist()
     rows: list[list[Value]] = []
-    for identity, label, probabilities in zip(zip(*identifiers, strict=True), labels, membership, strict=True):
+    for identity, label, probabilities in zip(
+        zip(*identifiers, strict=True), labels, membership, strict=True
+    ):
         own = probabilities[label]
         rows.append([*identity, label + 1, own, certainty(own), *probabilities])
     note = "Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."
-    return Sheet("Assignments", [note], [Table("The subtype of every subject", columns, rows, stub=len(identifiers))])
+    return Sheet(
+        "Assignments", [note], [Table("The subtype of every subject", columns, rows, stub=len(identifiers))]
+    )
 
 
 def missing_data(findings: Findings) -> Sheet:
