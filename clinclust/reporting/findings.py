@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "as_value"]
 
+_LARGEST_WHOLE = 10**15 - 1
+
 Row: TypeAlias = dict[str, Any]
 Level: TypeAlias = str | None
 
@@ -131,9 +133,14 @@ class Findings:
 
 
 def as_value(value: object) -> Value:
-    """Return a plain Python value for a table; None for whatever a cell cannot hold as a number."""
+    """Return a plain Python value for a table; None for whatever is neither a text nor a finite number.
+
+    Whole numbers of more than 15 digits (a seed, a row label) become text: spreadsheet programs round them.
+    """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
+        return str(value)
     if isinstance(value, str):
         return value
     return value if isinstance(value, (int, float)) and math.isfinite(value) else None

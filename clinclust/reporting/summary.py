@@ -27,6 +27,7 @@ _HOW_TO_READ = {
     "fewer than 2 values": "a subtype has too few observed values to be tested on this feature",
     "the same throughout": "every observed value of both subtypes is the same, so there is nothing to test",
     "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
+    "out of range": "values too large, or too close together, for double precision",
     "Membership probability": "of the subject's own subtype, given all other subjects",
     "Agreement": "adjusted Rand index with the best restart: 1 = the same subtypes, 0 = as by chance",
 }
@@ -158,4 +159,4 @@ def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
     def written(value: float | Sequence[float]) -> str:
         return ", ".join(f"{number:.4g}" for number in np.atleast_1d(value))
 
-    return "; ".join(f"{name} {written(value)}" for name, value in hyperparameters.items()) or None
+    return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None

@@ -24,7 +24,8 @@ _A4 = 9
 _INK, _QUIET, _HEADING, _BAND, _RULE = "1F2933", "52606D", "DCE6F0", "F0F4F8", "BCCCDC"
 _DARKEST_SHADE = (107, 174, 214)
 _SHADES = 40
-_NARROWEST, _WIDEST, _LONGEST_LINE, _LINE_HEIGHT = 7, 44, 150, 15.0
+_NARROWEST, _WIDEST, _LONGEST_LINE = 7, 44, 150
+_LINE_HEIGHT, _GREATEST_HEIGHT = 15.0, 409.0
 
 
 class _Cell(NamedTuple):
@@ -79,9 +80,8 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
             "write an .html report, or report fewer subjects"
         )
     widths = _widths(sheet)
-    notes = [
-        line for note in sheet.notes for line in textwrap.wrap(note, min(_LONGEST_LINE, int(sum(widths))))
-    ]
+    line_length = min(_LONGEST_LINE, int(sum(widths)))
+    notes = [line for note in sheet.notes for line in textwrap.wrap(note, line_length)]
     shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
     # Title, notes, an empty row; then what stays in view: shared group headings, headings of an only table.
     above = 2 + len(notes)
@@ -106,7 +106,7 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
         for number in range(len(table.rows)):
             if table.starts_band(number):
                 rows.add(
-                    [_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * (len(table.columns) - 1)]
+                    [_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * len(table.columns[1:])]
                 )
             rows.add(_body_cells(table, number))
         if not single:
@@ -180,7 +180,7 @@ def _widths(sheet: Sheet) -> list[float]:
         for place, column in enumerate(table.columns):
             # Bold headings, in two lines at most.
             longest_word = max(len(word) for word in column.title.split(" "))
-            needed = 1.1 * max(longest_word, len(column.title) / 2 + 1)
+            needed = min(_WIDEST, 1.1 * max(longest_word, len(column.title) / 2 + 1))
             if not column.overflow:
                 for number, row in enumerate(table.rows):
                     needed = max(needed, _length(row[place], column, table.decimals_of(number)))
@@ -205,6 +205,17 @@ def _length(value: Value, column: Column, decimals: int) -> int:
     return len(number_text(value, column.kind, decimals))
 
 
+def _height(cell: _Cell, width: float) -> float:
+    """Height in points; not every program fits it, and not with the same fonts."""
+    if cell.style in ("title", "caption"):
+        return 1.5 * _LINE_HEIGHT
+    if not isinstance(cell.value, str) or cell.style not in ("heading", "number heading", "text"):
+        return _LINE_HEIGHT
+    # Texts lose two characters to the indent, headings to bold letters.
+    lines = [textwrap.wrap(line, int(width) - 2) for line in cell.value.splitlines()]
+    return _LINE_HEIGHT * sum(max(1, len(wrapped)) for wrapped in lines)
+
+
 class _Rows:
     """The rows of a worksheet, written one after the other."""
 
@@ -217,24 +228,12 @@ class _Rows:
     def add(self, cells: Sequence[_Cell]) -> None:
         """Write the next row, high enough for its wrapped texts."""
         self.written += 1
-        height = max(map(self._height, cells, self.widths), default=0)
+        height = max(map(_height, cells, self.widths), default=0)
         if height > _LINE_HEIGHT:
-            self.worksheet.row_dimensions[self.written].height = height
-        self.worksheet.append([self._written(cell, column) for column, cell in enumerate(cells, start=1)])
+            self.worksheet.row_dimensions[self.written].height = min(height, _GREATEST_HEIGHT)
+        self.worksheet.append([self._styled(cell, column) for column, cell in enumerate(cells, start=1)])
 
-    @staticmethod
-    def _height(cell: _Cell, width: float) -> float:
-        """Height in points; programs do not all fit it themselves, nor with the same fonts."""
-        if cell.style in ("title", "caption"):
-            return 1.5 * _LINE_HEIGHT
-        if not isinstance(cell.value, str) or cell.style not in ("heading", "number heading", "text"):
-            return _LINE_HEIGHT
-        # Two characters go to the indent; bold ones are wider.
-        characters = (width - 2) / (1 if cell.style == "text" else 1.1)
-        lines = [textwrap.wrap(line, max(1, int(characters))) for line in cell.value.splitlines()]
-        return _LINE_HEIGHT * sum(max(1, len(wrapped)) for wrapped in lines)
-
-    def _written(self, cell: _Cell, column: int) -> Cell:
+    def _styled(self, cell: _Cell, column: int) -> Cell:
         from openpyxl.cell import WriteOnlyCell
 
         written = WriteOnlyCell(self.worksheet)

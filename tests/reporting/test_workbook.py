@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import zipfile
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ import pytest
 
 from clinclust import compare_subtypes
 from clinclust.reporting import workbook, write_report
+from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, number_text
 from clinclust.schema import Feature, FeatureSchema
 
@@ -274,6 +276,31 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 
+def test_a_seed_of_many_digits_is_not_rounded(model, frame, tmp_path):
+    seed = 2**128 - 59
+    path = write_report(dataclasses.replace(model, random_seed_=seed), frame, tmp_path / "x.xlsx")
+    assert facts(openpyxl.load_workbook(path)["Summary"])["Random seed"] == str(seed)
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        (np.float64(0.25), 0.25),
+        (np.int64(3), 3),
+        (10**15, "1000000000000000"),
+        ("=1", "=1"),
+        (np.nan, None),
+        (-np.inf, None),
+        (pd.NA, None),
+        (None, None),
+        (pd.NaT, None),
+    ],
+)
+def test_values_of_cells(given, value):
+    assert as_value(given) == value
+    assert type(as_value(given)) is type(value)
+
+
 def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tmp_path):
     path = tmp_path / "sheet.xlsx"
     written_sheet(tmp_path, [Column("a"), Column("b")], [["x", "y" * 32_767]])
@@ -283,6 +310,12 @@ def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tm
             written_sheet(tmp_path, [Column("a"), Column("b")], [["x", text]])
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
+
+
+def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
+    sheet = written_sheet(tmp_path, [Column("x" * 300)], [["word " * 6000]])
+    assert sheet.column_dimensions["A"].width < 255
+    assert sheet.row_dimensions[5].height == 409
 
 
 def test_more_rows_than_a_sheet_holds_are_refused(tmp_path):
