@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
 from pathlib import Path
 
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text, visible
@@ -91,13 +90,9 @@ def _table(table: Table) -> Iterator[str]:
     yield f"<table>\n<caption>{_text(table.caption)}</caption>\n<thead>"
     for line in table.group_lines:
         cells = []
-        for text, group in groupby(line):
-            span = len(list(group))
-            cells.append(
-                f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
-                if text
-                else f'<td colspan="{span}"></td>'
-            )
+        for text, span in line:
+            heading = f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
+            cells.append(heading if text else f'<td colspan="{span}"></td>')
         yield f"<tr>{''.join(cells)}</tr>"
     headings = (f'<th scope="col"{_class(column)}>{_text(column.title)}</th>' for column in table.columns)
     yield f"<tr>{''.join(headings)}</tr>\n</thead>\n<tbody>"

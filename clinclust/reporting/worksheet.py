@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from clinclust.reporting.layout import Column, Sheet, Table, Value, excel_format, number_text, visible
+from clinclust.reporting.layout import Column, Sheet, Span, Table, Value, excel_format, number_text, visible
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -149,11 +148,10 @@ def _heading_cells(table: Table) -> list[_Cell]:
     return cells
 
 
-def _group_cells(groups: Sequence[str]) -> list[_Cell]:
+def _group_cells(groups: Sequence[Span]) -> list[_Cell]:
     """Each text in the first cell of its group, centred across the group (nothing is merged)."""
     cells = []
-    for text, group in groupby(groups):
-        length = len(list(group))
+    for text, length in groups:
         style = "group" if text else "note"
         cells += [_Cell(text or None, style), *[_Cell(None, style)] * (length - 1)]
     return cells
@@ -188,11 +186,11 @@ def _widths(sheet: Sheet) -> list[float]:
     for table in sheet.tables:
         for line in table.group_lines:
             place = 0
-            for text, group in groupby(line):
-                end = place + len(list(group))
+            for text, length in line:
+                end = place + length
                 lacking = len(text) * 1.2 + 2 - sum(widths[place:end])
                 for column_of_group in range(place, end):
-                    widths[column_of_group] += max(0.0, lacking / (end - place))
+                    widths[column_of_group] += max(0.0, lacking / length)
                 place = end
     return widths
 

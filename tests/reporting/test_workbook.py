@@ -312,6 +312,15 @@ def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tm
     assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
 
 
+def test_groups_of_the_same_size_stay_apart(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(8.0)})
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    path = write_report(fitted(schema, np.repeat([0, 1], 4)), frame, tmp_path / "x.xlsx")
+    lines = [[text for text in row if text] for row in rows(openpyxl.load_workbook(path)["Subtypes"])]
+    place = lines.index(["Subtype 1", "Subtype 2", "All subjects"])
+    assert lines[place + 1] == ["n = 4 (50.0%)", "n = 4 (50.0%)", "n = 8"]
+
+
 def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
     sheet = written_sheet(tmp_path, [Column("x" * 300)], [["word " * 6000]])
     assert sheet.column_dimensions["A"].width < 255
