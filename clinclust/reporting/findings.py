@@ -1,13 +1,16 @@
-"""What every sheet of a report is made from: a fitted model, its cohort and the comparisons, looked up by name."""
+"""What every sheet of a report is made from: a fitted model, its cohort, and the comparisons by name."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+
+from clinclust.reporting.layout import Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "as_value"]
 
-Row = dict[str, Any]
+_LARGEST_WHOLE = 10**15 - 1
+
+Row: TypeAlias = dict[str, Any]
+Level: TypeAlias = str | None
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,9 @@ class Findings:
         expected = {feature.name for feature in self.features}
         if set(self.comparisons["feature"]) != expected:
             different = sorted(expected ^ set(self.comparisons["feature"]))
-            raise ValueError(f"comparisons and the model's schema differ in these features: {', '.join(different)}")
+            raise ValueError(
+                f"comparisons and the model's schema differ in these features: {', '.join(different)}"
+            )
         for feature in self.features:
             for summaries in self.levels(feature).values():
                 sizes = {subtype: row["n"] + row["missing"] for subtype, row in summaries.items() if subtype}
@@ -64,12 +72,14 @@ class Findings:
     def features(self) -> list[Feature]:
         """Clustered and described features by section, within a section those that matter most first."""
         schema = self.model.schema_
-        reported = [*schema.clustered, *schema.described]
-        sections = list(dict.fromkeys(feature.section for feature in schema if feature in reported))
+        reported = [feature for feature in schema if feature.role in ("cluster", "describe")]
+        sections = list(dict.fromkeys(feature.section for feature in reported))
         place = {feature.name: place for place, feature in enumerate(schema)}
 
         def reading_order(feature: Feature) -> tuple[int, float, int]:
-            return sections.index(feature.section), -(self.relevance(feature) or -np.inf), place[feature.name]
+            relevance = self.relevance(feature)
+            importance = -math.inf if relevance is None else relevance
+            return sections.index(feature.section), -importance, place[feature.name]
 
         return sorted(reported, key=reading_order)
 
@@ -77,36 +87,39 @@ class Findings:
         """Evidence in nats that the feature differs between subtypes; None where it was not clustered on."""
         if not self.clustered_on(feature):
             return None
-        value = as_value(self.model.feature_relevance_.get(feature.name))
-        return value if isinstance(value, float) else None
+        return float(self.model.feature_relevance_[feature.name])
 
     def clustered_on(self, feature: Feature) -> bool:
         """Whether the feature took part in finding the subtypes."""
         return feature.role == "cluster" and feature.name not in self.model.kept_out_
 
-    @cached_property
-    def _summaries(self) -> dict[str, dict[str | None, dict[int, Row]]]:
-        """Feature, level and subtype (0 = all subjects) to summary."""
-        found: dict[str, dict[str | None, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
-        for row in self.comparisons[self.comparisons["kind"] == "summary"].to_dict("records"):
-            found[row["feature"]][as_value(row["level"])][row["subtype"]] = row
-        return found
-
-    def levels(self, feature: Feature) -> dict[str | None, dict[int, Row]]:
+    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
         """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
         return self._summaries[feature.name]
 
-    @cached_property
-    def _tests(self) -> dict[tuple[str, str | None], dict[tuple[int, int], dict[str, Row]]]:
-        found: dict[tuple[str, str | None], dict[tuple[int, int], dict[str, Row]]]
-        found = defaultdict(lambda: defaultdict(dict))
-        for row in self.comparisons[self.comparisons["kind"] == "test"].to_dict("records"):
-            found[row["feature"], as_value(row["level"])][row["subtype"], row["versus"]][row["test"]] = row
-        return found
-
-    def tests(self, feature: Feature, level: str | None) -> dict[tuple[int, int], dict[str, Row]]:
+    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
         """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
         return self._tests[feature.name, level]
+
+    @cached_property
+    def _summaries(self) -> dict[str, dict[Level, dict[int, Row]]]:
+        found: dict[str, dict[Level, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
+        for row in self._rows("summary"):
+            found[row["feature"]][row["level"]][row["subtype"]] = row
+        return found
+
+    @cached_property
+    def _tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]:
+        found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]
+        found = defaultdict(lambda: defaultdict(dict))
+        for row in self._rows("test"):
+            found[row["feature"], row["level"]][row["subtype"], row["versus"]][row["test"]] = row
+        return found
+
+    def _rows(self, kind: str) -> list[Row]:
+        rows = self.comparisons[self.comparisons["kind"] == kind].to_dict("records")
+        level = {"level": None}  # instead of pandas.NA
+        return [cast("Row", row if isinstance(row["level"], str) else row | level) for row in rows]
 
     @cached_property
     def compared(self) -> list[int]:
@@ -119,13 +132,15 @@ class Findings:
         return bool(test["p"] <= self.significance_level)
 
 
-def as_value(value: Any) -> Any:
-    """A plain Python value for a table; None for whatever a cell cannot hold as a number."""
-    if value is None or isinstance(value, str):
-        return value
+def as_value(value: object) -> Value:
+    """Return a plain Python value for a table; None for whatever is neither a text nor a finite number.
+
+    Whole numbers of more than 15 digits (a seed, a row label) become text: spreadsheet programs round them.
+    """
     if isinstance(value, np.generic):
         value = value.item()
-    try:
-        return value if np.isfinite(value) else None
-    except TypeError:  # pandas.NA
-        return None
+    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
+        return str(value)
+    if isinstance(value, str):
+        return value
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None

@@ -10,11 +10,24 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, TypeAlias
 
-__all__ = ["Column", "Kind", "Sheet", "Table", "Value", "decimals_for", "excel_format", "number_text", "visible"]
+__all__ = [
+    "Column",
+    "Kind",
+    "Sheet",
+    "Span",
+    "Table",
+    "Value",
+    "decimals_for",
+    "excel_format",
+    "number_text",
+    "visible",
+]
 
 Value: TypeAlias = str | int | float | None
+Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure"]
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
@@ -81,10 +94,13 @@ class Table:
         return bool(self.bands) and (row == 0 or self.bands[row] != self.bands[row - 1])
 
     @property
-    def group_lines(self) -> list[list[str]]:
-        """Lines of group headings, one text for each column; no line that would be empty."""
-        lines = [[column.group[line] for column in self.columns] for line in (0, 1)]
-        return [line for line in lines if any(line)]
+    def group_lines(self) -> list[list[Span]]:
+        """Lines of group headings, each text with the number of its columns; no line that would be empty."""
+        groups = [
+            (group, len(list(columns))) for group, columns in groupby(column.group for column in self.columns)
+        ]
+        lines = [[(group[line], length) for group, length in groups] for line in (0, 1)]
+        return [line for line in lines if any(text for text, _ in line)]
 
 
 @dataclass(frozen=True)
@@ -105,14 +121,14 @@ class Sheet:
     tables: Sequence[Table]
 
     @property
-    def shared_group_lines(self) -> list[list[str]]:
+    def shared_group_lines(self) -> list[list[Span]]:
         """The group headings when every table has the same, so that they need to be shown only once."""
         first, *others = (table.group_lines for table in self.tables)
         return first if all(lines == first for lines in others) else []
 
 
 def excel_format(kind: Kind, decimals: int) -> str:
-    """Number format of a cell for spreadsheet programs."""
+    """Return the number format of a cell for spreadsheet programs."""
     if kind == "text":
         return "General"
     if kind == "p":
@@ -154,5 +170,5 @@ def visible(text: str) -> str:
 
 def _sign(match: re.Match[str]) -> str:
     code = ord(match[0])
-    # U+2400 and the 31 after it are pictures of the control characters; U+FFFD stands for what has no picture.
+    # U+2400 and the 31 after it picture the control characters; U+FFFD stands for what has no picture.
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
 from pathlib import Path
 
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text, visible
@@ -16,8 +15,8 @@ _STYLE = """\
 :root { color-scheme: light dark; --ink: #1f2933; --quiet: #52606d; --paper: #ffffff; --head: #dce6f0;
   --band: #f0f4f8; --rule: #bcccdc; --shade: 107 174 214; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e7eb; --quiet: #9aa5b1; --paper: #14191f; --head: #243b53; --band: #1c2733; --rule: #3e4c59;
-    --shade: 44 111 163; }
+  :root { --ink: #e4e7eb; --quiet: #9aa5b1; --paper: #14191f; --head: #243b53; --band: #1c2733;
+    --rule: #3e4c59; --shade: 44 111 163; }
 }
 body { margin: 2rem; background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif; }
 nav a { margin-right: 1.2rem; color: inherit; }
@@ -33,12 +32,12 @@ thead th { background: var(--head); }
 thead th[scope=colgroup] { border-bottom: none; text-align: center; white-space: nowrap; }
 thead td { border: none; }
 thead th.n { white-space: normal; min-width: 3.5em; }
-tbody th { font-weight: normal; min-width: 5em; }
+tbody th { font-weight: normal; min-width: 9em; }
 tbody th[scope=rowgroup] { background: var(--band); font-weight: 600; }
 .n { text-align: right; white-space: nowrap; }
 @media print {
-  :root { --ink: #000000; --quiet: #333333; --paper: #ffffff; --head: #dce6f0; --band: #f0f4f8; --rule: #bcccdc;
-    --shade: 107 174 214; color-scheme: light; }
+  :root { --ink: #000000; --quiet: #333333; --paper: #ffffff; --head: #dce6f0; --band: #f0f4f8;
+    --rule: #bcccdc; --shade: 107 174 214; color-scheme: light; }
   @page { size: A4 landscape; margin: 1cm; }
   body { margin: 0; font-size: 8pt; }
   nav { display: none; }
@@ -69,7 +68,8 @@ def _page(sheets: Sequence[Sheet], title: str) -> Iterator[str]:
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="generator" content="clinclust">'
-    yield f"<title>{_text(title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n<h1>{_text(title)}</h1>"
+    yield f"<title>{_text(title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>"
+    yield f"<h1>{_text(title)}</h1>"
     links = "".join(f'<a href="#{_anchor(sheet)}">{_text(sheet.name)}</a>' for sheet in sheets)
     yield f'<nav aria-label="Sheets">{links}</nav>\n<main>'
     for sheet in sheets:
@@ -90,9 +90,9 @@ def _table(table: Table) -> Iterator[str]:
     yield f"<table>\n<caption>{_text(table.caption)}</caption>\n<thead>"
     for line in table.group_lines:
         cells = []
-        for text, group in groupby(line):
-            span = len(list(group))
-            cells.append(f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>' if text else f'<td colspan="{span}"></td>')
+        for text, span in line:
+            heading = f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
+            cells.append(heading if text else f'<td colspan="{span}"></td>')
         yield f"<tr>{''.join(cells)}</tr>"
     headings = (f'<th scope="col"{_class(column)}>{_text(column.title)}</th>' for column in table.columns)
     yield f"<tr>{''.join(headings)}</tr>\n</thead>\n<tbody>"
@@ -107,7 +107,9 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cells(table: Table, number: int) -> Iterator[str]:
     shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
+    for place, (column, value, shade) in enumerate(
+        zip(table.columns, table.rows[number], shades, strict=True)
+    ):
         text = _shown(value, column, table.decimals_of(number))
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{text}</th>'

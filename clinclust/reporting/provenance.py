@@ -40,7 +40,7 @@ def data_fingerprint(frame: pd.DataFrame) -> str:
 
 
 def date_of_report(given: datetime | None) -> datetime:
-    """`given`, else the environment's SOURCE_DATE_EPOCH (for byte-identical files), else now; with a time zone."""
+    """Return `given`, else the environment's SOURCE_DATE_EPOCH, else now; with a time zone."""
     if given is not None:
         return given if given.tzinfo else given.astimezone()
     epoch = os.environ.get("SOURCE_DATE_EPOCH")

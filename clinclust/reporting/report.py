@@ -33,8 +33,8 @@ def write_report(
 ) -> Path:
     """Write what a fitted model found as an Excel workbook or a web page.
 
-    Both hold the same sheets: what was run, the profile of every subtype, the tests of every pair, the subtype of
-    every subject, and the missing values. They contain one row per subject with its identifiers.
+    Both hold the same sheets: what was run, the profile of every subtype, the tests of every pair, the
+    subtype of every subject, and the missing values. They contain one row per subject, with its identifiers.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def write_report(
     significance_level : float
         Level of p at which subtypes are said to differ.
     generated : datetime, optional
-        Date on the report; otherwise the environment's SOURCE_DATE_EPOCH, otherwise now. With the same date the
-        same results give the same bytes.
+        Date on the report; otherwise the environment's SOURCE_DATE_EPOCH, otherwise now. With the same date
+        the same results give the same bytes.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def write_report(
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If the suffix is another, the model is not fitted, `frame` or `comparisons` belong to something else, or the
-        content does not fit in a workbook.
+        If the suffix is another, the model is not fitted, `frame` or `comparisons` belong to something else,
+        or the content does not fit in a workbook.
     """
     path = Path(path)
     if path.suffix.lower() not in (".xlsx", ".html"):

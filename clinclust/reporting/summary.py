@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,18 +15,21 @@ from clinclust.reporting.tables import DESCRIPTIVE, certainty
 
 __all__ = ["summary"]
 
+_MISSING = "Values missing, of those clustered on (%)"
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
-    "Relevance": "evidence in nats that the feature differs between subtypes; below 0, one shared distribution fits better",
-    "Probability, mean, SD": "of the observed values, in the unit recorded; answers on a scale with levels are scored 0, 1, 2, ...",
+    "Relevance": "evidence in nats that the feature differs between subtypes; below 0 it speaks against",
+    "Probability, mean, SD": "of the observed values, as recorded; levels of a scale are scored 0, 1, 2, ...",
     "Student's t-test, p": "equal variances assumed, two-sided, not corrected for the number of tests",
     "Welch's t-test": "the same without assuming equal variances",
     "q": "p after the Benjamini–Hochberg correction over all tests of that name in the report",
-    "No t": "fewer than 2 values observed on a side, or the same value throughout both subtypes",
-    "Infinite t": "each subtype holds a single value, not the same one; the cell of t stays empty",
     "Standardised difference": "difference of the means divided by the root of the mean of both variances",
+    "fewer than 2 values": "a subtype has too few observed values to be tested on this feature",
+    "the same throughout": "every observed value of both subtypes is the same, so there is nothing to test",
+    "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
+    "out of range": "values too large, or too close together, for double precision",
     "Membership probability": "of the subject's own subtype, given all other subjects",
-    "Agreement": "adjusted Rand index between a restart and the best: 1 = the same subtypes, 0 = as by chance",
+    "Agreement": "adjusted Rand index with the best restart: 1 = the same subtypes, 0 = as by chance",
 }
 
 
@@ -44,7 +47,10 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 
 
 def _facts(
-    caption: str, titles: tuple[str, str], facts: Mapping[str, Value], decimals: Mapping[str, int] | None = None
+    caption: str,
+    titles: tuple[str, str],
+    facts: Mapping[str, Value],
+    decimals: Mapping[str, int] | None = None,
 ) -> Table:
     columns = [Column(titles[0]), Column(titles[1], "measure", overflow=True)]
     places = [(decimals or {}).get(name, 0) for name in facts]
@@ -63,7 +69,9 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Features clustered on": len(clustered_on),
         "Features kept out": len(model.kept_out_),
         "Features described only": len(schema.described),
-        "Values missing, of those clustered on (%)": as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
+        "Values missing, of those clustered on (%)": as_value(100 * cells.isna().to_numpy().mean())
+        if cells.size
+        else None,
         "Subtypes found": as_value(model.n_clusters_),
         "Log joint (nats)": as_value(model.log_joint_),
         "Concentration": as_value(model.concentration_),
@@ -76,9 +84,9 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Data fingerprint (SHA-256)": data_fingerprint(findings.frame),
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
-    decimals = {"Values missing, of those clustered on (%)": 1, "Log joint (nats)": 2}
+    decimals = {_MISSING: 1, "Log joint (nats)": 2}
     for name in ("Concentration", "Significance level"):
-        decimals[name] = len(f"{facts[name]:g}".partition(".")[2])
+        decimals[name] = len(str(facts[name]).partition(".")[2])
     return _facts("What was run", ("Item", "Value"), facts, decimals)
 
 
@@ -148,7 +156,7 @@ def _features(findings: Findings) -> Table:
 
 
 def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
-    def written(value: Any) -> str:
+    def written(value: float | Sequence[float]) -> str:
         return ", ".join(f"{number:.4g}" for number in np.atleast_1d(value))
 
-    return "; ".join(f"{name} {written(value)}" for name, value in hyperparameters.items()) or None
+    return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None

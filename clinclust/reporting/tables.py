@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTIVE", "assignments", "certainty", "missing_data", "pairwise_tests", "subtypes"]
 
 DESCRIPTIVE = (
-    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested in "
-    "the same subjects differ in these features by construction. Features with “no” under “Clustered on” took "
-    "no part in finding the subtypes."
+    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
+    "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "
+    "took no part in finding the subtypes."
 )
 
 _ALL_SUBJECTS = 0
@@ -27,10 +27,11 @@ _COUNTS = ("poisson", "geometric")
 
 def subtypes(findings: Findings) -> Sheet:
     """Profile of every subtype: Tables 3 and 4 of the paper in shape, and the same for measured values."""
+    measured = (*_COUNTS, "exponential", "gaussian")
     blocks = {
         "Probability of yes": ("Level", _SHARES, ("Probability", "n")),
         "Mean score": ("Scale", ("binomial",), ("Mean", "SD")),
-        "Mean (SD) of counts and measurements": ("Unit", (*_COUNTS, "exponential", "gaussian"), ("Mean", "SD")),
+        "Mean (SD) of counts and measurements": ("Unit", measured, ("Mean", "SD")),
     }
     tables = []
     for caption, (detail, likelihoods, titles) in blocks.items():
@@ -38,8 +39,8 @@ def subtypes(findings: Findings) -> Sheet:
         if features:
             tables.append(_profile(findings, caption, detail, features, titles))
     shading = (
-        "Darker cells are higher: from 0 to 1 for probabilities, from end to end of the scale for scores, and from "
-        "one SD below to one SD above the mean of all subjects for counts and measurements."
+        "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
+        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
     return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
 
@@ -57,7 +58,8 @@ def _profile(
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
         for answer, summaries in findings.levels(feature).items():
-            row: list[Value] = [feature.title, _detail(feature, answer, summaries), _yes_no(findings, feature)]
+            detailed = _detail(feature, answer, summaries)
+            row: list[Value] = [feature.title, detailed, _yes_no(findings, feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
@@ -173,25 +175,27 @@ def certainty(probability: float) -> str:
 
 
 def assignments(findings: Findings) -> Sheet:
-    """The subtype of each subject, and how sure it is."""
+    """Subtype of each subject, and how sure it is."""
     model, frame = findings.model, findings.frame
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
     columns = [Column(feature.title) for feature in ids]
     if not ids:
         columns = [Column("Row", "0")]
-        identifiers = [[label if isinstance(label, int) else str(label) for label in frame.index.tolist()]]
+        identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
     columns += [Column("Subtype", "0"), Column("Membership probability", "0.000"), Column("Certainty")]
     of_each = ("Probability of each subtype", "")
     columns += [Column(f"Subtype {subtype}", "0.000", of_each) for subtype in findings.sizes]
 
     labels, membership = np.asarray(model.labels_).tolist(), np.asarray(model.membership_).tolist()
     rows: list[list[Value]] = []
-    for identity, label, probabilities in zip(zip(*identifiers, strict=True), labels, membership, strict=True):
+    identities = zip(*identifiers, strict=True)
+    for identity, label, probabilities in zip(identities, labels, membership, strict=True):
         own = probabilities[label]
         rows.append([*identity, label + 1, own, certainty(own), *probabilities])
     note = "Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."
-    return Sheet("Assignments", [note], [Table("The subtype of every subject", columns, rows, stub=len(identifiers))])
+    table = Table("The subtype of every subject", columns, rows, stub=len(identifiers))
+    return Sheet("Assignments", [note], [table])
 
 
 def missing_data(findings: Findings) -> Sheet:

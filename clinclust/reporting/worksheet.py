@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from clinclust.reporting.layout import Column, Sheet, Table, Value, excel_format, number_text, visible
+from clinclust.reporting.layout import Column, Sheet, Span, Table, Value, excel_format, number_text, visible
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.cell import Cell
+    from openpyxl.styles import PatternFill
+    from openpyxl.worksheet.worksheet import Worksheet
 
 __all__ = ["register_styles", "write_worksheet"]
 
@@ -21,7 +23,8 @@ _A4 = 9
 _INK, _QUIET, _HEADING, _BAND, _RULE = "1F2933", "52606D", "DCE6F0", "F0F4F8", "BCCCDC"
 _DARKEST_SHADE = (107, 174, 214)
 _SHADES = 40
-_NARROWEST, _WIDEST, _LONGEST_LINE, _LINE_HEIGHT = 7, 44, 150, 15.0
+_NARROWEST, _WIDEST, _LONGEST_LINE = 7, 44, 150
+_LINE_HEIGHT, _GREATEST_HEIGHT = 15.0, 409.0
 
 
 class _Cell(NamedTuple):
@@ -42,26 +45,23 @@ def register_styles(workbook: Workbook) -> None:
     left = Alignment(vertical="top", horizontal="left", indent=1)
     wrapped = Alignment(vertical="top", horizontal="left", indent=1, wrap_text=True)
     right = Alignment(vertical="top", horizontal="right", wrap_text=True)
+    plain, bold = (Font(name="Calibri", size=11, color=_INK, bold=is_bold) for is_bold in (False, True))
+    none = PatternFill()
+    heading, band = (PatternFill("solid", fgColor=colour) for colour in (_HEADING, _BAND))
     rule = Border(bottom=Side(style="thin", color=_RULE))
-    for name, alignment, fill, font in (
-        ("title", top, None, {"size": 16, "bold": True}),
-        ("note", top, None, {"color": _QUIET}),
-        ("caption", top, None, {"size": 13, "bold": True}),
-        ("group", across, _HEADING, {"bold": True}),
-        ("heading", wrapped, _HEADING, {"bold": True}),
-        ("number heading", right, _HEADING, {"bold": True}),
-        ("band", left, _BAND, {"bold": True}),
-        ("text", wrapped, None, {}),
-        ("running text", left, None, {}),
-        ("number", top, None, {}),
+    for name, font, alignment, fill, border in (
+        ("title", Font(name="Calibri", size=16, color=_INK, bold=True), top, none, Border()),
+        ("note", Font(name="Calibri", size=11, color=_QUIET), top, none, Border()),
+        ("caption", Font(name="Calibri", size=13, color=_INK, bold=True), top, none, Border()),
+        ("group", bold, across, heading, Border()),
+        ("heading", bold, wrapped, heading, rule),
+        ("number heading", bold, right, heading, rule),
+        ("band", bold, left, band, rule),
+        ("text", plain, wrapped, none, rule),
+        ("running text", plain, left, none, rule),
+        ("number", plain, top, none, rule),
     ):
-        style = NamedStyle(name=f"clinclust {name}", alignment=alignment)
-        style.font = Font(**{"name": "Calibri", "size": 11, "color": _INK, **font})
-        if alignment in (left, wrapped, right) or name == "number":
-            style.border = rule
-        if fill:
-            style.fill = PatternFill("solid", fgColor=fill)
-        workbook.add_named_style(style)
+        workbook.add_named_style(NamedStyle(f"clinclust {name}", font, fill, border, alignment))
 
 
 def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
@@ -79,14 +79,15 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
             "write an .html report, or report fewer subjects"
         )
     widths = _widths(sheet)
-    notes = [line for note in sheet.notes for line in textwrap.wrap(note, min(_LONGEST_LINE, int(sum(widths))))]
+    line_length = min(_LONGEST_LINE, int(sum(widths)))
+    notes = [line for note in sheet.notes for line in textwrap.wrap(note, line_length)]
     shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
-    # Title, notes and an empty row; then what stays in view: shared group headings, and those of an only table.
+    # Title, notes, an empty row; then what stays in view: shared group headings, headings of an only table.
     above = 2 + len(notes)
     in_view = len(shared) + single
     stub = max(table.stub for table in sheet.tables) if in_view else 0
 
-    worksheet: Any = workbook.create_sheet(sheet.name)
+    worksheet: Worksheet = workbook.create_sheet(sheet.name)
     _set_up(worksheet, widths, f"{_letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
     rows = _Rows(worksheet, widths)
     rows.add([_Cell(sheet.name, "title")])
@@ -103,7 +104,9 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
         rows.add(_heading_cells(table))
         for number in range(len(table.rows)):
             if table.starts_band(number):
-                rows.add([_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * (len(table.columns) - 1)])
+                rows.add(
+                    [_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * len(table.columns[1:])]
+                )
             rows.add(_body_cells(table, number))
         if not single:
             rows.add([])
@@ -112,7 +115,7 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
         worksheet.auto_filter.ref = f"A{above + in_view}:{_letter(len(widths))}{rows.written}"
 
 
-def _set_up(worksheet: Any, widths: Sequence[float], first_moving_cell: str) -> None:
+def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: str) -> None:
     """Set widths, frozen panes and printing, which must be known before the first row is written."""
     from openpyxl.worksheet.properties import PageSetupProperties
 
@@ -126,8 +129,9 @@ def _set_up(worksheet: Any, widths: Sequence[float], first_moving_cell: str) -> 
     for side in ("left", "right", "top", "bottom"):
         setattr(worksheet.page_margins, side, 0.5)
     worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = 1, 0
-    worksheet.HeaderFooter.oddFooter.left.text = f"clinclust: {worksheet.title}"
-    worksheet.HeaderFooter.oddFooter.right.text = "Page &P of &N"
+    footer = worksheet.oddFooter
+    assert footer is not None
+    footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", "Page &P of &N"
 
 
 def _letter(number: int) -> str:
@@ -144,11 +148,10 @@ def _heading_cells(table: Table) -> list[_Cell]:
     return cells
 
 
-def _group_cells(groups: Sequence[str]) -> list[_Cell]:
+def _group_cells(groups: Sequence[Span]) -> list[_Cell]:
     """Each text in the first cell of its group, centred across the group (nothing is merged)."""
     cells = []
-    for text, group in groupby(groups):
-        length = len(list(group))
+    for text, length in groups:
         style = "group" if text else "note"
         cells += [_Cell(text or None, style), *[_Cell(None, style)] * (length - 1)]
     return cells
@@ -157,7 +160,9 @@ def _group_cells(groups: Sequence[str]) -> list[_Cell]:
 def _body_cells(table: Table, number: int) -> list[_Cell]:
     cells = []
     shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
+    for place, (column, value, shade) in enumerate(
+        zip(table.columns, table.rows[number], shades, strict=True)
+    ):
         if column.overflow or (place < table.stub and not isinstance(value, str)):
             style = "running text"
         else:
@@ -173,7 +178,7 @@ def _widths(sheet: Sheet) -> list[float]:
         for place, column in enumerate(table.columns):
             # Bold headings, in two lines at most.
             longest_word = max(len(word) for word in column.title.split(" "))
-            needed = 1.1 * max(longest_word, len(column.title) / 2 + 1)
+            needed = min(_WIDEST, 1.1 * max(longest_word, len(column.title) / 2 + 1))
             if not column.overflow:
                 for number, row in enumerate(table.rows):
                     needed = max(needed, _length(row[place], column, table.decimals_of(number)))
@@ -181,11 +186,11 @@ def _widths(sheet: Sheet) -> list[float]:
     for table in sheet.tables:
         for line in table.group_lines:
             place = 0
-            for text, group in groupby(line):
-                end = place + len(list(group))
+            for text, length in line:
+                end = place + length
                 lacking = len(text) * 1.2 + 2 - sum(widths[place:end])
                 for column_of_group in range(place, end):
-                    widths[column_of_group] += max(0.0, lacking / (end - place))
+                    widths[column_of_group] += max(0.0, lacking / length)
                 place = end
     return widths
 
@@ -198,39 +203,38 @@ def _length(value: Value, column: Column, decimals: int) -> int:
     return len(number_text(value, column.kind, decimals))
 
 
+def _height(cell: _Cell, width: float) -> float:
+    """Height in points; not every program fits it, and not with the same fonts."""
+    if cell.style in ("title", "caption"):
+        return 1.5 * _LINE_HEIGHT
+    if not isinstance(cell.value, str) or cell.style not in ("heading", "number heading", "text"):
+        return _LINE_HEIGHT
+    # Texts lose two characters to the indent, headings to bold letters.
+    lines = [textwrap.wrap(line, int(width) - 2) for line in cell.value.splitlines()]
+    return _LINE_HEIGHT * sum(max(1, len(wrapped)) for wrapped in lines)
+
+
 class _Rows:
     """The rows of a worksheet, written one after the other."""
 
-    def __init__(self, worksheet: Any, widths: Sequence[float]) -> None:
+    def __init__(self, worksheet: Worksheet, widths: Sequence[float]) -> None:
         self.worksheet = worksheet
         self.widths = widths
         self.written = 0
-        self._fills: dict[int, Any] = {}
+        self._fills: dict[int, PatternFill] = {}
 
     def add(self, cells: Sequence[_Cell]) -> None:
         """Write the next row, high enough for its wrapped texts."""
         self.written += 1
-        height = max(map(self._height, cells, self.widths), default=0)
+        height = max(map(_height, cells, self.widths), default=0)
         if height > _LINE_HEIGHT:
-            self.worksheet.row_dimensions[self.written].height = height
-        self.worksheet.append([self._written(cell, column) for column, cell in enumerate(cells, start=1)])
+            self.worksheet.row_dimensions[self.written].height = min(height, _GREATEST_HEIGHT)
+        self.worksheet.append([self._styled(cell, column) for column, cell in enumerate(cells, start=1)])
 
-    @staticmethod
-    def _height(cell: _Cell, width: float) -> float:
-        """Height in points; programs do not all fit it themselves, nor with the same fonts."""
-        if cell.style in ("title", "caption"):
-            return 1.5 * _LINE_HEIGHT
-        if not isinstance(cell.value, str) or cell.style not in ("heading", "number heading", "text"):
-            return _LINE_HEIGHT
-        # Two characters go to the indent; bold ones are wider.
-        characters = (width - 2) / (1 if cell.style == "text" else 1.1)
-        lines = [textwrap.wrap(line, max(1, int(characters))) for line in cell.value.splitlines()]
-        return _LINE_HEIGHT * sum(max(1, len(wrapped)) for wrapped in lines)
-
-    def _written(self, cell: _Cell, column: int) -> Any:
+    def _styled(self, cell: _Cell, column: int) -> Cell:
         from openpyxl.cell import WriteOnlyCell
 
-        written: Any = WriteOnlyCell(self.worksheet)
+        written = WriteOnlyCell(self.worksheet)
         written.style = f"clinclust {cell.style}"
         if cell.shade is not None:
             written.fill = self._fill(cell.shade)
@@ -241,23 +245,23 @@ class _Rows:
             written.number_format = cell.number_format
         return written
 
-    def _set_text(self, cell: Any, text: str, place: str) -> None:
-        """Put a text into a cell so that it stays text. Every text of a workbook passes here and nowhere else.
+    def _set_text(self, cell: Cell, text: str, place: str) -> None:
+        """Put a text into a cell so that it stays text; every text of a workbook passes here.
 
-        Without this, whatever begins with ``=`` becomes a formula and ``#N/A`` an error. The order matters: setting
-        the value sets the type as well, and `quotePrefix` keeps the text from becoming a formula when it is edited.
+        Otherwise what begins with ``=`` becomes a formula, and ``#N/A`` an error. The order matters: setting
+        the value sets the type as well. `quotePrefix` keeps the text a text when somebody edits the cell.
         """
         text = visible(text)
         if len(text.encode("utf-16-le")) > 2 * _LONGEST_TEXT:
             raise ValueError(
-                f"sheet {self.worksheet.title!r}, cell {place}: the text that begins {text[:30]!r} has {len(text):,} "
-                f"characters, and a cell holds {_LONGEST_TEXT:,}; shorten it"
+                f"sheet {self.worksheet.title!r}, cell {place}: the text that begins {text[:30]!r} has "
+                f"{len(text):,} characters, and a cell holds {_LONGEST_TEXT:,}; shorten it"
             )
         cell.value = text
         cell.data_type = "s"
         cell.quotePrefix = True
 
-    def _fill(self, shade: float) -> Any:
+    def _fill(self, shade: float) -> PatternFill:
         """Fill between white (0) and the darkest shade (1)."""
         from openpyxl.styles import PatternFill
 

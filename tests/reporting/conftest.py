@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 import pytest
+
 from clinclust.reporting import write_report
 
 from .stand_in import fitted_cohort

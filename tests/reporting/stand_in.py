@@ -1,4 +1,4 @@
-"""A simulated cohort of 120 subjects, and a stand-in for a fitted model with the attributes that a report reads."""
+"""A simulated cohort of 120 subjects, and a stand-in for a fitted model as reports read it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+
 from clinclust.schema import Feature, FeatureSchema
 
 
@@ -38,7 +39,9 @@ def fitted(schema, labels, *, kept_out=None):
     labels = np.asarray(labels)
     rng = np.random.default_rng(0)
     K = labels.max() + 1
-    membership = rng.dirichlet(np.full(K, 0.15), len(labels)) + 2 * np.eye(K)[labels] * rng.random((len(labels), 1))
+    membership = rng.dirichlet(np.full(K, 0.15), len(labels)) + 2 * np.eye(K)[labels] * rng.random(
+        (len(labels), 1)
+    )
     membership /= membership.sum(axis=1, keepdims=True)
     clustered = [feature.name for feature in schema.clustered if feature.name not in (kept_out or {})]
     relevance = pd.Series(np.sort(rng.normal(20, 15, len(clustered)))[::-1], index=rng.permutation(clustered))
@@ -59,7 +62,7 @@ def fitted(schema, labels, *, kept_out=None):
 
 
 def cohort(N=120):
-    """Frame, schema and labels: three subtypes, two sections, every likelihood, values missing here and there."""
+    """Frame, schema and labels: three subtypes, two sections, every likelihood, missing values."""
     rng = np.random.default_rng(120)
     labels = np.sort(rng.choice(3, N, p=[0.5, 0.35, 0.15]))
 
@@ -100,7 +103,9 @@ def cohort(N=120):
         return Feature(name=name, likelihood=likelihood, label=label, section="Motor examination", **kwargs)
 
     def other(name, likelihood, label, **kwargs):
-        return Feature(name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs)
+        return Feature(
+            name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs
+        )
 
     no_yes = {"levels": ("no", "yes")}
     schema = FeatureSchema(
@@ -108,7 +113,12 @@ def cohort(N=120):
             Feature(name="patient", role="id", label="Patient"),
             motor("tremor", "bernoulli", "Resting tremor (present and typical)", **no_yes),
             motor("bradykinesia", "bernoulli", "Bradykinesia", **no_yes),
-            motor("falls_ever", "bernoulli", "Falls since the onset of symptoms, as reported by the patient", **no_yes),
+            motor(
+                "falls_ever",
+                "bernoulli",
+                "Falls since the onset of symptoms, as reported by the patient",
+                **no_yes,
+            ),
             motor("face", "binomial", "Facial expression", trials=4),
             motor("rigidity_right", "binomial", "Rigidity (right upper extremity)", trials=4),
             motor("rigidity_left", "binomial", "Rigidity (left upper extremity)", trials=4),
@@ -120,7 +130,9 @@ def cohort(N=120):
                 levels=("0", "1", "1.5", "2", "2.5", "3", "4", "5"),
             ),
             motor("state", "binomial", "PD state during exam", minimum=1, maximum=4),
-            motor("phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")),
+            motor(
+                "phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")
+            ),
             motor("falls", "poisson", "Falls in the past month"),
             other("sleep", "bernoulli", "Sleep disorder", **no_yes),
             other("constipation", "bernoulli", "Constipation", **no_yes),

@@ -9,8 +9,11 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+
 from clinclust.reporting import write_report
-from clinclust.reporting.layout import visible
+from clinclust.reporting.layout import Column, Sheet, Table, visible
+from clinclust.reporting.page import write_page
+from clinclust.reporting.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED
@@ -18,14 +21,15 @@ from .stand_in import fitted
 from .test_page import Page
 
 PAYLOADS = [
-    "=1+1", "=SUM(A1:A9)", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","click")', "=A1", "==1", "= 1",
-    '=IMPORTXML("http://x.example","//a")', "=WEBSERVICE(\"http://x.example\")", "={1,2}", "=\n1+1", "=\x01",
-    "+1+1", "+cmd|' /C calc'!A0", "-1+1", "-2", "@SUM(1)", "@x", "'=1+1", '"=1+1"', "\t=1+1", "\r=1+1", ";=1", "%=1",
-    "#N/A", "#REF!", "#DIV/0!", "#NAME?", "TRUE", "1E5", "001", "_x003D_1+1", "&amp;=1", "a\x07b", "a\x00b",
-    "<script>alert(1)</script>", "</td><script>alert(1)</script>", "</style><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onmouseover='alert(1)", "&lt;script&gt;",
-    "<!--", "-->", "]]>", "<?xml version='1.0'?>", "</title><script>alert(1)</script>", "javascript:alert(1)",
-    "{{7*7}}", "${7*7}", "\u202egnp.exe", "\N{FULLWIDTH EQUALS SIGN}1+1", "%s%n{0}",
+    '=1+1', '=SUM(A1:A9)', "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","click")', '=A1', '==1',
+    '= 1', '=IMPORTXML("http://x.example","//a")', '=WEBSERVICE("http://x.example")', '={1,2}', '=\n1+1',
+    '=\x01', '+1+1', "+cmd|' /C calc'!A0", '-1+1', '-2', '@SUM(1)', '@x', "'=1+1", '"=1+1"', '\t=1+1',
+    '\r=1+1', ';=1', '%=1', '#N/A', '#REF!', '#DIV/0!', '#NAME?', 'TRUE', '1E5', '001', '_x003D_1+1',
+    '&amp;=1', 'a\x07b', 'a\x00b', '<script>alert(1)</script>', '</td><script>alert(1)</script>',
+    '</style><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '" onmouseover="alert(1)',
+    "' onmouseover='alert(1)", '&lt;script&gt;', '<!--', '-->', ']]>', "<?xml version='1.0'?>",
+    '</title><script>alert(1)</script>', 'javascript:alert(1)', '{{7*7}}', '${7*7}', '\u202egnp.exe',
+    '＝1+1', '%s%n{0}',
 ]  # fmt: skip
 
 
@@ -43,7 +47,12 @@ def everywhere():
     features.append(Feature(name="=id", role="id", label=payload(0)))
     for i, text in enumerate(PAYLOADS):
         name = f"{text}{i}"
-        texts = {"label": text, "section": payload(i // 9 * 9), "unit": payload(i + 5), "description": payload(i + 7)}
+        texts = {
+            "label": text,
+            "section": payload(i // 9 * 9),
+            "unit": payload(i + 5),
+            "description": payload(i + 7),
+        }
         if i % 3 == 0:
             levels = tuple(f"{payload(j).strip()}{j - i}" for j in range(i, i + 3))
             columns[name] = rng.choice(levels, N)
@@ -97,10 +106,15 @@ def test_no_text_becomes_markup_in_the_page(everywhere, tmp_path, page_path):
     assert {visible(payload).strip() for payload in PAYLOADS} <= shown
 
 
-@pytest.mark.parametrize("suffix", [".xlsx", ".html"])
-def test_payloads_as_file_names(everywhere, tmp_path, suffix):
-    for payload in PAYLOADS:
-        if not set("/\x00\r\n") & set(payload):
-            assert (tmp_path / f"{payload}{suffix}").name == f"{payload}{suffix}"
-    path = write_report(*everywhere, tmp_path / f"=cmd|' -C calc'!A0<b>{suffix}")
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path):
+    sheets = [Sheet("Only", [], [Table("caption", [Column("a")], [["x"]])])]
+    names = [payload for payload in PAYLOADS if not set("/\x00") & set(payload)]
+    written = set()
+    for name in names:
+        write_page(sheets, tmp_path / f"{name}.html", title="t")
+        write_workbook(sheets, tmp_path / f"{name}.xlsx", title="t", generated=GENERATED)
+        written |= {(tmp_path / f"{name}{suffix}").read_bytes() for suffix in (".html", ".xlsx")}
+    assert len(written) == 2
+    assert {file.name for file in tmp_path.iterdir()} == {
+        f"{n}{s}" for n in names for s in (".html", ".xlsx")
+    }

@@ -1,7 +1,8 @@
-"""The workbook: what its cells are, how it is laid out, what it refuses, and that it repeats itself byte by byte."""
+"""The workbook: what its cells are, how it is laid out, what it refuses, and that it repeats itself."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import zipfile
 from datetime import UTC, datetime, timedelta
@@ -10,8 +11,10 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+
 from clinclust import compare_subtypes
 from clinclust.reporting import workbook, write_report
+from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, number_text
 from clinclust.schema import Feature, FeatureSchema
 
@@ -66,7 +69,11 @@ def test_the_sheets_are_set_up_for_reading_and_printing(book):
 
 @pytest.mark.parametrize(
     ("name", "first_column", "n_rows"),
-    [("Pairwise tests", "Section", 22 * 3 + 3), ("Assignments", "Patient", 120), ("Missing data", "Section", 21)],
+    [
+        ("Pairwise tests", "Section", 22 * 3 + 3),
+        ("Assignments", "Patient", 120),
+        ("Missing data", "Section", 21),
+    ],
 )
 def test_flat_sheets_filter_below_a_heading_that_stays_in_view(book, name, first_column, n_rows):
     sheet = book[name]
@@ -111,9 +118,21 @@ def test_the_summary_says_what_was_run(book, model, frame):
     assert found["Schema fingerprint (SHA-256)"] == model.schema_.fingerprint
     assert re.fullmatch("[0-9a-f]{64}", found["Data fingerprint (SHA-256)"])
     assert found["Report written"] == "2026-01-02 03:04 UTC"
-    assert {"clinclust", "Python", "numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl"} <= set(found)
+    assert {
+        "clinclust",
+        "Python",
+        "numpy",
+        "scipy",
+        "pandas",
+        "numba",
+        "statsmodels",
+        "pandera",
+        "openpyxl",
+    } <= set(found)
     assert found["openpyxl"] == openpyxl.__version__
-    observed = model.schema_.validate(frame, warn=False).drop(columns=["patient", "probability_of_pd", "dementia"])
+    observed = model.schema_.validate(frame, warn=False).drop(
+        columns=["patient", "probability_of_pd", "dementia"]
+    )
     missing = 100 * observed.isna().to_numpy().mean()
     assert found["Values missing, of those clustered on (%)"] == pytest.approx(missing)
 
@@ -141,7 +160,12 @@ def test_the_subtypes_sheet_has_the_shape_of_the_papers_tables(book, model, fram
     assert [text for text in body[groups + 1] if text] == [*shares, "n = 120"]
 
     comparisons = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'summary'")
-    tables = {"tremor": ("yes", "count"), "state": ("1–4", "sd"), "systolic": ("mmHg", "sd"), "falls": ("count", "sd")}
+    tables = {
+        "tremor": ("yes", "count"),
+        "state": ("1–4", "sd"),
+        "systolic": ("mmHg", "sd"),
+        "falls": ("count", "sd"),
+    }
     for name, (detail, beside) in tables.items():
         summary = comparisons[comparisons.feature == name].set_index("subtype")
         row = next(row for row in body if row[0] == model.schema_[name].title)
@@ -170,7 +194,9 @@ def test_features_stand_by_section_then_by_relevance(book, model):
 
 
 def test_the_subtypes_that_differ_are_those_of_students_test(book, model, frame):
-    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'student' and feature == 'hoehn_yahr'")
+    tests = compare_subtypes(frame, model.labels_, model.schema_).query(
+        "test == 'student' and feature == 'hoehn_yahr'"
+    )
     differ = [f"{a}–{b}" for a, b in tests[tests.p <= 0.01][["subtype", "versus"]].to_numpy()]
     row = next(row for row in rows(book["Subtypes"]) if row[0] == "Modified Hoehn and Yahr stage")
     assert row[12] == ", ".join(differ)
@@ -183,11 +209,15 @@ def test_the_pairwise_rows_are_the_tests(book, model, frame):
     for row in rows(sheet)[row_of(sheet, "Section") :]:
         feature = next(f for f in model.schema_ if f.title == row[1])
         level = tests.level.fillna("") == (row[2] or "")
-        found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
+        found = tests[
+            (tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])
+        ]
         student, welch = (found[found.test == test].iloc[0] for test in ("student", "welch"))
         assert row[5] + row[8] == student.n
         for numbers, test in ((row[11:15], student), (row[16:20], welch)):
-            expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
+            expected = [
+                None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]
+            ]
             assert numbers == pytest.approx(expected)
         assert row[15] == (None if student.significant is pd.NA else "yes" if student.significant else "no")
     shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
@@ -246,6 +276,31 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 
+def test_a_seed_of_many_digits_is_not_rounded(model, frame, tmp_path):
+    seed = 2**128 - 59
+    path = write_report(dataclasses.replace(model, random_seed_=seed), frame, tmp_path / "x.xlsx")
+    assert facts(openpyxl.load_workbook(path)["Summary"])["Random seed"] == str(seed)
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        (np.float64(0.25), 0.25),
+        (np.int64(3), 3),
+        (10**15, "1000000000000000"),
+        ("=1", "=1"),
+        (np.nan, None),
+        (-np.inf, None),
+        (pd.NA, None),
+        (None, None),
+        (pd.NaT, None),
+    ],
+)
+def test_values_of_cells(given, value):
+    assert as_value(given) == value
+    assert type(as_value(given)) is type(value)
+
+
 def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tmp_path):
     path = tmp_path / "sheet.xlsx"
     written_sheet(tmp_path, [Column("a"), Column("b")], [["x", "y" * 32_767]])
@@ -257,10 +312,27 @@ def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tm
     assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
 
 
+def test_groups_of_the_same_size_stay_apart(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(8.0)})
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    path = write_report(fitted(schema, np.repeat([0, 1], 4)), frame, tmp_path / "x.xlsx")
+    lines = [[text for text in row if text] for row in rows(openpyxl.load_workbook(path)["Subtypes"])]
+    place = lines.index(["Subtype 1", "Subtype 2", "All subjects"])
+    assert lines[place + 1] == ["n = 4 (50.0%)", "n = 4 (50.0%)", "n = 8"]
+
+
+def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
+    sheet = written_sheet(tmp_path, [Column("x" * 300)], [["word " * 6000]])
+    assert sheet.column_dimensions["A"].width < 255
+    assert sheet.row_dimensions[5].height == 409
+
+
 def test_more_rows_than_a_sheet_holds_are_refused(tmp_path):
     table = Table("caption", [Column("a")], range(1_048_576))  # never looked at
     with pytest.raises(ValueError, match=r"sheet 'Only' needs 1,048,\d+ rows and a workbook holds 1,048,576"):
-        workbook.write_workbook([Sheet("Only", [], [table])], tmp_path / "x.xlsx", title="t", generated=GENERATED)
+        workbook.write_workbook(
+            [Sheet("Only", [], [table])], tmp_path / "x.xlsx", title="t", generated=GENERATED
+        )
     assert not list(tmp_path.iterdir())
 
 
