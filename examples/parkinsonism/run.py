@@ -72,9 +72,7 @@ def as_markdown(beside: pd.DataFrame, agreement: pd.DataFrame, found: set[str]) 
         _row(["---", *["---:"] * 8]),
     ]
     for feature, rows in beside.groupby("feature", sort=False):
-        lines.append(
-            _row([feature, *(f"{value:.2f}" for value in rows[["paper", "ours"]].to_numpy().ravel())])
-        )
+        lines.append(_row([feature, *(f"{value:.2f}" for value in rows[["paper", "ours"]].to_numpy().ravel())]))
     lines += [
         "",
         "Subjects by simulated group (rows) and subtype found (columns):",

@@ -85,9 +85,7 @@ def main() -> None:
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     cc.write_report(model, frame, out / "subtypes.xlsx", comparisons=comparisons)
     cc.write_report(model, frame, out / "subtypes.html", comparisons=comparisons)
-    print(
-        f"{model.n_clusters_} subtypes of {', '.join(map(str, model.cluster_sizes_))} person-years; see {out}"
-    )
+    print(f"{model.n_clusters_} subtypes of {', '.join(map(str, model.cluster_sizes_))} person-years; see {out}")
 
 
 if __name__ == "__main__":
