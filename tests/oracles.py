@@ -77,3 +77,29 @@ def partitions(n):
             yield from extend([*labels, label], max(highest, label))
 
     yield from extend([0], 0)
+
+
+def log_weights(columns, labels, hyperparameters, concentration, subject, left_out=None):
+    """Return ln p(z = k) + ln p(x | cluster k) of one subject for every cluster and, last, for a new one.
+
+    Parameters
+    ----------
+    columns : dict
+        {feature: (likelihood, trials, values)} of the cohort, with NaN for missing.
+    subject : dict
+        {feature: value}; NaN is missing.
+    left_out : int, optional
+        Row of the cohort that is taken out first; a cluster that it leaves empty is weighed as a new one.
+    """
+    labels = np.asarray(labels)
+    here = np.arange(labels.size) != left_out
+    weights = []
+    for k in [*range(labels.max() + 1), None]:
+        members = np.flatnonzero(here & (labels == k)) if k is not None else np.zeros(0, dtype=int)
+        weight = np.log(members.size if members.size else concentration) - np.log(here.sum() + concentration)
+        for name, (likelihood, trials, values) in columns.items():
+            if not np.isnan(subject[name]):
+                before = values[members][~np.isnan(values[members])]
+                weight += log_predictive(likelihood, hyperparameters[name], before, subject[name], trials)
+        weights.append(weight)
+    return np.array(weights)
