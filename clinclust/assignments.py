@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["assignment_table", "write_assignments"]
 
 # A spreadsheet takes a csv field that begins with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 _SIGNED_NUMBER = re.compile(r"[+-][0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -79,4 +79,6 @@ def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | Text
 
 
 def _inert(text: str) -> str:
+    # A carriage return would end the line: csv writers quote only the line feed for certain.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(_FORMULA_STARTS) and not _SIGNED_NUMBER.fullmatch(text) else text

@@ -4,6 +4,8 @@ import hashlib
 import os
 from pathlib import Path
 
+import clinclust
+
 _ROOT = Path(__file__).parents[1]
 
 
@@ -17,3 +19,6 @@ def _fingerprint_of_kernels() -> str:
 
 # Numba reads this when it is imported, which no test module has done yet.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_fingerprint_of_kernels()}"))
+# Tests that start a process of their own find the package that is tested here.
+_PACKAGE = str(Path(clinclust.__file__).parents[1])
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.get("PYTHONPATH")]))

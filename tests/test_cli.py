@@ -1,0 +1,438 @@
+"""The command line: what it writes, and one plain sentence about anything wrong with what it was given."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import MAPDP, FeatureSchema, __version__
+from clinclust.cli import main
+
+SCHEMA = """\
+clinclust: 1
+title: Test cohort
+missing_codes: ["", NA]
+features:
+  - {name: who, role: id}
+  - {name: age, likelihood: gaussian, role: describe, unit: years}
+  - {name: falls, likelihood: poisson}
+  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"]}
+  - {name: stage, likelihood: binomial, trials: 4}
+  - {name: crp, likelihood: gaussian}
+"""
+FILES = ["assignments.csv", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
+
+
+def cohort(n=40):
+    rng = np.random.default_rng(0)
+    groups = (np.arange(n) >= 0.6 * n).astype(int)
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{i:03d}" for i in range(n)],
+            "age": rng.integers(40, 90, n),
+            "falls": rng.poisson(1 + 12 * groups),
+            "tremor": np.where(rng.random(n) < 0.1 + 0.8 * groups, "yes", "no"),
+            "stage": rng.binomial(4, 0.15 + 0.7 * groups),
+            "crp": rng.normal(5 + 20 * groups, 2).round(2),
+        }
+    ).astype(object)
+    frame.loc[[2, 11], "crp"] = "NA"
+    frame.loc[0, "who"] = '=HYPERLINK("http://x")'
+    frame.loc[1, "who"] = "-12"
+    return frame
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Stand in a folder with cohort.csv and schema.yaml."""
+    monkeypatch.chdir(tmp_path)
+    cohort().to_csv("cohort.csv", index=False)
+    Path("schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Return a folder that `clinclust fit` wrote."""
+    folder = tmp_path_factory.mktemp("fitted")
+    cohort().to_csv(folder / "cohort.csv", index=False)
+    (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    table, schema, out = (str(folder / name) for name in ("cohort.csv", "schema.yaml", "out"))
+    assert main(["fit", table, "--schema", schema, "--out", out, "--restarts", "4"]) == 0
+    return folder / "out"
+
+
+def contents(folder="."):
+    return {str(path): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
+
+
+def run(*arguments, **options):
+    options = {"capture_output": True, "text": True, "timeout": 120, **options}
+    return subprocess.run([sys.executable, "-m", "clinclust.cli", *map(str, arguments)], check=False, **options)
+
+
+def refused(capsys, *arguments):
+    """Run a command that must fail, without leaving a trace; return its one message."""
+    before, folders = contents(), {path for path in Path().rglob("*") if path.is_dir()}
+    assert main(list(map(str, arguments))) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("clinclust: ")
+    assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert len(err.strip().removeprefix("clinclust: ")) > 10
+    assert contents() == before
+    assert {path for path in Path().rglob("*") if path.is_dir()} == folders
+    return err
+
+
+# --- what it does -------------------------------------------------------------------------------------------------
+
+
+def test_a_first_analysis_step_by_step(here, capsys):
+    assert main(["draft", "cohort.csv", "--out", "draft.yaml"]) == 0
+    assert "Wrote draft.yaml: 6 columns" in capsys.readouterr().out
+    assert len(FeatureSchema.from_yaml(here / "draft.yaml")) == 6
+    assert main(["check", "cohort.csv", "--schema", "schema.yaml"]) == 0
+    assert "fits schema.yaml: 40 subjects, 4 features to cluster on, 1 to describe" in capsys.readouterr().out
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--restarts", "3", "--jobs", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "2 subtypes among 40 subjects: 24 (60.0%), 16 (40.0%)" in out
+    assert err == ""
+    assert sorted(path.name for path in Path("a/b").iterdir()) == FILES
+    assert main(["assign", "cohort.csv", "--model", "a/b", "--out", "new.csv"]) == 0
+    assert "Wrote new.csv: 40 subjects" in capsys.readouterr().out
+
+
+def test_the_draft_goes_to_standard_output(here, capsys):
+    assert main(["draft", "cohort.csv"]) == 0
+    text = capsys.readouterr().out
+    assert FeatureSchema.from_yaml(text).names == tuple(cohort())
+    assert sorted(path.name for path in here.iterdir()) == ["cohort.csv", "schema.yaml"]
+
+
+def test_the_assignments_say_what_the_model_says(fitted):
+    model = MAPDP.load(fitted)
+    with (fitted / "assignments.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    columns = ["who", "subtype", "probability", *(f"subtype_{k}" for k in range(1, model.n_clusters_ + 1))]
+    assert list(rows[0]) == columns
+    assert [int(row["subtype"]) for row in rows] == (model.labels_ + 1).tolist()
+    shares = np.array([[float(row[name]) for name in columns[3:]] for row in rows])
+    np.testing.assert_array_equal(shares, model.membership_)
+    own = [float(row["probability"]) for row in rows]
+    assert own == shares[np.arange(40), model.labels_].tolist()
+    assert [row["who"] for row in rows[:3]] == ['\'=HYPERLINK("http://x")', "-12", "p002"]
+
+
+def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
+    new = pd.DataFrame(
+        {
+            "crp": [5.0, 25.0, 1e9, None],
+            "stage": [0, 4, None, None],
+            "extra": "x",
+            "tremor": ["no", "yes", "no", None],
+            "falls": [1, 13, None, None],
+        }
+    )
+    new.to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    rows = list(csv.DictReader(out.splitlines()))
+    assert [row["row"] for row in rows] == ["2", "3", "4", "5"]  # as a spreadsheet counts
+    assert [row["subtype"] for row in rows] == ["1", "2", "0", "1"]
+    assert float(rows[2]["probability"]) == float(rows[2]["none_of_these"]) > 0.9
+    assert float(rows[3]["subtype_1"]) == pytest.approx(24 / 43)
+    for row in rows:
+        assert sum(float(row[name]) for name in ("subtype_1", "subtype_2", "none_of_these")) == pytest.approx(1.0)
+
+
+def test_the_same_run_gives_the_same_files(here, fitted, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4"]
+    assert main(arguments) == 0
+    for name in ("assignments.csv", "model.npz"):
+        assert Path("again", name).read_bytes() == (fitted / name).read_bytes(), name
+    Path("again", "mine.txt").write_text("kept")
+    assert main([*arguments, "--seed", "1", "--concentration", "1"]) == 0
+    assert sorted(path.name for path in Path("again").iterdir()) == sorted([*FILES, "mine.txt"])
+    assert MAPDP.load("again").random_seed_ == 1
+
+
+def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
+    frame = cohort().assign(stage=2)
+    frame["who"] = "Zoë " + frame["who"].astype(str)
+    Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "2"]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 2
+    assert err[0].startswith("clinclust: note: cohort.csv is not UTF-8")
+    assert err[1].startswith("clinclust: note: 1 column cannot inform a clustering: stage")
+    assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
+    assert main(["check", "cohort.csv", "--schema", "schema.yaml", "--encoding", "cp1252"]) == 0
+    assert "UTF-8" not in capsys.readouterr().err
+
+
+def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
+    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "max_sweeps", 1)
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1"]) == 0
+    assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err
+
+
+# --- what it refuses ------------------------------------------------------------------------------------------------
+
+SCHEMA_OPTION = ["--schema", "schema.yaml"]
+
+
+@pytest.mark.parametrize("command", [["check"], ["fit", "--out", "out"]])
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("missing.yaml", None, "missing.yaml"),
+        ("folder", "", "folder"),
+        ("bad.yaml", "clinclust: 1\nfeatures: [", "line 3: this is not valid YAML"),
+        ("bad.yaml", "", "empty"),
+        ("bad.yaml", "clinclust: 1\nfeatures:\n  - {name: x, likelihod: poisson}\n", "likelihood"),
+        ("bad.yaml", b"\xff\xfe\x00\x00\x81", ""),
+    ],
+)
+def test_schemas_that_cannot_be_used(command, name, text, said, here, capsys):
+    if name == "folder":
+        Path(name).mkdir()
+    elif text is not None:
+        Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said in refused(capsys, command[0], "cohort.csv", "--schema", name, *command[1:])
+
+
+def _zip_of_nonsense(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<not closed")
+        archive.writestr("[Content_Types].xml", "<not closed")
+
+
+TABLES = {
+    "missing.csv": None,
+    "cohor.csv": None,
+    "folder.csv": lambda path: path.mkdir(),
+    "cohort.docx": lambda path: path.write_text("x"),
+    "cohort": lambda path: path.write_text("x"),
+    "empty.csv": lambda path: path.write_text(""),
+    "header.csv": lambda path: path.write_text("who,age,falls,tremor,stage,crp\n"),
+    "ragged.csv": lambda path: path.write_text("who,age,falls,tremor,stage,crp\n1,2,3\n"),
+    "quote.csv": lambda path: path.write_text('who,age,falls,tremor,stage,crp\n"a,2,3,no,1,2\n'),
+    "binary.csv": lambda path: path.write_bytes(bytes(range(256))),
+    "no.xlsx": lambda path: path.write_text("not a workbook"),
+    "bad.xlsx": _zip_of_nonsense,
+    "no.parquet": lambda path: path.write_text("not a table"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("command", ["draft", "check", "fit", "assign"])
+def test_tables_that_cannot_be_read(command, name, here, fitted, capsys):
+    if TABLES[name] is not None:
+        TABLES[name](Path(name))
+    more = {
+        "draft": ["--out", "x.yaml"],
+        "check": SCHEMA_OPTION,
+        "fit": [*SCHEMA_OPTION, "--out", "out"],
+        "assign": ["--model", fitted, "--out", "new.csv"],
+    }[command]
+    if name == "binary.csv":
+        assert main(list(map(str, [command, name, *more]))) == 2
+        assert "Traceback" not in capsys.readouterr().err
+        return
+    message = refused(capsys, command, name, *more)
+    if name == "cohor.csv":
+        assert "cohort.csv" in message
+
+
+def test_every_bad_cell_is_named_with_its_row_in_the_spreadsheet(here, capsys):
+    frame = cohort()
+    frame.loc[0, "falls"] = "several"
+    frame.loc[[5, 6], "stage"] = 7
+    frame.loc[39, "tremor"] = "perhaps"
+    frame.to_csv("bad.csv", index=False)
+    for command in (["check"], ["fit", "--out", "out"]):
+        message = refused(capsys, command[0], "bad.csv", *SCHEMA_OPTION, *command[1:])
+        assert "3 problems" in message
+        for said in ("first: 2) holds 'several'", "first: 7, 8) hold '7'", "first: 41) holds 'perhaps'"):
+            assert said in message
+
+
+def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
+    frame = cohort().drop(columns="who").map(str).set_axis([f"label{i}" for i in range(40)], axis="index")
+    frame.iloc[3, 1] = "several"
+    frame.to_parquet("bad.parquet")
+    Path("schema.yaml").write_text(SCHEMA.replace("  - {name: who, role: id}\n", ""), encoding="utf-8")
+    assert "first: 5) holds 'several'" in refused(capsys, "check", "bad.parquet", *SCHEMA_OPTION)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--concentration", "0"], "concentration"),
+        (["--concentration", "nan"], "concentration"),
+        (["--concentration", "-3", "--restarts", "0", "--seed", "-1"], "random_state"),
+        (["--jobs", "0"], "n_jobs"),
+        (["--min-size", "0"], "--min-size"),
+        (["--significance-level", "1"], "--significance-level"),
+        (["--sheet", "one"], "xlsx"),
+        (["--encoding", "martian"], "martian"),
+        (["--out", "cohort.csv"], "is a file, not a folder"),
+        (["--out", "schema.yaml/out"], "schema.yaml/out"),
+        (["--out", "/proc/nowhere/out"], "/proc/nowhere/out"),
+    ],
+)
+def test_options_that_cannot_be_used(options, said, here, capsys):
+    assert said in refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", *options)
+
+
+def test_a_cohort_with_nothing_to_cluster_on(here, capsys):
+    cohort().assign(falls=1, tremor="no", stage=2, crp="NA").to_csv("flat.csv", index=False)
+    assert main(["fit", "flat.csv", *SCHEMA_OPTION, "--out", "out"]) == 2
+    err = capsys.readouterr().err.splitlines()
+    assert [line.startswith("clinclust: note: ") for line in err] == [True, False]
+    assert "No feature is left to cluster on" in err[1]
+    assert not Path("out").exists()
+
+
+def test_models_that_cannot_be_used(here, fitted, capsys):
+    assert "model.json is missing" in refused(capsys, "assign", "cohort.csv", "--model", "nowhere")
+    assert "model.json is missing" in refused(capsys, "assign", "cohort.csv", "--model", "cohort.csv")
+    damaged = here / "damaged"
+    damaged.mkdir()
+    for name in ("model.json", "model.npz"):
+        (damaged / name).write_bytes((fitted / name).read_bytes())
+    (damaged / "model.npz").write_bytes((fitted / "model.npz").read_bytes()[:-50])
+    assert "model.npz is damaged" in refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
+
+
+def test_new_subjects_that_do_not_fit(here, fitted, capsys):
+    cohort().drop(columns=["crp"]).to_csv("narrow.csv", index=False)
+    assert "crp: expected a column" in refused(capsys, "assign", "narrow.csv", "--model", fitted, "--out", "new.csv")
+    cohort().assign(tremor="mild").to_csv("other.csv", index=False)
+    assert "'mild'" in refused(capsys, "assign", "other.csv", "--model", fitted, "--out", "new.csv")
+    assert "is a folder" in refused(capsys, "assign", "cohort.csv", "--model", fitted, "--out", ".")
+    message = refused(capsys, "assign", "cohort.csv", "--model", fitted, "--out", "nowhere/new.csv")
+    assert "no folder nowhere" in message
+
+
+def test_nothing_that_may_hold_work_is_written_over(here, fitted, capsys):
+    message = refused(capsys, "draft", "cohort.csv", "--out", "schema.yaml")
+    assert "may hold your edits" in message
+    assert main(["draft", "cohort.csv", "--out", "schema.yaml", "--force"]) == 0
+    capsys.readouterr()
+    assert Path("schema.yaml").read_text(encoding="utf-8") != SCHEMA
+    assert "is the table itself" in refused(capsys, "draft", "cohort.csv", "--out", "./cohort.csv", "--force")
+    assert "is the table itself" in refused(capsys, "assign", "cohort.csv", "--model", fitted, "--out", "cohort.csv")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fly"], ["fit"], ["fit", "cohort.csv"], ["check", "x", "--shema", "y"], ["draft", "x", "--sheet"]],
+)
+def test_commands_that_do_not_exist(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: clinclust")
+
+
+# --- all or nothing ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("failing", ["report", "assignments", "last place"])
+def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
+    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2"]
+    if earlier:
+        assert main([*arguments, "--seed", "7"]) == 0
+        capsys.readouterr()
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    if failing == "report":
+        monkeypatch.setattr("clinclust.reporting.write_report", full)
+    elif failing == "assignments":
+        monkeypatch.setattr("clinclust.assignments.write_assignments", full)
+    else:
+        replace = Path.replace
+
+        def locked(self, target):
+            if Path(target) == Path("deep/out/subtypes.xlsx") and self.parent.name == "new":
+                raise PermissionError(13, "the file is open elsewhere")
+            return replace(self, target)
+
+        monkeypatch.setattr(Path, "replace", locked)
+    message = refused(capsys, *arguments)
+    assert "No space left" in message or "subtypes.xlsx cannot be written: the file is open" in message
+
+
+def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 30)).round(3)).add_prefix("x")
+    frame.to_csv("noise.csv", index=False)
+    features = "\n".join(f"  - {{name: {name}, likelihood: gaussian}}" for name in frame)
+    Path("noise.yaml").write_text(f"clinclust: 1\nfeatures:\n{features}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "clinclust.cli", "fit", "noise.csv", "--schema", "noise.yaml", "--out", "out"]
+    process = subprocess.Popen([*command, "--restarts", "100000"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not list(Path().glob("out/.clinclust-*")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"clinclust: stopped\n")
+    assert not Path("out").exists()
+
+
+# --- as a process -----------------------------------------------------------------------------------------------------
+
+
+def test_as_a_process(here):
+    done = run("check", "cohort.csv", *SCHEMA_OPTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run("check", "missing.csv", *SCHEMA_OPTION)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("clinclust: there is no file missing.csv")
+    assert run("fit").returncode == 2
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"clinclust {__version__}\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
+def test_a_reader_who_has_seen_enough_is_not_complained_to(here, fitted):
+    pd.concat([cohort()] * 300, ignore_index=True).to_csv("long.csv", index=False)
+    for arguments in (["assign", "long.csv", "--model", str(fitted)], ["draft", "cohort.csv"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = run(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys\nfrom clinclust.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit as end:\n"
+        "    assert end.code == 0\nprint(sorted({'pandas', 'numpy', 'numba', 'pandera', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "clinclust fit cohort.csv" in done.stdout
+
+
+def test_the_model_file_says_what_was_run(fitted):
+    text = json.loads((fitted / "model.json").read_text(encoding="utf-8"))
+    assert text["clinclust_version"] == __version__
+    assert text["parameters"]["n_restarts"] == 4
+    assert FeatureSchema.from_yaml(text["schema"]) == FeatureSchema.from_yaml(SCHEMA)

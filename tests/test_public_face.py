@@ -1,0 +1,110 @@
+"""What other programs rely on: names, versions, docstrings, and how little an import costs."""
+
+import importlib
+import importlib.metadata
+import inspect
+import pkgutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import clinclust
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("sklearn", "statsmodels", "scipy.stats", "matplotlib", "openpyxl", "tqdm")
+
+
+def modules_after(code):
+    listing = "import sys; print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{code}\n{listing}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+def test_every_public_name_is_there_and_shown():
+    for name in clinclust.__all__:
+        assert getattr(clinclust, name).__name__ == name
+        assert name in dir(clinclust)
+    assert "__version__" in dir(clinclust)
+    assert sorted(clinclust.__all__, key=str.lower) == sorted(set(clinclust.__all__), key=str.lower)
+    namespace = {}
+    exec("from clinclust import *", namespace)
+    assert set(clinclust.__all__) <= set(namespace)
+    with pytest.raises(AttributeError, match="no attribute 'KMeans'"):
+        clinclust.KMeans  # noqa: B018
+
+
+def test_the_version_is_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert clinclust.__version__ == project["version"]
+    try:
+        installed = importlib.metadata.version("clinclust")
+    except importlib.metadata.PackageNotFoundError:
+        return  # used from its folder
+    assert installed == clinclust.__version__
+
+
+def test_importing_the_package_costs_nothing():
+    assert not modules_after("import clinclust") & {"numpy", "pandas", "numba", "pandera", "scipy", *HEAVY}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import clinclust; clinclust.MAPDP, clinclust.log_joint; clinclust.MAPDP().get_params()",
+        "import clinclust; [getattr(clinclust, name) for name in clinclust.__all__]",
+        "import clinclust.cli",
+    ],
+)
+def test_heavy_packages_wait_until_they_are_used(code):
+    assert not modules_after(code) & set(HEAVY)
+
+
+def public_objects():
+    names = [info.name for info in pkgutil.walk_packages(clinclust.__path__, "clinclust.")]
+    for name in ["clinclust", *names]:
+        module = importlib.import_module(name)
+        yield name, module
+        for public in getattr(module, "__all__", []):
+            value = getattr(module, public)
+            if not getattr(value, "__module__", "").startswith("clinclust"):
+                continue
+            yield f"{name}.{public}", value
+            for attribute, member in vars(value).items() if inspect.isclass(value) else ():
+                member = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+                if not attribute.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)):
+                    yield f"{name}.{public}.{attribute}", member
+
+
+def test_everything_public_says_what_it_is():
+    seen = dict(public_objects())
+    assert len(seen) > 150
+    assert {"clinclust.mapdp.MAPDP.predict_proba", "clinclust.MAPDP", "clinclust.cli.main"} <= set(seen)
+    silent = [name for name, value in seen.items() if not (getattr(value, "__doc__", None) or "").strip()]
+    assert silent == []
+
+
+def test_every_module_says_which_names_are_public():
+    names = [info.name for info in pkgutil.walk_packages(clinclust.__path__, "clinclust.")]
+    for name in names:
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", []):
+            assert hasattr(module, public), f"{name}.{public}"
+
+
+def test_the_documented_example_is_true():
+    import doctest
+
+    from clinclust import mapdp
+
+    results = doctest.testmod(mapdp)
+    assert (results.failed, results.attempted > 3) == (0, True)
