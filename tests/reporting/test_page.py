@@ -113,3 +113,11 @@ def test_numbers_bands_and_empty_cells(tmp_path):
     )
     assert '<th scope="row">y</th><td class="n"></td><td class="n"></td>' in text
     assert text.count('scope="rowgroup"') == 2
+
+
+def test_a_long_list_of_subjects_is_cut_and_says_so(model, frame, tmp_path, monkeypatch):
+    monkeypatch.setattr("clinclust.reporting.report._SUBJECTS_ON_A_PAGE", 10)
+    text = write_report(model, frame, tmp_path / "long.html").read_text(encoding="utf-8")
+    assert f"The first 10 of {len(frame)} subjects" in text
+    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "long.xlsx"))
+    assert book["Assignments"].max_row > len(frame)
