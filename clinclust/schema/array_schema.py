@@ -22,8 +22,8 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
     ----------
     X : ndarray, shape (N, D)
         A column of only 0 and 1 (or booleans) becomes bernoulli, one of other numbers gaussian, one of texts
-        categorical with its sorted distinct texts as levels (ignored when there are fewer than two). NaN, None and
-        empty texts are missing.
+        categorical with its sorted distinct texts as levels (ignored when there are fewer than two).
+        NaN, None and empty texts are missing.
 
     Raises
     ------

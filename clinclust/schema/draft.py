@@ -43,8 +43,8 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     Returns
     -------
     FeatureSchema
-        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it: likelihoods
-        are compared by their log marginal over all subjects together, before there are any subtypes.
+        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it:
+        likelihoods are compared by their log marginal over all subjects, as if there were no subtypes.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
             feature.role == "ignore" or not read_column(feature, ("", *feature.missing_codes), column).faults
         )
     except SchemaError as error:
-        if "name" in getattr(error, "fields", ()):
+        if "name" in [field for field, _ in getattr(error, "by_field", [])]:
             raise
         sound = False
     if not sound:

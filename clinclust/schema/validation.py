@@ -76,14 +76,17 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
             failures.append(Failure(str(name), "one column of this name", repair=repair))
     for feature in schema:
         if feature.role != "ignore" and feature.name not in names:
-            repair = f"There is no such column.{did_you_mean(feature.name, unnamed)} Rename it, or remove the feature."
+            hint = did_you_mean(feature.name, unnamed)
+            repair = f"There is no such column.{hint} Rename it, or remove the feature."
             failures.append(Failure(feature.name, "a column of this name", repair=repair))
     if schema.other_columns == "error":
         absent = [name for name in schema.names if name not in names]
         for name in dict.fromkeys(names):
             if name not in schema:
                 hint = did_you_mean(str(name), absent or schema.names)
-                repair = f"{hint} Drop it, name it in the schema (role: ignore will do), or set other_columns: ignore."
+                repair = (
+                    f"{hint} Drop it, give it role: ignore in the schema, or set other_columns: ignore there."
+                )
                 failures.append(
                     Failure(str(name), "only columns that the schema names", repair=repair.strip())
                 )
