@@ -191,7 +191,7 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
             workbook.close()
     if others:
         warnings.warn(
-            f"{path.name}: read the first sheet, {worksheet.title!r}; sheet= takes another ({', '.join(others)})",
+            f"{path.name}: read the first sheet, {worksheet.title!r}; give sheet= for ({', '.join(others)})",
             CohortWarning,
             stacklevel=3,
         )

@@ -181,10 +181,10 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
     if "role" not in faulty and "likelihood" not in faulty:
         rest = {key: value for key, value in fields.items() if key not in faulty}
         try:
-            Feature(name=str(fields.get("name") or "x"), **rest)
+            Feature(name="x", **rest)
         except FeatureError as rules:
-            related = {"levels", "trials", "minimum", "maximum", "prior"}
+            scale = {"levels", "trials", "minimum", "maximum"} if fields.get("likelihood") == "binomial" else set()
             for rule in rules.by_field:
-                if rule[0] not in faulty and not (rule[0] in related and faulty & related):
+                if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)
     return problems
