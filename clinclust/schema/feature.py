@@ -183,7 +183,11 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
         try:
             Feature(name="x", **rest)
         except FeatureError as rules:
-            scale = {"levels", "trials", "minimum", "maximum"} if fields.get("likelihood") == "binomial" else set()
+            scale = (
+                {"levels", "trials", "minimum", "maximum"}
+                if fields.get("likelihood") == "binomial"
+                else set()
+            )
             for rule in rules.by_field:
                 if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)

@@ -96,7 +96,10 @@ def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, wo
 
 
 def test_all_problems_of_a_file_are_listed_at_once_in_line_order():
-    text = one("{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}", "clinclust: 1\ntitel: x\n")
+    text = one(
+        "{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}",
+        "clinclust: 1\ntitel: x\n",
+    )
     with pytest.raises(SchemaError) as caught:
         FeatureSchema.from_yaml(text)
     assert [problem.split(":")[0] for problem in caught.value.problems] == ["line 2", "line 4", "line 5"]
