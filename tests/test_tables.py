@@ -179,7 +179,7 @@ def test_a_sheet_is_chosen_by_name_or_with_a_warning(tmp_path):
     with pytest.warns(CohortWarning, match="read the first sheet, 'data'.*codes"):
         assert read_cohort(path).columns.tolist() == ["a"]
     assert read_cohort(path, sheet="codes").columns.tolist() == ["b"]
-    with pytest.raises(ValueError, match="no sheet 'code'. Did you mean 'codes'"):
+    with pytest.raises(ValueError, match=r"no sheet 'code'\. Did you mean 'codes'"):
         read_cohort(path, sheet="code")
 
 

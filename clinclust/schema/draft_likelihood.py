@@ -100,8 +100,8 @@ def _two_texts(texts: list[str]) -> Draft:
 def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dict[float, str]) -> Draft:
     """Draft whole numbers within a short range: a scale, or a rare count.
 
-    `text_of` tells how the table writes each number; it is empty when it writes one in several ways, so that the
-    numbers cannot be levels.
+    `text_of` tells how the table writes each number; it is empty when some number is written in several ways,
+    so that numbers cannot be levels.
     """
     low, high = int(numbers.min()), int(numbers.max())
     if len(text_of) == 2:
@@ -138,33 +138,28 @@ def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
     """Draft counts without an upper end, and measurements."""
     fields: dict[str, dict[str, Any]] = {"gaussian": {"likelihood": "gaussian"}}
     evidence: dict[str, float] = {}
-    with np.errstate(all="ignore"):
-        low = values.min()
-        try:
-            evidence["gaussian"] = log_marginals.gaussian(values)
-            if low > 0:
-                logs = np.log(values)
-                fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
-                evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
-            elif low == 0:
-                logs = np.log1p(values)
-                fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
-                evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
-            if low >= 0 and whole:
-                evidence |= {
-                    "poisson": log_marginals.poisson(values),
-                    "geometric": log_marginals.geometric(values),
-                }
-                fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
-            elif low >= 0:
-                evidence["exponential"] = log_marginals.exponential(values)
-                fields["exponential"] = {"likelihood": "exponential"}
-        except (
-            ValueError,
-            OverflowError,
-            ZeroDivisionError,
-        ):  # values too large or too close for their logarithms
-            return fields["gaussian"], "numbers of extreme size; check the unit"
+    low = values.min()
+    try:
+        evidence["gaussian"] = log_marginals.gaussian(values)
+        if low > 0:
+            logs = np.log(values)
+            fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
+            evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
+        elif low == 0:
+            logs = np.log1p(values)
+            fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
+            evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
+        if low >= 0 and whole:
+            evidence |= {
+                "poisson": log_marginals.poisson(values),
+                "geometric": log_marginals.geometric(values),
+            }
+            fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
+        elif low >= 0:
+            evidence["exponential"] = log_marginals.exponential(values)
+            fields["exponential"] = {"likelihood": "exponential"}
+    except (ValueError, OverflowError, ZeroDivisionError):  # too large or too close together for a logarithm
+        return fields["gaussian"], "numbers of extreme size; check the unit"
     return _best(fields, evidence, "whole numbers" if whole else "numbers")
 
 

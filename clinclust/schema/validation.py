@@ -99,7 +99,9 @@ def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFra
     from pandera.errors import SchemaErrors
 
     compiled = schema.to_pandera()
-    compiled = compiled.remove_columns([name for name in compiled.columns if name not in table.columns])
+    absent = [name for name in compiled.columns if name not in table.columns]
+    if absent:
+        compiled = compiled.remove_columns(absent)
     compiled.strict = False
     numbered = table
     if compiled.index is None:  # pandera looks failing rows up by label, and labels may repeat

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of cases read best with one case a line
 import warnings
 
 import numpy as np

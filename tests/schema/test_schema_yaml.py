@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of cases read best with one case a line
 import pytest
 import yaml
 from hypothesis import given
@@ -159,7 +160,7 @@ def test_a_file_that_is_not_there_or_not_utf8(tmp_path):
         FeatureSchema.from_yaml("nowhere.yaml")
     path = tmp_path / "latin.yaml"
     path.write_bytes(b"clinclust: 1\ntitle: caf\xe9\n")
-    with pytest.raises(SchemaError, match="line 2.*UTF-8"):
+    with pytest.raises(SchemaError, match=r"line 2.*UTF-8"):
         FeatureSchema.from_yaml(path)
     path.write_bytes(b"")
     with pytest.raises(SchemaError, match="empty"):
