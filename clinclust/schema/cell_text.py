@@ -37,11 +37,11 @@ def numbers_of(texts: list[str]) -> NDArray[np.float64]:
 
 
 def canonical_text(value: object) -> str:
-    """Write one cell as text: 1.0 as ``1``, True as ``True``, midnight as the day in ISO form, text stripped."""
+    """Write one cell as text: 1.0 as ``1``, True as ``True``, midnight as its day (ISO); text is stripped."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, (float, np.floating)):
-        if abs(value) < _LARGEST_WHOLE_FLOAT and value == int(value):
+        if abs(float(value)) < _LARGEST_WHOLE_FLOAT and float(value).is_integer():
             return str(int(value))
         return str(value)
     if isinstance(value, datetime.datetime):

@@ -43,8 +43,8 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     Returns
     -------
     FeatureSchema
-        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it: likelihoods
-        are compared by their log marginal over all subjects together, before there are any subtypes.
+        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it:
+        likelihoods are compared by their log marginal over all subjects, as if there were no subtypes.
 
     Raises
     ------
@@ -60,10 +60,11 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     refuse_unusable(frame)
     _refuse_names(frame)
     features, comments = [], {}
-    for name in frame.columns:
-        feature, reason = _draft(str(name), frame[name])
-        features.append(feature)
-        comments[feature.name] = reason
+    with np.errstate(all="ignore"):  # numbers of any size come along; what is not finite is never chosen
+        for name in frame.columns:
+            feature, reason = _draft(str(name), frame[name])
+            features.append(feature)
+            comments[feature.name] = reason
     schema = FeatureSchema(features)
     schema.comments.update(comments)
     return schema
@@ -95,7 +96,7 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
             feature.role == "ignore" or not read_column(feature, ("", *feature.missing_codes), column).faults
         )
     except SchemaError as error:
-        if "name" in getattr(error, "fields", ()):
+        if "name" in [field for field, _ in getattr(error, "by_field", [])]:
             raise
         sound = False
     if not sound:
@@ -108,14 +109,15 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
 def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
     """Return the fields of a feature for the column, and the reason."""
     cells = text_cells(column)
-    counted = pd.Series(
-        np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts)), index=cells.texts
-    )
-    counted = counted.groupby(level=0, sort=False).sum()  # texts that differ in white space are one
-    counted = counted[(counted > 0) & (counted.index != "")]
-    codes, remark = suspected_codes(list(counted.index), counted.to_numpy())
-    seen = counted.drop(codes)
-    texts, counts = list(seen.index), seen.to_numpy()
+    counted: dict[str, int] = {}
+    for text, count in zip(
+        cells.texts, np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts)), strict=True
+    ):
+        if text and count:  # texts that differ in outer white space are one
+            counted[text] = counted.get(text, 0) + int(count)
+    codes, remark = suspected_codes(list(counted), np.array(list(counted.values()), dtype=np.int64))
+    seen = {text: count for text, count in counted.items() if text not in codes}
+    texts, counts = list(seen), np.array(list(seen.values()), dtype=np.int64)
     if not texts:
         return {"role": "ignore"}, _joined("no observed value", remark)
     if len(texts) == 1:

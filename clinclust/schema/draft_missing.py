@@ -12,21 +12,8 @@ from clinclust.schema.cell_text import numbers_of
 __all__ = ["suspected_codes"]
 
 _WORDS = frozenset(
-    (
-        "na",
-        "n/a",
-        "#n/a",
-        "nan",
-        "<na>",
-        "nat",
-        "null",
-        "unknown",
-        "unk",
-        "missing",
-        "not known",
-        "not available",
-    )
-    + ("not done", "n.a.", "nd", "n.d.", ".", "..", "?", "-", "--")
+    {"na", "n/a", "#n/a", "n.a.", "nan", "<na>", "nat", "null", "unknown", "unk", "missing", "not known"}
+    | {"not available", "not done", "nd", "n.d.", ".", "..", "?", "-", "--"}
 )
 _NUMBERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 9.0, 99.0, 999.0, 9999.0, 88.0, 888.0)
 _ODD_TEXTS = 5  # a column of numbers may hold this many different texts that are not numbers ...

@@ -17,6 +17,8 @@ from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.reading import read_column
 
 if TYPE_CHECKING:
+    from pandera.errors import SchemaError
+
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
@@ -85,12 +87,12 @@ def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd
 
 
 def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows that carry the same identifier (a combination, when there are several ids)."""
+    """Return the failure of rows that carry the same identifier (a combination if there are several ids)."""
     if not ids or not set(ids) <= set(table.columns):
         return []
     keys = pd.DataFrame(
         {
-            name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).values
+            name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).typed
             for name in ids
         }
     )
@@ -105,19 +107,19 @@ def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataF
             int(repeated.sum()),
             _first_rows(repeated, table.index),
             list(joined.unique()[:_EXAMPLES_SHOWN]),
-            "Keep one row per subject: frame.drop_duplicates(), or give the feature that tells them apart role: id.",
+            "Keep one row per subject, or give the feature that tells the rows apart role: id as well.",
         )
     ]
 
 
-def user_check_failure(name: str | None, error: Any, table: pd.DataFrame) -> Failure:
+def user_check_failure(name: str | None, error: SchemaError, table: pd.DataFrame) -> Failure:
     """Return the failure of a check that a user's own pandera schema brought along."""
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
     expected = f"{asked} (a check of the pandera schema)"
     repair = "Correct the cells, or change the check in the pandera schema."
     column = name or "the table"
     output = error.check_output
-    if isinstance(output, pd.Series) and output.dtype == bool and isinstance(table.index, pd.Index):
+    if isinstance(output, pd.Series) and output.dtype == bool:
         rows = np.zeros(len(table), dtype=bool)
         failing = output.index[~output.to_numpy()]
         if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(table))).all():
@@ -146,7 +148,7 @@ def _first_rows(rows: NDArray[np.bool_], index: pd.Index) -> list[Any]:
     return list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
 
 
-def _short(value: Any) -> Any:
+def _short(value: object) -> object:
     """Return a plain Python value; anything long as shortened text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -191,11 +193,16 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
             + _CORRECT
         )
     if any_like(_DECIMAL_COMMA):
-        return f"Write a decimal point, not a decimal comma: frame[{name!r}] = frame[{name!r}].str.replace(',', '.')."
+        return (
+            "Write a decimal point, not a decimal comma: "
+            f"frame[{name!r}] = frame[{name!r}].str.replace(',', '.', regex=False)."
+        )
     if any_like(_CENSORED):
-        return "Values beyond a limit of detection: put a number in their place, or list them under `missing_codes`."
+        return (
+            "Values beyond a limit of detection: put numbers in their place, or list them in `missing_codes`."
+        )
     if any_like(_DATE_OR_TIME):
-        return "Dates and times are not numbers: compute one from them (such as years since), or use role: ignore."
+        return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
         return "Use bernoulli with these two values as `levels`. " + _CORRECT
     return _CORRECT

@@ -49,8 +49,8 @@ class PanderaExtras:
     def refuse_yaml(self) -> None:
         """Raise SchemaError when there is anything that a YAML schema would lose."""
         problems = [
-            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera code, "
-            "or say the same with `levels`, `minimum` and `maximum` and remove it there"
+            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
+            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
             for name, asked in self._asked()
         ]
         if problems:

@@ -76,14 +76,17 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
             failures.append(Failure(str(name), "one column of this name", repair=repair))
     for feature in schema:
         if feature.role != "ignore" and feature.name not in names:
-            repair = f"There is no such column.{did_you_mean(feature.name, unnamed)} Rename it, or remove the feature."
+            hint = did_you_mean(feature.name, unnamed)
+            repair = f"There is no such column.{hint} Rename it, or remove the feature."
             failures.append(Failure(feature.name, "a column of this name", repair=repair))
     if schema.other_columns == "error":
         absent = [name for name in schema.names if name not in names]
         for name in dict.fromkeys(names):
             if name not in schema:
                 hint = did_you_mean(str(name), absent or schema.names)
-                repair = f"{hint} Drop it, name it in the schema (role: ignore will do), or set other_columns: ignore."
+                repair = (
+                    f"{hint} Drop it, give it role: ignore in the schema, or set other_columns: ignore there."
+                )
                 failures.append(
                     Failure(str(name), "only columns that the schema names", repair=repair.strip())
                 )
@@ -96,7 +99,9 @@ def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFra
     from pandera.errors import SchemaErrors
 
     compiled = schema.to_pandera()
-    compiled = compiled.remove_columns([name for name in compiled.columns if name not in table.columns])
+    absent = [name for name in compiled.columns if name not in table.columns]
+    if absent:
+        compiled = compiled.remove_columns(absent)
     compiled.strict = False
     numbered = table
     if compiled.index is None:  # pandera looks failing rows up by label, and labels may repeat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -45,7 +45,7 @@ def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
 
     problems = _Problems()
     top = _top(_text_of(path_or_text), problems)
-    settings = {
+    settings: dict[str, Any] = {
         key: _plain(node, key, problems)
         for key, (_, node) in top.items()
         if key not in ("features", "clinclust")
@@ -112,7 +112,7 @@ def _compose(text: str) -> yaml.Node | None:
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise SchemaError(
                     f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
@@ -138,7 +138,7 @@ def _compose(text: str) -> yaml.Node | None:
 def _mapping(
     node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: _Problems
 ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Return the entries of a mapping; duplicate keys are problems, and so are unknown ones if any are known."""
+    """Return the entries of a mapping; duplicate keys are problems, and unknown ones if any are known."""
     entries: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -184,14 +184,14 @@ def _feature(node: yaml.Node, problems: _Problems) -> Feature | None:
     try:
         feature = Feature(**fields)
     except FeatureError as error:
-        for field, sentence in zip(error.fields, error.sentences, strict=True):
+        for field, sentence in error.by_field:
             at = entries[field][0] if field in entries else node
-            problems.add(at, f"{context}{sentence}")
+            problems.add(at, f"{context}{field}: {sentence}" if field else f"{context}{sentence}")
         return None
     return feature if len(problems) == found_before else None
 
 
-def _plain(node: yaml.Node, context: str, problems: _Problems) -> Any:
+def _plain(node: yaml.Node, context: str, problems: _Problems) -> object:
     """Return a node as text, lists and dicts; text without quotes that YAML would misread is a problem."""
     key = context.rpartition(": ")[2]
     if isinstance(node, yaml.SequenceNode):
@@ -199,7 +199,8 @@ def _plain(node: yaml.Node, context: str, problems: _Problems) -> Any:
     if isinstance(node, yaml.MappingNode):
         entries = _mapping(node, (), f"{context}: ", problems)
         return {name: _plain(value, context, problems) for name, (_, value) in entries.items()}
-    text = node.value
+    node = cast("yaml.ScalarNode", node)
+    text: str = node.value
     is_plain = node.style not in ("'", '"', "|", ">")
     if is_plain and key not in _FREE_OF_QUOTES:
         misread = misread_as(text)
