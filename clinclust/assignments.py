@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["assignment_table", "write_assignments"]
 
 # A spreadsheet takes a csv field that begins with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_SIGNED_NUMBER = re.compile(r"[+-][0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 
 
 def assignment_table(
@@ -44,29 +46,30 @@ def assignment_table(
     Returns
     -------
     DataFrame
-        Identifiers, ``subtype`` (1 .. K; 0 is none of these), ``probability`` of that subtype, ``subtype_1`` to
-        ``subtype_K`` and, for new subjects, ``none_of_these``.
+        Identifiers (an ``_id`` is appended to a name that is taken), ``subtype`` (1 .. K; 0 is none of these),
+        ``probability`` of that subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects, ``none_of_these``.
     """
-    names = [feature.name for feature in schema.ids if feature.name in frame]
-    table = frame[names].reset_index(drop=True) if names else pd.DataFrame({"row": frame.index.astype(str)})
-    columns = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
+    of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
-        columns["none_of_these"] = none_of_these
-    every = np.column_stack(list(columns.values()))
-    table["subtype"] = labels + 1
-    table["probability"] = every[np.arange(labels.size), labels]  # label -1 takes the last column
-    return table.assign(**columns)
+        of_each["none_of_these"] = none_of_these
+    every = np.column_stack(list(of_each.values()))
+    probability = every[np.arange(labels.size), labels]  # label -1 takes the last column
+    columns = {"subtype": labels + 1, "probability": probability, **of_each}
+    # A name that the table holds twice names nobody.
+    names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
+    identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
+    return pd.DataFrame({**(identifiers or {"row": frame.index.to_numpy()}), **columns})
 
 
 def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
     """Write an assignment table as csv to a file or stream.
 
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers.
     """
     safe = table.copy()
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = [_inert(str(text)) for text in safe[name]]
+            safe[name] = ["" if pd.isna(text) else _inert(str(text)) for text in safe[name]]
     safe.columns = [_inert(str(name)) for name in safe.columns]
     if isinstance(target, str | os.PathLike):
         with atomic_write(target) as path:
@@ -76,4 +79,4 @@ def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | Text
 
 
 def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) and not _SIGNED_NUMBER.fullmatch(text) else text

@@ -6,6 +6,7 @@ Nothing heavy is imported before a command needs it, so that ``clinclust --help`
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ __all__ = ["main"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
+_OUTPUT_CLOSED = 141  # as if ended by SIGPIPE
 
 _DESCRIPTION = "Find and describe disease subtypes in a clinical cohort table."
 _EXAMPLES = """\
@@ -36,11 +38,19 @@ tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[p
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 2 with one clear message on standard error when the input is at fault."""
+    from clinclust.errors import CohortWarning
+
     options = _parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=CohortWarning)
             warnings.showwarning = _show_warning
             options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output has seen enough; Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _OUTPUT_CLOSED
     except (ValueError, OSError, ImportError) as error:
         # Everything clinclust raises about its input is one of these: SchemaError and CohortError are ValueErrors.
         print(f"clinclust: {error}", file=sys.stderr)
@@ -107,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", type=Path, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
     parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
+    parser.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +128,7 @@ def _draft(options: argparse.Namespace) -> None:
     """Propose a likelihood for every column, with the reason; the result is there to be edited."""
     from clinclust.schema.draft import draft_schema
 
+    _spare_the_table(options)
     if options.out is not None and options.out.exists() and not options.force:
         raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
     schema = draft_schema(_read(options))
@@ -143,9 +155,15 @@ def _fit(options: argparse.Namespace) -> None:
     from clinclust.comparisons import compare_subtypes
     from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
+    from clinclust.writing import write_together
 
+    if options.min_size < 1:
+        raise ValueError(f"--min-size must be at least 1, not {options.min_size}")
+    if not 0.0 < options.significance_level < 1.0:
+        raise ValueError(f"--significance-level must lie between 0 and 1, not {options.significance_level}")
+    tests = {"min_size": options.min_size, "significance_level": options.significance_level}
     schema = _schema(options)
-    frame = schema.validate(_read(options))
+    frame = schema.validate(_read(options), warn=False)  # `fit` warns
     model = MAPDP(
         schema,
         concentration=options.concentration,
@@ -153,17 +171,14 @@ def _fit(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         random_state=options.seed,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `validate` has just said it
+    # A report beside the model of another run would mislead: all files appear, or none.
+    with write_together(options.out) as folder:
         model.fit(frame)
-    tests = {"min_size": options.min_size, "significance_level": options.significance_level}
-    comparisons = compare_subtypes(frame, model.labels_, schema, **tests)
-    model.save(options.out)
-    write_assignments(
-        assignment_table(frame, schema, model.labels_, model.membership_), options.out / "assignments.csv"
-    )
-    for name in ("subtypes.xlsx", "subtypes.html"):
-        write_report(model, frame, options.out / name, comparisons=comparisons, **tests)
+        model.save(folder)
+        write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
+        comparisons = compare_subtypes(frame, model.labels_, schema, **tests)
+        for name in ("subtypes.xlsx", "subtypes.html"):
+            write_report(model, frame, folder / name, comparisons=comparisons, **tests)
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
     print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
     print(f"Wrote {options.out}: subtypes.xlsx, subtypes.html, assignments.csv, model.json, model.npz")
@@ -176,6 +191,7 @@ def _assign(options: argparse.Namespace) -> None:
     from clinclust.assignments import assignment_table, write_assignments
     from clinclust.mapdp import MAPDP, NONE_OF_THESE
 
+    _spare_the_table(options)
     model = MAPDP.load(options.model)
     frame = _read(options)
     probabilities = model.predict_proba(frame)
@@ -198,10 +214,16 @@ def _schema(options: argparse.Namespace) -> FeatureSchema:
 def _read(options: argparse.Namespace) -> pd.DataFrame:
     from clinclust.tables import read_cohort
 
-    frame = read_cohort(options.table, sheet=options.sheet)
+    frame = read_cohort(options.table, sheet=options.sheet, encoding=options.encoding)
     # Messages name rows as a spreadsheet shows them, the header being row 1.
-    frame.index = frame.index + 2
-    return frame
+    return frame.set_axis(range(2, len(frame) + 2), axis="index")
+
+
+def _spare_the_table(options: argparse.Namespace) -> None:
+    """Refuse to write over the table that is read."""
+    there = options.out is not None and options.out.exists() and options.table.exists()
+    if there and options.out.samefile(options.table):
+        raise ValueError(f"--out {options.out} is the table itself; give another name")
 
 
 if __name__ == "__main__":

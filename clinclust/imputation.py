@@ -13,7 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.schema.expectations import limits, transform_limit
+
 if TYPE_CHECKING:
+    from clinclust.likelihoods import Likelihood
     from clinclust.mapdp import MAPDP
     from clinclust.schema import Feature
 
@@ -25,9 +28,8 @@ _INVERSE: dict[str | None, Callable[[Array], Array]] = {
     None: lambda values: values,
     "log": np.exp,
     "log1p": np.expm1,
-    "sqrt": np.square,
+    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian may fall below every square root
 }
-# A predictive without a finite mean (few observations of a heavy tail) is represented by its median.
 _WAYS = ("median", "mean", "mode", "draw")
 
 
@@ -41,48 +43,67 @@ def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator
     ).validate(frame, warn=False)
     probabilities = model.predict_proba(filled)
     if how == "draw":
-        thresholds = rng.random((len(filled), 1))
-        clusters = (probabilities.cumsum(axis=1) < thresholds * probabilities.sum(axis=1, keepdims=True)).sum(axis=1)
+        cumulative = probabilities.cumsum(axis=1)
+        clusters = (cumulative[:, :-1] < rng.random((len(filled), 1)) * cumulative[:, -1:]).sum(axis=1)
     else:
         clusters = probabilities.argmax(axis=1)
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         rows = np.flatnonzero(filled[feature.name].isna())
-        if rows.size == 0:
-            continue
         values = np.empty(rows.size)
         for cluster, posterior in enumerate(model.clusters_.posteriors(index)):
             here = clusters[rows] == cluster
             if here.any():
-                predictive = likelihood.predictive(posterior)
-                values[here] = _values(likelihood.name, predictive, how, int(here.sum()), rng)
-        values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
+                values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
+        with np.errstate(over="ignore"):  # a draw from a heavy tail; `_with` brings it back into the range
+            values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
         filled[feature.name] = _with(filled[feature.name], rows, values + feature.lowest, feature)
     return filled
 
 
-def _values(likelihood: str, predictive: Any, how: str, n: int, rng: np.random.Generator) -> Array:
+def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:
     """Return n values of a predictive: one and the same, or n draws."""
+    predictive = likelihood.predictive(posterior)
     if how == "draw":
+        if likelihood.name == "geometric":  # scipy's draws fail where the probability of success is tiny
+            chance = rng.beta(posterior[0], posterior[1], size=n)
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
         return np.asarray(predictive.rvs(size=n, random_state=rng), dtype=np.float64)
-    if likelihood == "categorical" or (how == "mode" and hasattr(predictive, "pmf")):
-        levels = np.arange(predictive.ppf(1.0 - 1e-12) + 1.0)
-        return np.full(n, levels[predictive.pmf(levels).argmax()])
-    if how == "mode":
-        # Student's t is symmetric about its median; a Lomax falls from 0.
-        return np.full(n, 0.0 if likelihood == "exponential" else predictive.median())
+    if how == "mode" or likelihood.name == "categorical":
+        return np.full(n, _mode(likelihood.name, predictive, posterior))
     value = predictive.mean() if how == "mean" else predictive.median()
-    if not np.isfinite(value):
+    if not np.isfinite(value):  # few observations of a heavy tail have no finite mean
         value = predictive.median()
     return np.full(n, np.rint(value) if hasattr(predictive, "pmf") else value)
 
 
+def _mode(likelihood: str, predictive: Any, posterior: Array) -> float:
+    """Return the most probable value."""
+    if likelihood == "gaussian":
+        return float(predictive.median())
+    if likelihood in ("exponential", "geometric"):  # they fall from 0
+        return 0.0
+    if likelihood == "poisson":
+        shape, rate = posterior
+        return float(np.floor(max(shape - 1.0, 0.0) / rate))
+    lowest, highest = predictive.support()
+    levels = np.arange(lowest, highest + 1.0)
+    return float(levels[predictive.pmf(levels).argmax()])
+
+
 def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, feature: Feature) -> pd.Series[Any]:
-    """Return a validated column with values (as `Feature.scores` counts them) in some rows."""
+    """Return a validated column with values (as `Feature.scores` counts them) in some rows, moved into its range."""
     column = column.copy()
     if feature.levels is not None:
         column.iloc[rows] = np.array(feature.levels, dtype=object)[values.astype(np.int64)]
-    elif column.dtype == "Int64":
-        column.iloc[rows] = values.astype(np.int64)
-    else:
-        column.iloc[rows] = np.clip(values, feature.minimum, feature.maximum)
+        return column
+    lowest, highest = limits(feature)
+    if column.dtype == "Int64":
+        column.iloc[rows] = np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
+        return column
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
+    largest = np.finfo(np.float64).max
+    column.iloc[rows] = np.clip(values, max(lowest, -largest), min(highest, largest))
     return column

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +13,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
+from clinclust.parameters import (
+    cluster_codes,
+    hyperparameter_problems,
+    is_concentration,
+    parameter_problems,
+    seed_of,
+)
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ class MAPDP:
     max_sweeps : int
         Give up on a restart after this many sweeps; it then counts as not converged.
     n_jobs : int, optional
-        Threads for the restarts; by default one for each processor. The result is the same for any number.
+        Threads for the restarts; by default (or -1) one for each processor. The result is the same for any number.
     random_state : int, numpy.random.Generator or None
         Seed of the starts; None draws one, which is kept as `random_seed_`.
     progress : bool
@@ -185,15 +191,28 @@ class MAPDP:
         from clinclust.engine.announcement import announcing_compilation
         from clinclust.engine.problem import pose
 
-        self._check_parameters()
+        problems = parameter_problems(self.get_params())
+        if problems:
+            raise ValueError("; ".join(problems))
         frame, schema = self._cohort(X)
         problem = pose(frame, schema, self.hyperparameters, float(self.concentration))
+        seed = seed_of(self.random_state)
         with announcing_compilation():
-            restarts = self._search(problem)
-            self._keep(problem, restarts)
+            restarts = self._search(problem, self._starts(problem, seed))
+            found = _findings(problem, restarts)
+        # All at once and last, so that an interrupted fit leaves the model as it was.
+        for name, value in found.items():
+            setattr(self, name, value)
+        self.random_seed_ = seed
         self.schema_ = schema
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         self.n_features_in_ = len(schema)
+        if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
+            warnings.warn(
+                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
+                CohortWarning,
+                stacklevel=2,
+            )
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
@@ -223,33 +242,53 @@ class MAPDP:
 
     def impute(
         self,
-        frame: pd.DataFrame,
+        frame: pd.DataFrame | ArrayLike,
         *,
         how: str = "median",
         random_state: int | np.random.Generator | None = None,
     ) -> pd.DataFrame:
         """Return the validated columns with every missing value of a clustered feature filled in.
 
-        Imputed values are an output: none was used to find the clusters.
+        Imputed values are an output: none was used to find the clusters. Described columns, and features that
+        could not inform the clustering (`kept_out_`), stay as they are.
 
         Parameters
         ----------
-        frame : DataFrame
-            Subjects old or new.
+        frame : DataFrame or array
+            Subjects old or new; identifiers and described columns may be absent.
         how : {"median", "mean", "mode", "draw"}
-            What to take from the posterior predictive of the subject's cluster. Categories without order get the
-            most probable level for all but ``"draw"``; the mean of whole numbers is rounded. ``"draw"`` draws
-            the cluster too, from the subject's membership probabilities: repeat it for multiple imputation.
+            What to take from the posterior predictive of the subject's cluster, the one that `predict` gives; where
+            that is none of these, from the prior predictive. So a subject of whom nothing is known gets the values
+            of the largest cluster. Categories without order get their most probable level; whole numbers are rounded;
+            a mean that is not finite is replaced by the median. Median, mean and mode are taken on the scale on
+            which the feature is modelled, and transformed back. ``"draw"`` draws the cluster, from
+            `predict_proba`, and then the values: repeat it for multiple imputation. Values are moved
+            into the range that the schema allows.
         random_state : int, numpy.random.Generator or None
             For ``"draw"``.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        ValueError
+            If `how` is none of these.
         """
         from clinclust.imputation import impute
 
         self._require_fit()
-        return impute(self, frame, how, np.random.default_rng(random_state))
+        return impute(self, _named(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle."""
+        """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle.
+
+        Raises
+        ------
+        OSError
+            If nothing can be written there.
+        ValueError
+            If the schema carries checks of a pandera schema, which cannot be written down.
+        """
         from clinclust.saving import save
 
         self._require_fit()
@@ -257,7 +296,15 @@ class MAPDP:
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> MAPDP:
-        """Read a model that `save` wrote; its predictions are the same to the bit."""
+        """Read a model that `save` wrote; its predictions are the same to the bit.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder holds no model.
+        ValueError
+            If the files are not a model, are damaged, or have a format that this version does not know.
+        """
         from clinclust.saving import load
 
         return load(Path(folder))
@@ -280,23 +327,6 @@ class MAPDP:
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
         )
 
-    def _check_parameters(self) -> None:
-        problems = []
-        if not _is_concentration(self.concentration):
-            problems.append(f"concentration must be a finite number above 0, not {self.concentration!r}")
-        for name in ("n_restarts", "max_sweeps", "n_jobs"):
-            value = getattr(self, name)
-            if (name, value) != ("n_jobs", None) and (
-                not isinstance(value, Integral) or isinstance(value, bool) or value < 1
-            ):
-                problems.append(f"{name} must be a whole number of at least 1, not {value!r}")
-        if isinstance(self.init, str) and self.init not in ("search", "single"):
-            problems.append(f"init must be 'search', 'single' or labels, not {self.init!r}")
-        if self.schema is not None and not isinstance(self.schema, FeatureSchema):
-            problems.append(f"schema must be a FeatureSchema, not {type(self.schema).__name__}")
-        if problems:
-            raise ValueError("; ".join(problems))
-
     def _cohort(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, FeatureSchema]:
         schema = self.schema
         if schema is None:
@@ -314,82 +344,31 @@ class MAPDP:
                 schema = schema_for_array(_table(X))
         return schema.validate(_named(X, schema.names)), schema
 
-    def _starts(self, problem: Problem) -> list[Start]:
+    def _starts(self, problem: Problem, seed: int) -> list[Start]:
         from clinclust.engine.search import search_starts, single_starts, starts_from
 
         n_subjects = problem.cohort.n_subjects
-        self.random_seed_ = _seed(self.random_state)
-        seeds = np.random.SeedSequence(self.random_seed_).spawn(self.n_restarts)
+        seeds = np.random.SeedSequence(seed).spawn(self.n_restarts)
         if isinstance(self.init, str):
             make = search_starts if self.init == "search" else single_starts
             return make(n_subjects, seeds)
-        labels = np.asarray(self.init)
-        if labels.shape != (n_subjects,):
-            raise ValueError(f"init holds labels of shape {labels.shape}, but the cohort has {n_subjects} subjects")
-        in_order = labels[problem.cohort.order]
-        return starts_from(np.unique(in_order, return_inverse=True)[1].astype(np.int64), seeds)
+        labels = cluster_codes(self.init, n_subjects, called="init")
+        return starts_from(cluster_codes(labels[problem.cohort.order], n_subjects, called="init"), seeds)
 
-    def _search(self, problem: Problem) -> list[Restart]:
+    def _search(self, problem: Problem, starts: list[Start]) -> list[Restart]:
         from tqdm import tqdm
 
         from clinclust.engine.search import run_restarts
 
-        starts = self._starts(problem)
         # disable=None: silent when standard error is not a terminal.
         with tqdm(total=len(starts), desc="restarts", delay=1, disable=None if self.progress else True) as bar:
             return run_restarts(
                 problem,
                 starts,
                 max_sweeps=self.max_sweeps,
-                n_jobs=self.n_jobs,
+                n_jobs=None if self.n_jobs == -1 else self.n_jobs,
                 finished=lambda restart: bar.update(),
             )
-
-    def _keep(self, problem: Problem, restarts: list[Restart]) -> None:
-        from clinclust.engine.agreement import adjusted_rand_index
-        from clinclust.engine.objective import feature_relevance, leave_one_out_nll
-        from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
-        from clinclust.engine.search import by_decreasing_size
-
-        best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
-        if not best.converged:
-            warnings.warn(
-                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
-                CohortWarning,
-                stacklevel=3,
-            )
-        cohort = problem.cohort
-        labels = by_decreasing_size(best.labels)
-        partition = partition_of(problem, labels)
-        self.clusters_ = clusters_of(problem, partition)
-        self.hyperparameters_ = problem.hyperparameters
-        self.concentration_ = problem.concentration
-        self.kept_out_ = problem.kept_out
-        self.labels_ = cohort.in_table_order(labels)
-        self.cluster_sizes_ = np.bincount(labels)
-        self.n_clusters_ = self.cluster_sizes_.size
-        self.log_joint_ = best.log_joint
-        self.log_joint_trace_ = best.trace
-        scores = leave_one_out_scores(problem, partition)
-        self.membership_ = cohort.in_table_order(probabilities(scores))
-        self.leave_one_out_nll_ = leave_one_out_nll(problem, partition, scores)
-        self.feature_relevance_ = pd.Series(
-            feature_relevance(problem, partition),
-            index=[feature.name for feature in cohort.encoding.features],
-            name="relevance",
-        ).sort_values(ascending=False, kind="stable")
-        self.restarts_ = pd.DataFrame(
-            {
-                "restart": np.arange(1, len(restarts) + 1),
-                "start": [restart.start for restart in restarts],
-                "log_joint": [restart.log_joint for restart in restarts],
-                "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
-                "sweeps": [restart.n_sweeps for restart in restarts],
-                "converged": [restart.converged for restart in restarts],
-                "seconds": [restart.seconds for restart in restarts],
-                "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
-            }
-        )
 
     def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
         self._require_fit()
@@ -446,19 +425,60 @@ def log_joint(
     from clinclust.engine.posterior import partition_of
     from clinclust.engine.problem import pose
 
+    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
+    if not is_concentration(concentration):
+        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
+    if problems:
+        raise ValueError("; ".join(problems))
     frame = schema.validate(frame, warn=False)
-    given = np.asarray(labels)
-    if given.shape != (len(frame),):
-        raise ValueError(f"labels have shape {given.shape}, but the table has {len(frame)} subjects")
-    if not _is_concentration(concentration):
-        raise ValueError(f"concentration must be a finite number above 0, not {concentration!r}")
+    codes = cluster_codes(labels, len(frame), called="labels")
     problem = pose(frame, schema, hyperparameters, float(concentration))
-    codes = np.unique(given[problem.cohort.order], return_inverse=True)[1].astype(np.int64)
-    return joint_of(problem, partition_of(problem, codes))
+    return joint_of(problem, partition_of(problem, codes[problem.cohort.order]))
 
 
-def _is_concentration(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < np.inf
+def _findings(problem: Problem, restarts: list[Restart]) -> dict[str, Any]:
+    """Return what the best of the restarts says, by the name of the attribute."""
+    from clinclust.engine.agreement import adjusted_rand_index
+    from clinclust.engine.objective import feature_relevance, leave_one_out_nll
+    from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+    from clinclust.engine.search import by_decreasing_size
+
+    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+    cohort = problem.cohort
+    labels = by_decreasing_size(best.labels)
+    partition = partition_of(problem, labels)
+    scores = leave_one_out_scores(problem, partition)
+    sizes = np.bincount(labels)
+    return {
+        "clusters_": clusters_of(problem, partition),
+        "hyperparameters_": problem.hyperparameters,
+        "concentration_": problem.concentration,
+        "kept_out_": problem.kept_out,
+        "labels_": cohort.in_table_order(labels),
+        "cluster_sizes_": sizes,
+        "n_clusters_": sizes.size,
+        "log_joint_": best.log_joint,
+        "log_joint_trace_": best.trace,
+        "membership_": cohort.in_table_order(probabilities(scores)),
+        "leave_one_out_nll_": leave_one_out_nll(problem, partition, scores),
+        "feature_relevance_": pd.Series(
+            feature_relevance(problem, partition),
+            index=[feature.name for feature in cohort.encoding.features],
+            name="relevance",
+        ).sort_values(ascending=False, kind="stable"),
+        "restarts_": pd.DataFrame(
+            {
+                "restart": np.arange(1, len(restarts) + 1),
+                "start": [restart.start for restart in restarts],
+                "log_joint": [restart.log_joint for restart in restarts],
+                "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
+                "sweeps": [restart.n_sweeps for restart in restarts],
+                "converged": [restart.converged for restart in restarts],
+                "seconds": [restart.seconds for restart in restarts],
+                "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
+            }
+        ),
+    }
 
 
 def _table(X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
@@ -476,13 +496,3 @@ def _named(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
     if table.shape[1] != len(names):
         raise ValueError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
     return pd.DataFrame(table, columns=list(names))
-
-
-def _seed(random_state: int | np.random.Generator | None) -> int:
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**31))
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
-        return int(random_state)
-    raise ValueError(f"random_state must be a whole number from 0, a numpy Generator or None, not {random_state!r}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,82 +27,107 @@ _FITTED_ARRAYS = ("labels_", "membership_", "log_joint_trace_")
 
 def save(model: MAPDP, folder: Path) -> Path:
     """Do the work of `MAPDP.save`, which documents it."""
+    numbers = io.BytesIO()
+    np.savez_compressed(numbers, allow_pickle=False, **_arrays(model))
+    checksum = hashlib.sha256(numbers.getvalue()).hexdigest()
+    text = json.dumps({**_text(model), "sha256_of_npz": checksum}, indent=1, allow_nan=False, default=_plain)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    # Both are complete before one takes its place; the checksum tells files of different models apart.
+    with atomic_write(folder / _NUMBERS) as numbers_path, atomic_write(folder / _TEXT) as text_path:
+        numbers_path.write_bytes(numbers.getvalue())
+        text_path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def _arrays(model: MAPDP) -> dict[str, Any]:
+    arrays = {name: getattr(model.clusters_, name) for name in _CLUSTER_ARRAYS}
+    arrays.update({name: getattr(model, name) for name in _FITTED_ARRAYS})
+    if not isinstance(model.init, str):
+        # Which subjects start together is all that labels say.
+        arrays["init"] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
+    return arrays
+
+
+def _text(model: MAPDP) -> dict[str, Any]:
     from clinclust import __version__
 
-    folder.mkdir(parents=True, exist_ok=True)
-    clusters = model.clusters_
-    parameters = {name: value for name, value in model.get_params().items() if name not in ("schema", "init")}
-    text = {
+    encoding = model.clusters_.encoding
+    parameters = {name: value for name, value in model.get_params().items() if name != "schema"}
+    # The seed that was used stands for a generator, whose state cannot be written down.
+    parameters["random_state"] = model.random_seed_
+    if model.hyperparameters is not None:
+        parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
+    if not isinstance(model.init, str):
+        del parameters["init"]
+    return {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
         "schema": model.schema_.to_yaml(),
-        # The seed that was used stands for a generator, whose state cannot be written down.
-        "parameters": {**parameters, "random_state": model.random_seed_, "hyperparameters": model.hyperparameters_},
-        "features": [feature.name for feature in clusters.encoding.features],
-        "centres": clusters.encoding.centres.tolist(),
-        "scales": clusters.encoding.scales.tolist(),
-        "concentration": clusters.concentration,
+        "parameters": parameters,
+        "features": [feature.name for feature in encoding.features],
+        "centres": encoding.centres.tolist(),
+        "scales": encoding.scales.tolist(),
+        "concentration": model.concentration_,
         "hyperparameters": model.hyperparameters_,
         "kept_out": model.kept_out_,
         "log_joint": model.log_joint_,
         "leave_one_out_nll": model.leave_one_out_nll_,
         "feature_relevance": model.feature_relevance_.to_dict(),
         "restarts": model.restarts_.to_dict("list"),
+        "random_seed": model.random_seed_,
     }
-    arrays = {name: getattr(clusters, name) for name in _CLUSTER_ARRAYS}
-    arrays.update({name: getattr(model, name) for name in _FITTED_ARRAYS})
-    with atomic_write(folder / _NUMBERS) as path:
-        np.savez_compressed(path, allow_pickle=False, **arrays)
-    with atomic_write(folder / _TEXT) as path:
-        path.write_text(json.dumps(text, indent=1, allow_nan=False, default=_plain), encoding="utf-8")
-    return folder
 
 
 def load(folder: Path) -> MAPDP:
-    """Do the work of `MAPDP.load`, which documents it.
+    """Do the work of `MAPDP.load`, which documents it."""
+    for name in (_TEXT, _NUMBERS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no saved model: {name} is missing")
+    try:
+        text = json.loads((folder / _TEXT).read_text(encoding="utf-8"))
+        if not isinstance(text, dict) or "clinclust_model" not in text:
+            raise ValueError(f"{_TEXT} was not written by clinclust")
+        if text["clinclust_model"] != _FORMAT:
+            raise ValueError(f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}")
+        numbers = (folder / _NUMBERS).read_bytes()
+        if hashlib.sha256(numbers).hexdigest() != text["sha256_of_npz"]:
+            raise ValueError(f"{_NUMBERS} is damaged, or belongs to another model than {_TEXT}")
+        with np.load(io.BytesIO(numbers), allow_pickle=False) as archive:
+            arrays = dict(archive)
+        return _model(text, arrays)
+    except KeyError as error:
+        raise ValueError(f"{folder} holds no model that can be read: {error} is missing") from error
+    except (TypeError, AttributeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{folder} holds no model that can be read: {error}") from error
 
-    Raises
-    ------
-    FileNotFoundError
-        If the folder holds no model.
-    ValueError
-        If the files are not a model of a format this version knows.
-    """
+
+def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     from clinclust.engine.encoding import Encoding
     from clinclust.engine.posterior import Clusters
     from clinclust.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-    for name in (_TEXT, _NUMBERS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no saved model: {name} is missing")
-    try:
-        text: dict[str, Any] = json.loads((folder / _TEXT).read_text(encoding="utf-8"))
-        if text["clinclust_model"] != _FORMAT:
-            raise ValueError(f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}")
-        with np.load(folder / _NUMBERS, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in (*_CLUSTER_ARRAYS, *_FITTED_ARRAYS)}
-        schema = FeatureSchema.from_yaml(text["schema"])
-        encoding = Encoding(
-            tuple(schema[name] for name in text["features"]), np.array(text["centres"]), np.array(text["scales"])
-        )
-        model = MAPDP(schema, **text["parameters"])
-        model.clusters_ = Clusters(
-            encoding, arrays["prior"], text["concentration"], arrays["sizes"], arrays["statistics"]
-        )
-        for name in _FITTED_ARRAYS:
-            setattr(model, name, arrays[name])
-        model.schema_ = schema
-        model.hyperparameters_ = text["hyperparameters"]
-        model.kept_out_ = text["kept_out"]
-        model.concentration_ = text["concentration"]
-        model.log_joint_ = text["log_joint"]
-        model.leave_one_out_nll_ = text["leave_one_out_nll"]
-        model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)
-        model.restarts_ = pd.DataFrame(text["restarts"])
-    except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{folder} holds no model that can be read: {error}") from error
-    model.random_seed_ = model.random_state  # type: ignore[assignment]  # `save` wrote a whole number
+    schema = FeatureSchema.from_yaml(text["schema"])
+    encoding = Encoding(
+        tuple(schema[name] for name in text["features"]), np.array(text["centres"]), np.array(text["scales"])
+    )
+    model = MAPDP(schema, **text["parameters"])
+    if "init" in arrays:
+        model.init = arrays["init"]
+    model.clusters_ = Clusters(encoding, arrays["prior"], text["concentration"], arrays["sizes"], arrays["statistics"])
+    for name in _FITTED_ARRAYS:
+        setattr(model, name, arrays[name])
+    model.schema_ = schema
+    model.hyperparameters_ = text["hyperparameters"]
+    model.kept_out_ = text["kept_out"]
+    model.concentration_ = text["concentration"]
+    model.log_joint_ = text["log_joint"]
+    model.leave_one_out_nll_ = text["leave_one_out_nll"]
+    model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)
+    model.restarts_ = pd.DataFrame(text["restarts"])
+    model.random_seed_ = text["random_seed"]
     model.cluster_sizes_ = np.bincount(model.labels_)
     model.n_clusters_ = model.cluster_sizes_.size
     model.feature_names_in_ = np.array(schema.names, dtype=object)

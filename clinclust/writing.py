@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["atomic_write"]
+__all__ = ["atomic_write", "write_together"]
 
 
 @contextmanager
@@ -23,9 +23,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     ------
     FileNotFoundError
         If the folder of `path` does not exist.
+    OSError
+        If nothing can be written there.
     """
     path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    with _about(path):
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -36,7 +43,69 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
+        with _about(path):
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder to write to; its files go to `folder` together when the block ends without an error.
+
+    They take the places of files of the same names. After an error `folder` is as it was: made by this function, it
+    is gone again; old files are still there.
+
+    Raises
+    ------
+    OSError
+        If `folder` is a file, or nothing can be written there; this is found out before the block begins.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file, not a folder")
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        with _about(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            scratch = tempfile.TemporaryDirectory(prefix=".clinclust-", dir=folder)
+        with scratch as name:
+            new, old = Path(name, "new"), Path(name, "old")
+            new.mkdir()
+            old.mkdir()
+            yield new
+            _take_places(new, folder, old)
+    except BaseException:
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+
+
+def _take_places(new: Path, folder: Path, old: Path) -> None:
+    """Move all files of `new` to `folder`, or none; what they replace goes to `old`."""
+    placed: list[Path] = []
+    try:
+        for file in sorted(new.iterdir()):
+            target = folder / file.name
+            with _about(target):
+                if target.exists():
+                    target.replace(old / file.name)
+                placed.append(target)
+                file.replace(target)
+    except BaseException:
+        for target in placed:
+            target.unlink(missing_ok=True)
+        for file in old.iterdir():
+            file.replace(folder / file.name)
+        raise
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Let an error of the operating system name the file that was wanted, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error

@@ -38,6 +38,8 @@ _FAMILIES = (
 )
 _FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
 N_TABLE_FAMILIES = 3
+_FARTHEST = 1e140
+"""Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
 
 
 class CohortArrays(NamedTuple):
@@ -120,7 +122,10 @@ class Encoding:
             log_base += float(likelihood.log_base_measure(column).sum())
             levels = likelihood.levels(column)
             if levels is None:
-                encoded_values[:, index - n_table] = np.sqrt(column) if likelihood.name == "exponential" else column
+                encoded = (
+                    np.sqrt(column) if likelihood.name == "exponential" else np.clip(column, -_FARTHEST, _FARTHEST)
+                )
+                encoded_values[:, index - n_table] = encoded
                 continue
             observed = ~np.isnan(column)
             codes[observed, index] = level_start[-1] + np.searchsorted(levels, column[observed])

@@ -1,0 +1,88 @@
+"""What the parameters of `MAPDP` may be, so that everything wrong with them is said at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.schema import FeatureSchema
+
+__all__ = ["cluster_codes", "hyperparameter_problems", "is_concentration", "parameter_problems", "seed_of"]
+
+
+def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for every parameter of `MAPDP` that cannot be used, whatever the cohort."""
+    given = dict(parameters)
+    problems = []
+    if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
+        problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
+    if not is_concentration(given["concentration"]):
+        problems.append(f"concentration must be a finite number above 0, not {given['concentration']!r}")
+    for name in ("n_restarts", "max_sweeps"):
+        if not _is_whole(given[name], 1):
+            problems.append(f"{name} must be a whole number of at least 1, not {given[name]!r}")
+    n_jobs = given["n_jobs"]
+    if n_jobs is not None and not (_is_whole(n_jobs, -1) and n_jobs != 0):
+        problems.append(f"n_jobs must be a whole number of at least 1, or None or -1 for all, not {n_jobs!r}")
+    init = given["init"]
+    if init not in ("search", "single") if isinstance(init, str) else np.ndim(init) != 1:
+        problems.append(f"init must be 'search', 'single' or one label for each subject, not {init!r}")
+    hyperparameters = given["hyperparameters"]
+    if hyperparameters is not None:
+        problems += hyperparameter_problems(hyperparameters)
+    random_state = given["random_state"]
+    if not (random_state is None or isinstance(random_state, np.random.Generator) or _is_whole(random_state, 0)):
+        problems.append(f"random_state must be a whole number from 0, a numpy Generator or None, not {random_state!r}")
+    if not isinstance(given["progress"], bool | np.bool_):
+        problems.append(f"progress must be True or False, not {given['progress']!r}")
+    return problems
+
+
+def hyperparameter_problems(hyperparameters: object) -> list[str]:
+    """Return what keeps `hyperparameters` from being dictionaries by feature and name; values are checked later."""
+    if not isinstance(hyperparameters, Mapping):
+        return [f"hyperparameters must be a dictionary by feature, not {type(hyperparameters).__name__}"]
+    return [
+        f"hyperparameters of {feature} must be a dictionary by name, not {named!r}"
+        for feature, named in hyperparameters.items()
+        if not isinstance(named, Mapping)
+    ]
+
+
+def is_concentration(value: object) -> bool:
+    """Whether a value can be N0."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < np.inf
+
+
+def seed_of(random_state: int | np.random.Generator | None) -> int:
+    """Return the seed that a `random_state` stands for; a generator moves on, None draws one."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(np.random.default_rng(random_state).integers(2**31))
+
+
+def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray[np.int64]:
+    """Return labels of any kind, equal for subjects of the same cluster, as 0, 1, ... in order of appearance.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each subject.
+    """
+    # A Series may hold labels of a nullable type, which NumPy would take for objects.
+    given = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
+    if given.shape != (n_subjects,):
+        raise ValueError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {given.shape}")
+    codes = pd.factorize(given)[0].astype(np.int64)
+    if (codes < 0).any():
+        raise ValueError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
+    return codes
+
+
+def _is_whole(value: object, lowest: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest
