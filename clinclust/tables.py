@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from itertools import islice
@@ -128,7 +129,8 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
 
 def _delimiter_of(text: str) -> str:
     """Return the delimiter that splits the header into more names, a comma when neither does."""
-    header = text.lstrip("\r\n").splitlines()[:1]
+    first = re.search(r"[^\r\n]+", text)
+    header = [first.group()] if first else []
     counts = {mark: len(next(csv.reader(header, delimiter=mark), [])) for mark in (",", ";")}
     return max(counts, key=lambda mark: counts[mark])
 

@@ -8,11 +8,12 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of"]
+__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of", "shortened"]
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """Numbers as a table may write them: ASCII digits, a decimal point, an exponent. Nothing else is a number."""
 
+_LONGEST_SHOWN = 60
 _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 _CHARACTERS = frozenset("0123456789.+-eE")
@@ -50,3 +51,8 @@ def canonical_text(value: object) -> str:
     if isinstance(value, np.datetime64):
         return str(value).removesuffix("T00:00:00")
     return str(value).strip()
+
+
+def shortened(text: str) -> str:
+    """Return `text` as it may stand in a message: its beginning when it is long."""
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import canonical_text
+from clinclust.schema.cell_text import canonical_text, shortened
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.reading import read_column
@@ -22,18 +22,11 @@ if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = [
-    "Failure",
-    "column_failures",
-    "duplicate_identifiers",
-    "failures_frame",
-    "user_check_failure",
-]
+__all__ = ["Failure", "column_failures", "duplicate_identifiers", "failures_frame", "user_check_failure"]
 
 _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
 _CELLS_SEARCHED = 10_000  # distinct examples are looked for among this many failing cells
-_EXAMPLE_LENGTH = 60
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
@@ -86,14 +79,15 @@ def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd
     return failures
 
 
-def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
+def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
     """Return the failure of rows that carry the same identifier (a combination if there are several ids)."""
+    ids = [feature.name for feature in schema.ids]
     if not ids or not set(ids) <= set(table.columns):
         return []
     keys = pd.DataFrame(
         {
-            name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).typed
-            for name in ids
+            feature.name: read_column(feature, schema.missing_codes_of(feature), table[feature.name]).typed
+            for feature in schema.ids
         }
     )
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
@@ -119,9 +113,9 @@ def user_check_failure(name: str | None, error: SchemaError, table: pd.DataFrame
     repair = "Correct the cells, or change the check in the pandera schema."
     column = name or "the table"
     output = error.check_output
-    if isinstance(output, pd.Series) and output.dtype == bool:
+    if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
         rows = np.zeros(len(table), dtype=bool)
-        failing = output.index[~output.to_numpy()]
+        failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
         if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(table))).all():
             rows[failing.to_numpy()] = True
             if name is not None:
@@ -154,8 +148,7 @@ def _short(value: object) -> object:
         value = value.item()
     if isinstance(value, (bool, int, float, complex)) or value is None:
         return value
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= _EXAMPLE_LENGTH else text[: _EXAMPLE_LENGTH - 3] + "..."
+    return shortened(value if isinstance(value, str) else str(value))
 
 
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
@@ -170,9 +163,7 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     if kind == "finite":
         return _CORRECT
     if kind == "whole":
-        return (
-            "Round the values, or choose a likelihood for numbers that are not whole (gaussian, exponential)."
-        )
+        return "Round the values, or choose a likelihood for any numbers (gaussian, exponential)."
     if kind == "transform":
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
@@ -187,20 +178,18 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
     def any_like(pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(text) for text in examples)
 
-    if any_like(_THOUSANDS):
-        return (
-            "Write numbers without separators between thousands (a comma for the decimals must be a point). "
-            + _CORRECT
-        )
-    if any_like(_DECIMAL_COMMA):
+    has_decimal_comma = any(
+        _DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples
+    )
+    if any_like(_THOUSANDS) and not has_decimal_comma:
+        return "Write numbers without separators of thousands, and decimals after a point. " + _CORRECT
+    if has_decimal_comma:
         return (
             "Write a decimal point, not a decimal comma: "
             f"frame[{name!r}] = frame[{name!r}].str.replace(',', '.', regex=False)."
         )
     if any_like(_CENSORED):
-        return (
-            "Values beyond a limit of detection: put numbers in their place, or list them in `missing_codes`."
-        )
+        return "Values beyond a limit of detection: replace them by numbers, or list them in `missing_codes`."
     if any_like(_DATE_OR_TIME):
         return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):

@@ -1,7 +1,7 @@
 """How well each likelihood explains one column as a whole: log marginals under weak priors, for drafting.
 
-All are log probabilities, or log densities in the column's own unit (for whole numbers: of cells one unit wide), so
-those of one column compare.
+All are log probabilities, or log densities in the column's own unit (of whole numbers: of cells one unit
+wide), so those of one column compare.
 """
 
 from __future__ import annotations

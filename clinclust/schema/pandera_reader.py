@@ -43,7 +43,7 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         parsers[name] = [parser for parser in column.parsers if not _is_own(parser)]
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
-    if schema.parsers:
+    if not all(map(_is_own, schema.parsers)):
         problems.append(
             "parsers of the whole table may move rows: apply them to the table before it is validated"
         )

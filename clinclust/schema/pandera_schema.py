@@ -42,8 +42,8 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
     frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
     return pa.DataFrameSchema(
         {feature.name: _column(schema, feature) for feature in schema},
+        parsers=pa.Parser(_refuse_repeated, name=OWN_CHECK + "names"),
         strict=True if schema.other_columns == "error" else "filter",
-        unique_column_names=True,
         title=schema.title,
         metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes)}},
         **frame,
@@ -91,6 +91,18 @@ def _check(read: Callable[[pd.Series], Reading], kind: Kind, text: str) -> pa.Ch
         ignore_na=False,
         n_failure_cases=_CASES_KEPT,
     )
+
+
+def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Raise pandera's error for repeated column names, which its parsers of columns cannot cope with."""
+    from pandera.errors import SchemaError, SchemaErrorReason
+
+    repeated = list(frame.columns[frame.columns.duplicated()].unique())
+    if repeated:
+        message = f"column names must differ; repeated: {', '.join(map(str, repeated))}"
+        reason = SchemaErrorReason.DUPLICATE_COLUMN_LABELS
+        raise SchemaError(schema=None, data=frame, message=message, reason_code=reason)  # type: ignore[no-untyped-call]
+    return frame
 
 
 def _typed_if_sound(read: Callable[[pd.Series], Reading], column: pd.Series) -> pd.Series:

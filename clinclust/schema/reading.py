@@ -10,12 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.schema.cell_text import canonical_text, number_of, numbers_of
-from clinclust.schema.expectations import (
-    Kind,
-    holds_whole_numbers,
-    limits,
-    transform_limit,
-)
+from clinclust.schema.expectations import Kind, holds_whole_numbers, limits, transform_limit
 from clinclust.schema.feature import Feature
 
 __all__ = ["ID_DTYPE", "Reading", "TextCells", "read_column", "text_cells"]
@@ -82,11 +77,8 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     """
 
     def text(value: object) -> str:
-        return (
-            str(int(value))
-            if truth_as_number and isinstance(value, (bool, np.bool_))
-            else canonical_text(value)
-        )
+        is_truth = truth_as_number and isinstance(value, (bool, np.bool_))
+        return canonical_text(int(bool(value)) if is_truth else value)
 
     codes: Any
     uniques: Any
@@ -119,9 +111,8 @@ def _is_missing(value: object) -> bool:
 
 def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     cells = text_cells(column)
-    missing = (cells.codes < 0) | cells.pick(
-        np.array([text in missing_codes for text in cells.texts], dtype=bool)
-    )
+    is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+    missing = (cells.codes < 0) | cells.pick(is_code)
     texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
     texts[missing] = None
     values = pd.Series(texts, index=column.index, name=column.name, dtype=ID_DTYPE)

@@ -92,6 +92,19 @@ def test_missing_codes_are_suspected_and_remarked_upon(cells, codes):
         assert repr(code) in schema.comments["x"]
 
 
+def test_minus_is_the_opposite_of_plus():
+    schema = draft_schema(pd.DataFrame({"x": ["+", "-", ""] * 5}))
+    assert schema["x"].levels == ("-", "+")
+    assert schema["x"].missing_codes == ()
+
+
+def test_measurements_are_not_identifiers_whatever_their_name():
+    frame = pd.DataFrame(
+        {"score_patient": np.linspace(1, 2, 30), "study": np.arange(100, 130), "id": ["x y", "z"] * 15}
+    )
+    assert [feature.role for feature in draft_schema(frame)] == ["cluster", "id", "cluster"]
+
+
 def test_none_is_a_level_not_a_missing_value():
     schema = draft_schema(pd.DataFrame({"x": ["None", "mild", "severe"] * 5}))
     assert schema["x"].levels == ("None", "mild", "severe")

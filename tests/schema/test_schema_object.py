@@ -1,3 +1,5 @@
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -43,6 +45,14 @@ def test_equality_and_fingerprint_follow_the_content():
         assert other != schema
         assert other.fingerprint != schema.fingerprint
     assert schema != "schema"
+
+
+def test_a_schema_can_be_copied_and_stored():
+    schema = FeatureSchema([AGE, SEX], title="t")
+    schema.comments["age"] = "years"
+    for twin in (copy.deepcopy(schema), pickle.loads(pickle.dumps(schema))):
+        assert twin == schema
+        assert twin.comments == schema.comments
 
 
 @pytest.mark.parametrize(

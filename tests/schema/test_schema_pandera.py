@@ -77,8 +77,10 @@ def test_checks_that_a_feature_can_express_become_its_fields(checks, metadata, f
 def test_checks_beyond_the_features_stay_in_force_and_refuse_yaml(checks, metadata, good, bad):
     schema = schema_of(x=column(None, *checks, metadata=metadata))
     schema.validate(pd.DataFrame({"x": good}))
-    with pytest.raises(CohortError, match="a check of the pandera schema"):
+    with pytest.raises(CohortError, match="a check of the pandera schema") as caught:
         schema.validate(pd.DataFrame({"x": bad}))
+    assert caught.value.failures["rows"].tolist() in ([1], [0])  # 0: the check is about the column as a whole
+    assert (caught.value.failures["rows"] == 0).all() == (bad == [100, 3])
     with pytest.raises(SchemaError, match=r"x: the check .* cannot be written as YAML"):
         schema.to_yaml()
     assert len(schema.fingerprint) == 64
@@ -169,3 +171,10 @@ def test_a_check_that_cannot_run_is_a_failure_that_says_so():
     )
     with pytest.raises(CohortError, match=r"registered .*could not be run.*no network"):
         schema.validate(pd.DataFrame({"x": [1, 2]}))
+
+
+def test_identifiers_that_a_parser_makes_equal_are_a_failure():
+    parser = pa.Parser(lambda ids: ids.str[:1])
+    schema = schema_of(id=column(str, parsers=parser, metadata={"role": "id"}))
+    with pytest.raises(CohortError, match="a different id in every row"):
+        schema.validate(pd.DataFrame({"id": ["a1", "a2"]}))

@@ -122,7 +122,7 @@ MALFORMED = [
     ("smoker", [0, 1, 2, 0], "0 to 1", 1, [2], [2], "missing_codes"),
     ("face", ["7", "0", "7", "7"], "0 to 4 (binomial with 4 trials)", 3, [0, 2, 3], ["7"], "Raise `trials`"),
     ("face", ["-1", "0", "1", "2"], "0 to 4", 1, [0], ["-1"], "missing_codes"),
-    ("face", ["1.5", "0", "1", "2"], "a whole number", 1, [0], ["1.5"], "Round"),
+    ("face", ["1.5", "0", "1", "2"], "a whole number", 1, [0], ["1.5"], "Round the values"),
     ("face", ["four", "0", "1", "2"], "a number", 1, [0], ["four"], "missing_codes"),
     ("face", [0.5, 0, 1, 2], "a whole number", 1, [0], [0.5], "gaussian"),
     ("stage", [0.0, 2.5, 1, 2], "one of the levels '0', '1', '1.5', '2'", 1, [1], [2.5], "levels"),
@@ -149,6 +149,7 @@ MALFORMED = [
     ("years", pd.timedelta_range("1D", periods=4), "a number", 4, [0, 1, 2, 3], None, "Correct"),
     ("years", [1 + 2j, 1, 2, 3], "a number", 4, [0, 1, 2, 3], None, "Correct"),
     ("crp", ["1,5", "2", "3", "4"], "a number", 1, [0], ["1,5"], "decimal comma"),
+    ("crp", ["1,5", "1,234", "3", "4"], "a number", 2, [0, 1], ["1,5", "1,234"], "decimal comma"),
     ("crp", ["<5", "2", "3", "> 9"], "a number", 2, [0, 3], ["<5", "> 9"], "limit of detection"),
     ("crp", ["0", "2", "3", "4"], "greater than 0 (transform log)", 1, [0], ["0"], "another transform than log"),
     ("crp", ["1 2", "2", "3", "4"], "a number", 1, [0], ["1 2"], "Correct"),
@@ -315,6 +316,16 @@ def test_other_columns_may_be_ignored():
     assert list(schema.to_pandera().validate(TEXT).columns) == ["tremor", "crp"]
     with pytest.raises(KeyError, match="Did you mean 'crp'"):
         SCHEMA.restricted_to(["crb"])
+
+
+def test_pandera_alone_refuses_repeated_and_unknown_columns():
+    from pandera.errors import SchemaError, SchemaErrors
+
+    for frame in (TEXT.assign(extra=1), TEXT.drop(columns="crp")):
+        with pytest.raises(SchemaErrors):
+            SCHEMA.to_pandera().validate(frame, lazy=True)
+    with pytest.raises(SchemaError, match="repeated: crp"):
+        SCHEMA.to_pandera().validate(pd.concat([TEXT, TEXT["crp"]], axis=1), lazy=True)
 
 
 def test_pandera_switched_off_does_not_switch_off_validation():
