@@ -47,9 +47,7 @@ def write_xlsx(path, *sheets):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize(
-    ("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "\t")]
-)
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "\t")])
 def test_every_cell_survives_as_text(tmp_path, suffix, delimiter, encoding):
     frame = pd.DataFrame({"ä": AWKWARD, "b": AWKWARD[::-1]})
     path = tmp_path / f"cohort{suffix}"
@@ -166,9 +164,7 @@ def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
 def test_spreadsheet_values_become_canonical_text(tmp_path):
     values = [1.0, 1.5, 3, True, None, "001", " x ", datetime.datetime(2020, 1, 2), datetime.date(2020, 1, 2)]
     values += [datetime.datetime(2020, 1, 2, 3, 4), datetime.time(12, 30), "NA", 1e300]
-    path = write_xlsx(
-        tmp_path / "x.xlsx", ("s", [["n", "x"], *[[row, value] for row, value in enumerate(values)]])
-    )
+    path = write_xlsx(tmp_path / "x.xlsx", ("s", [["n", "x"], *[[row, value] for row, value in enumerate(values)]]))
     expected = ["1", "1.5", "3", "True", "", "001", " x ", "2020-01-02", "2020-01-02"]
     expected += ["2020-01-02T03:04:00", "12:30:00", "NA", "1e+300"]
     assert read_cohort(path)["x"].tolist() == expected

@@ -45,9 +45,7 @@ def subtypes(findings: Findings) -> Sheet:
     return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
 
 
-def _profile(
-    findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]
-) -> Table:
+def _profile(findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]) -> Table:
     groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
     kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]

@@ -27,9 +27,7 @@ def number_of(text: str) -> float:
 
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:
     """Return `number_of` each text, quickly when all of them are numbers."""
-    if _CHARACTERS.issuperset(
-        "".join(texts)
-    ):  # of these characters Python's float reads exactly what NUMBER matches
+    if _CHARACTERS.issuperset("".join(texts)):  # of these characters Python's float reads exactly what NUMBER matches
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:

@@ -70,11 +70,7 @@ def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
     if len(texts) == 2:
         return _two_texts(texts)
     if len(texts) > _MOST_LEVELS or counts.sum() < 2 * len(texts):
-        kind = (
-            "free text"
-            if np.mean([len(text) for text in texts]) > 30
-            else "too many different values for levels"
-        )
+        kind = "free text" if np.mean([len(text) for text in texts]) > 30 else "too many different values for levels"
         return {"role": "ignore"}, f"{kind} ({len(texts)} different among {counts.sum()})"
     levels = sorted(texts)
     folded = {text.casefold() for text in texts}
@@ -108,9 +104,7 @@ def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dic
         return _two_texts([text_of[number] for number in sorted(text_of)])
     per_step = np.zeros(high - low + 1)
     np.add.at(per_step, numbers.astype(np.int64) - low, counts)
-    fields: dict[str, dict[str, Any]] = {
-        "binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}
-    }
+    fields: dict[str, dict[str, Any]] = {"binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}}
     evidence = {"binomial": log_marginals.binomial(per_step)}
     if low == 0:
         fields["binomial"] = {"likelihood": "binomial", "trials": high}

@@ -73,9 +73,7 @@ def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd
             failure = _failure_of_rows(feature.name, expected.text, faults[expected.kind], column)
             repair = _repair(feature, expected.kind, [canonical_text(value) for value in failure.examples])
             shown = [] if expected.kind == "observed" else failure.examples
-            failures.append(
-                Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair)
-            )
+            failures.append(Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair))
     return failures
 
 
@@ -178,9 +176,7 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
     def any_like(pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(text) for text in examples)
 
-    has_decimal_comma = any(
-        _DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples
-    )
+    has_decimal_comma = any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples)
     if any_like(_THOUSANDS) and not has_decimal_comma:
         return "Write numbers without separators of thousands, and decimals after a point. " + _CORRECT
     if has_decimal_comma:

@@ -17,9 +17,7 @@ from clinclust.schema.nearest import did_you_mean, nearest
 __all__ = ["Feature", "FeatureError"]
 
 Role = Literal["cluster", "describe", "id", "ignore"]
-LikelihoodName = Literal[
-    "bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"
-]
+LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
 Transform = Literal["log", "log1p", "sqrt"]
 _CHOICES = {"role": get_args(Role), "likelihood": get_args(LikelihoodName), "transform": get_args(Transform)}
 
@@ -30,9 +28,7 @@ class FeatureError(SchemaError):
     def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
         self.by_field = problems
         feature = name if isinstance(name, str) and name else "a feature without a name"
-        super().__init__(
-            [f"{feature}: {field}: {text}" if field else f"{feature}: {text}" for field, text in problems]
-        )
+        super().__init__([f"{feature}: {field}: {text}" if field else f"{feature}: {text}" for field, text in problems])
 
 
 class Feature(BaseModel):
@@ -183,11 +179,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
         try:
             Feature(name="x", **rest)
         except FeatureError as rules:
-            scale = (
-                {"levels", "trials", "minimum", "maximum"}
-                if fields.get("likelihood") == "binomial"
-                else set()
-            )
+            scale = {"levels", "trials", "minimum", "maximum"} if fields.get("likelihood") == "binomial" else set()
             for rule in rules.by_field:
                 if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)

@@ -144,9 +144,7 @@ class FeatureSchema:
         return hash((self._features, self._settings))
 
     def __repr__(self) -> str:
-        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(
-            sort=False
-        )
+        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
 
@@ -165,9 +163,7 @@ class FeatureSchema:
             [feature for feature in self._features if feature.name in wanted], other_columns="ignore"
         )
 
-    def _with_features(
-        self, features: list[Feature], other_columns: Literal["error", "ignore"]
-    ) -> FeatureSchema:
+    def _with_features(self, features: list[Feature], other_columns: Literal["error", "ignore"]) -> FeatureSchema:
         schema = FeatureSchema(
             features, title=self.title, missing_codes=self.missing_codes, other_columns=other_columns
         )

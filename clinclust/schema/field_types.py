@@ -25,13 +25,11 @@ def _encodable(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{value!r} holds half of a character (a lone surrogate), which no file can store"
-        ) from None
+        raise ValueError(f"{value!r} holds half of a character (a lone surrogate), which no file can store") from None
     return value
 
 
-def _number(value: Any) -> float:  # noqa: ANN401 - float() takes it once it is known to be a number
+def _number(value: Any) -> float:
     """Accept numbers and, since a YAML reader hands over text, text that writes one."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
@@ -93,9 +91,7 @@ def _prior(value: object) -> dict[str, float | list[float]]:
     read: dict[str, float | list[float]] = {}
     for name, given in value.items():
         try:
-            read[str(name)] = (
-                [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
-            )
+            read[str(name)] = [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
     return read

@@ -38,9 +38,7 @@ def poisson(values: Values) -> float:
     from scipy.special import gammaln
 
     total, n, rate = values.sum(), len(values), 1 / values.mean()
-    return float(
-        math.log(rate) + gammaln(1 + total) - (1 + total) * math.log(rate + n) - gammaln(values + 1).sum()
-    )
+    return float(math.log(rate) + gammaln(1 + total) - (1 + total) * math.log(rate + n) - gammaln(values + 1).sum())
 
 
 def geometric(values: Values) -> float:

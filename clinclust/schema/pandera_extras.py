@@ -58,12 +58,8 @@ class PanderaExtras:
 
     def _asked(self) -> list[tuple[str, str]]:
         asked = [
-            (name, f"the check {check.error or check.name}")
-            for name, all_ in self.checks.items()
-            for check in all_
+            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
         ]
-        asked += [
-            (name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_
-        ]
+        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
         asked += [(name, "unique=True") for name in self.unique]
         return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]

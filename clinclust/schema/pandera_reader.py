@@ -44,9 +44,7 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
     if not all(map(_is_own, schema.parsers)):
-        problems.append(
-            "parsers of the whole table may move rows: apply them to the table before it is validated"
-        )
+        problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
     ids = [feature.name for feature in features if feature.role == "id"]
@@ -93,9 +91,7 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
         )
         return None
     if column.regex:
-        problems.append(
-            f"{name}: a column given by a regular expression has no single name; write the columns out"
-        )
+        problems.append(f"{name}: a column given by a regular expression has no single name; write the columns out")
         return None
     fields = {"name": name, "label": column.title, "description": column.description, **metadata}
     fields = {key: value for key, value in fields.items() if value is not None}

@@ -25,9 +25,7 @@ class Settings:
     other_columns: Literal["error", "ignore"]
 
 
-def settings_of(
-    features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object
-) -> Settings:
+def settings_of(features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object) -> Settings:
     """Check what a schema is made of and return its settings.
 
     Raises

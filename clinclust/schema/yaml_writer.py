@@ -72,9 +72,7 @@ def _node(value: object) -> yaml.Node:
     if isinstance(value, (list, tuple)):
         return yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(item) for item in value], flow_style=True)
     if isinstance(value, str):
-        quoted = (
-            misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
-        )
+        quoted = misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
         return yaml.ScalarNode("tag:yaml.org,2002:str", value, style='"' if quoted else None)
     plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
     return yaml.ScalarNode(resolved_tag(plain), plain)

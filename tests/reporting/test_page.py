@@ -67,9 +67,7 @@ def test_rows_of_a_table_span_the_same_number_of_columns(page_path):
 
 
 def test_nothing_is_loaded_or_run(page):
-    assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {
-        tag for tag, _ in page.elements
-    }
+    assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {tag for tag, _ in page.elements}
     for tag, attributes in page.elements:
         assert not {"src", "onclick", "onload"} & set(attributes)
         if tag == "a":
@@ -102,15 +100,10 @@ def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
 def test_numbers_bands_and_empty_cells(tmp_path):
     columns = [Column("name"), Column("p", "p"), Column("mean", "measure")]
     rows = [["x", 0.0004, 1.25], ["y", None, None]]
-    table = Table(
-        "caption", columns, rows, bands=["A", "B"], decimals=[1, 0], shades=[[None, None, 0.5], [None] * 3]
-    )
+    table = Table("caption", columns, rows, bands=["A", "B"], decimals=[1, 0], shades=[[None, None, 0.5], [None] * 3])
     write_page([Sheet("Only", [], [table])], tmp_path / "x.html", title="t")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert (
-        '<td class="n">&lt;0.001</td><td class="n" style="background: rgb(var(--shade) / 0.50)">1.2</td>'
-        in text
-    )
+    assert '<td class="n">&lt;0.001</td><td class="n" style="background: rgb(var(--shade) / 0.50)">1.2</td>' in text
     assert '<th scope="row">y</th><td class="n"></td><td class="n"></td>' in text
     assert text.count('scope="rowgroup"') == 2
 

@@ -13,9 +13,7 @@ AWKWARD = [
     "=cmd|' /C calc'!A0", "<b>x</b>", "a: b", "a #b", "- a", "[a", "{a}", "'", '"', "\\", "%", "@x", "&a", "*a", "!t",
     "|", ">", "?", "a\nb", "a\r\nb", "tab\there", "\x85x", "\u2028x", "\ufeffx", "\x00x", "\x7f", "é", "😀", "１", "<<", "=",
 ]  # fmt: skip
-texts = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=12)).filter(
-    lambda text: text.strip() != ""
-)
+texts = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=12)).filter(lambda text: text.strip() != "")
 levels_text = texts.map(str.strip).filter(bool)
 optional_text = st.none() | texts
 positive = st.floats(1e-3, 1e6)
@@ -27,9 +25,7 @@ def features(draw, name, role=None):
     fields = {"name": name, "role": role}
     for key in ("label", "unit", "section", "block", "description"):
         fields[key] = draw(optional_text)
-    fields["missing_codes"] = draw(
-        st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True)
-    )
+    fields["missing_codes"] = draw(st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True))
     if role in ("cluster", "describe"):
         fields["complete"] = draw(st.booleans())
         fields |= draw(
@@ -51,9 +47,7 @@ def modelled(draw, likelihood):
     elif likelihood == "categorical":
         fields["levels"] = draw(level_lists((2, 6)))
         size = len(fields["levels"])
-        prior = st.lists(positive, min_size=size, max_size=size).map(
-            lambda values: {"concentrations": values}
-        )
+        prior = st.lists(positive, min_size=size, max_size=size).map(lambda values: {"concentrations": values})
         fields["prior"] = draw(st.none() | prior)
     elif likelihood == "binomial":
         kind = draw(st.sampled_from(["trials", "levels", "range"]))
@@ -67,9 +61,7 @@ def modelled(draw, likelihood):
     elif likelihood == "gaussian":
         fields["transform"] = draw(st.sampled_from([None, "log", "log1p", "sqrt"]))
         fields["minimum"] = draw(st.none() | st.floats(-1e12, 1e12))
-        fields["prior"] = draw(
-            st.none() | st.fixed_dictionaries({"mean": st.floats(-1e6, 1e6), "kappa": positive})
-        )
+        fields["prior"] = draw(st.none() | st.fixed_dictionaries({"mean": st.floats(-1e6, 1e6), "kappa": positive}))
     return fields
 
 
@@ -144,9 +136,7 @@ messy_cells = st.one_of(
             "1_000",
         ]
     ),
-    st.sampled_from(
-        [pd.Timestamp("2020-01-01"), np.float32(1.1), np.int8(3), 1 + 2j, (1, 2), b"x", "2020-01-01"]
-    ),
+    st.sampled_from([pd.Timestamp("2020-01-01"), np.float32(1.1), np.int8(3), 1 + 2j, (1, 2), b"x", "2020-01-01"]),
     st.integers(-3, 12),
     st.floats(),
     st.text(max_size=8),

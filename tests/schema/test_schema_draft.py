@@ -65,9 +65,7 @@ def test_choices_are_made_by_evidence_and_say_so():
     comments = draft_schema(FRAME).comments
     for name in ("thin_scale", "real_scale"):
         assert "log marginal" in comments[name]
-        assert {"binomial", "categorical", "poisson", "geometric"} <= set(
-            comments[name].replace(",", "").split()
-        )
+        assert {"binomial", "categorical", "poisson", "geometric"} <= set(comments[name].replace(",", "").split())
     assert "'male' counts as yes" in comments["sex"]
 
 

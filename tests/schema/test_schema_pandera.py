@@ -25,9 +25,7 @@ def test_a_schema_survives_the_way_through_pandera(schema):
 def test_columns_carry_their_metadata():
     schema = FeatureSchema([Feature(name="x", likelihood="binomial", trials=4, label="X")], title="t")
     compiled = schema.to_pandera()
-    assert compiled.columns["x"].metadata == {
-        "clinclust": {"likelihood": "binomial", "trials": 4, "label": "X"}
-    }
+    assert compiled.columns["x"].metadata == {"clinclust": {"likelihood": "binomial", "trials": 4, "label": "X"}}
     assert compiled.title == "t"
     assert compiled.strict is True
 
@@ -166,9 +164,7 @@ def test_a_check_that_cannot_run_is_a_failure_that_says_so():
     def broken(column):
         raise RuntimeError("no network")
 
-    schema = schema_of(
-        x=column(int, pa.Check(broken, error="registered"), metadata={"likelihood": "poisson"})
-    )
+    schema = schema_of(x=column(int, pa.Check(broken, error="registered"), metadata={"likelihood": "poisson"}))
     with pytest.raises(CohortError, match=r"registered .*could not be run.*no network"):
         schema.validate(pd.DataFrame({"x": [1, 2]}))
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - tables of cases read best with one case a line
 import contextlib
 import warnings
 
@@ -228,9 +227,7 @@ def test_everything_that_is_wrong_is_reported_at_once_in_schema_order():
 
 
 def test_half_a_million_failures_make_a_short_message():
-    schema = FeatureSchema(
-        [Feature(name="x", likelihood="poisson"), Feature(name="y", likelihood="gaussian")]
-    )
+    schema = FeatureSchema([Feature(name="x", likelihood="poisson"), Feature(name="y", likelihood="gaussian")])
     frame = pd.DataFrame({"x": np.full(500_000, -1), "y": [f"bad {row}" for row in range(500_000)]})
     with pytest.raises(CohortError) as caught:
         schema.validate(frame)
@@ -246,9 +243,7 @@ def test_a_long_cell_is_shortened_in_the_message():
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
-    "index", [["a", "a", "b", "a"], pd.MultiIndex.from_tuples([(1, 2)] * 4), [3, 1, 1, 0]]
-)
+@pytest.mark.parametrize("index", [["a", "a", "b", "a"], pd.MultiIndex.from_tuples([(1, 2)] * 4), [3, 1, 1, 0]])
 def test_any_index_is_kept_and_named_in_failures(index):
     frame = TEXT.set_axis(index, axis=0)
     assert SCHEMA.validate(frame).index.equals(frame.index)
@@ -297,9 +292,7 @@ def test_values_whose_transform_is_not_usable_are_failures(fields, bad, good):
 
 def test_uninformative_columns_are_one_warning_naming_them_all():
     frame = with_column(tremor="no", crp="", score="1")
-    with pytest.warns(
-        CohortWarning, match=r"2 columns.*tremor \(the same value.*crp \(no observed value"
-    ) as caught:
+    with pytest.warns(CohortWarning, match=r"2 columns.*tremor \(the same value.*crp \(no observed value") as caught:
         typed = SCHEMA.validate(frame)
     assert len(caught) == 1
     assert list(kept_out(typed, SCHEMA)) == ["tremor", "crp"]
@@ -357,9 +350,7 @@ def test_validate_is_idempotent_ignores_column_order_and_leaves_its_input_alone(
             assert feature.scores(typed[feature.name]).shape == (len(frame),)
 
 
-@given(
-    st.lists(st.one_of(st.floats(), st.text(max_size=6), st.integers(), st.booleans(), st.none()), min_size=1)
-)
+@given(st.lists(st.one_of(st.floats(), st.text(max_size=6), st.integers(), st.booleans(), st.none()), min_size=1))
 def test_a_number_is_read_as_python_reads_it_or_reported(cells):
     schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     frame = pd.DataFrame({"x": pd.Series(cells, dtype=object)})
