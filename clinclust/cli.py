@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--concentration", type=float, default=3.0, metavar="N0", help="prior count of a new subtype (default: 3)"
     )
-    fit.add_argument("--restarts", type=int, default=20, metavar="R", help="starts of the search (default: 20)")
+    fit.add_argument("--restarts", type=int, default=10, metavar="R", help="starts of the search (default: 10)")
     fit.add_argument("--seed", type=int, default=0, help="seed of the search, printed in the report (default: 0)")
     fit.add_argument("--jobs", type=int, metavar="J", help="threads (default: one for each processor)")
     fit.add_argument(

@@ -25,7 +25,8 @@ from clinclust.schema import Feature, FeatureSchema
 if TYPE_CHECKING:
     from clinclust.engine.posterior import Clusters
     from clinclust.engine.problem import Problem
-    from clinclust.engine.search import Restart, Start
+    from clinclust.engine.search import Restart
+    from clinclust.engine.starts import Start
 
 __all__ = ["MAPDP", "log_joint"]
 
@@ -44,8 +45,9 @@ class MAPDP:
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k),
 
     with m_d the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little
-    2016). Missing values are integrated out: they neither attract nor repel. The result does not depend on the order
-    of the subjects in the table, nor on the number of threads.
+    2016). Missing values are integrated out: they neither attract nor repel. Each restart moves one subject at a time
+    until a full sweep moves nobody, then tries to merge and to divide whole clusters, and so on until no move raises
+    the joint. The result does not depend on the order of the subjects in the table, nor on the number of threads.
 
     Parameters
     ----------
@@ -57,15 +59,15 @@ class MAPDP:
         From how many starts to search.
     init : {"search", "single"} or array of int, shape (N,)
         Where restarts begin. ``"search"``: random partitions of different sizes, and everybody together.
-        ``"single"``: everybody together, visited in random orders, as in the paper; it is trapped more often.
-        Labels: this partition, visited in random orders.
+        ``"single"``: everybody together, visited in random orders, as in the paper, without moves of whole
+        clusters; it is trapped more often. Labels: this partition, visited in random orders.
     hyperparameters : dict, optional
         ``{feature: {name: value}}``, whole or in part, on the scale of the validated column after its declared
         transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in level
         order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape, rate``. What is not given here
         or in the schema is set from the data, about as strong as one subject.
     max_sweeps : int
-        Give up on a restart after this many sweeps; it then counts as not converged.
+        Give up on a restart that is still moving subjects after this many sweeps; it then counts as not converged.
     n_jobs : int, optional
         Threads for the restarts; by default (or -1) one for each processor. The result is the same for any number.
     random_state : int, numpy.random.Generator or None
@@ -134,7 +136,7 @@ class MAPDP:
         schema: FeatureSchema | None = None,
         *,
         concentration: float = 3.0,
-        n_restarts: int = 20,
+        n_restarts: int = 10,
         init: str | ArrayLike = "search",
         hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
         max_sweeps: int = 200,
@@ -345,7 +347,7 @@ class MAPDP:
         return schema.validate(_named(X, schema.names)), schema
 
     def _starts(self, problem: Problem, seed: int) -> list[Start]:
-        from clinclust.engine.search import search_starts, single_starts, starts_from
+        from clinclust.engine.starts import search_starts, single_starts, starts_from
 
         n_subjects = problem.cohort.n_subjects
         seeds = np.random.SeedSequence(seed).spawn(self.n_restarts)

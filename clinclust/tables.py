@@ -1,15 +1,16 @@
-"""Read a cohort table from a file, changing nothing in it: what is text stays text until a schema says otherwise."""
+"""Read a cohort table from a file, changing nothing: text stays text until a schema says otherwise."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,10 @@ import pandas as pd
 from clinclust.errors import CohortWarning
 from clinclust.schema.cell_text import canonical_text
 from clinclust.schema.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 __all__ = ["read_cohort"]
 
@@ -32,17 +37,18 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     Parameters
     ----------
     path : str or path
-        The file; its suffix says what it is. The delimiter of a csv may be a comma or a semicolon (the header tells).
+        The file; its suffix says what it is. A csv has commas or semicolons (its header tells).
     sheet : str, optional
-        Name of the sheet of an xlsx file. Without it the first sheet is read, with a warning if there are several.
+        Name of the sheet of an xlsx file. Without it the first is read, with a warning if there are several.
     encoding : str, optional
-        Encoding of a text file. Without it UTF-8 (or what the byte order mark says), then Windows-1252 with a warning.
+        Encoding of a text file. Without it UTF-8 (or what the byte order mark says), then Windows-1252 with a
+        warning.
 
     Returns
     -------
     pandas.DataFrame, shape (N, D)
-        Every cell as text, nothing taken for missing (``001``, ``1E5``, ``NA`` and empty cells stay what they are);
-        an xlsx cell as the text of its value (1.0 as ``1``, days in ISO form). Parquet keeps its types.
+        Every cell as text, nothing taken for missing (``001``, ``1E5`` and ``NA`` stay as they are); an
+        xlsx cell as the text of its value (1.0 as ``1``, days in ISO form). Parquet keeps its types.
 
     Raises
     ------
@@ -109,8 +115,8 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
                 header = row
             if row and header is not None and len(row) != len(header):
                 raise ValueError(
-                    f"{path.name}: line {line} has {len(row)} fields, the header has {len(header)}: look for a delimiter "
-                    f"({delimiter!r}) too many or too few, or for a text that needs quotes"
+                    f"{path.name}: line {line} has {len(row)} fields, the header has {len(header)}: "
+                    f"look for a {delimiter!r} too many or too few, or for a text that needs quotes"
                 )
             if row:
                 yield row
@@ -123,7 +129,8 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
 
 def _delimiter_of(text: str) -> str:
     """Return the delimiter that splits the header into more names, a comma when neither does."""
-    header = text.lstrip("\r\n").splitlines()[:1]
+    first = re.search(r"[^\r\n]+", text)
+    header = [first.group()] if first else []
     counts = {mark: len(next(csv.reader(header, delimiter=mark), [])) for mark in (",", ";")}
     return max(counts, key=lambda mark: counts[mark])
 
@@ -176,14 +183,14 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
             workbook.close()
     if others:
         warnings.warn(
-            f"{path.name}: read the first sheet, {worksheet.title!r}; for another give sheet=... ({', '.join(others)})",
+            f"{path.name}: read the first sheet, {worksheet.title!r}; give sheet= for ({', '.join(others)})",
             CohortWarning,
             stacklevel=3,
         )
     if faulty:
         more = f" and {len(faulty) - _CELLS_SHOWN} more" if len(faulty) > _CELLS_SHOWN else ""
         warnings.warn(
-            f"{path.name}: cells with an error of the spreadsheet, kept as text: {', '.join(faulty[:_CELLS_SHOWN])}{more}",
+            f"{path.name}: spreadsheet errors kept as text in {', '.join(faulty[:_CELLS_SHOWN])}{more}",
             CohortWarning,
             stacklevel=3,
         )
@@ -197,24 +204,24 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
     return frame
 
 
-def _sheet(path: Path, workbook: Any, name: str | None) -> tuple[Any, list[str]]:
+def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWorksheet, list[str]]:
     """Return the sheet to read, and the names of the others if it had to be chosen."""
     sheets = {worksheet.title: worksheet for worksheet in workbook.worksheets}
     if not sheets:
         raise ValueError(f"{path.name}: the file has no sheet with cells")
     if name is not None and name not in sheets:
         raise ValueError(
-            f"{path.name}: there is no sheet {name!r}.{did_you_mean(name, sheets)} It has: {', '.join(sheets)}"
+            f"{path.name}: there is no sheet {name!r}.{did_you_mean(name, sheets)} It has {', '.join(sheets)}"
         )
     first, *others = sheets
     return (sheets[name], []) if name is not None else (sheets[first], others)
 
 
-def _cells(worksheet: Any) -> tuple[list[list[str]], list[str]]:
-    """Return the rows that hold anything, as text without the empty cells at their end, and the cells with errors."""
+def _cells(worksheet: ReadOnlyWorksheet) -> tuple[list[list[str]], list[str]]:
+    """Return the rows that hold anything as text, without empty cells at their end, and cells with errors."""
     worksheet.reset_dimensions()  # some programs write wrong ones
     rows, faulty = [], []
-    for cells in worksheet.iter_rows():
+    for cells in worksheet.iter_rows():  # type: ignore[misc]
         texts = ["" if cell.value is None else _text_of(cell.value) for cell in cells]
         faulty += [f"{cell.coordinate} ({cell.value})" for cell in cells if cell.data_type == "e"]
         while texts and not texts[-1].strip():

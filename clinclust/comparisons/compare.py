@@ -125,9 +125,7 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
         )
     clusters = np.asarray(labels)
     if clusters.shape != (len(frame),):
-        raise ValueError(
-            f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}"
-        )
+        raise ValueError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
         raise ValueError(f"labels must be whole numbers 0, 1, ... of an integer type, not {clusters.dtype}")
     if len(clusters) and clusters.min() < 0:

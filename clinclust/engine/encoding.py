@@ -147,7 +147,7 @@ class Encoding:
     def log_jacobian(self, arrays: CohortArrays) -> Array:
         """Return, for each subject, what standardising its observed values took from its log density, shape (N,)."""
         n_table = arrays.codes.shape[1]
-        return -(~np.isnan(arrays.values) @ np.log(self.scales[n_table:]))
+        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, np.log(self.scales[n_table:])).sum(axis=1))
 
 
 @dataclass(frozen=True)

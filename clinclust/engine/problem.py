@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +52,13 @@ class Problem:
     def log_concentration(self) -> float:
         """Return ln N0."""
         return float(np.log(self.concentration))
+
+    def restricted_to(self, subjects: NDArray[np.int64]) -> Problem:
+        """Return the problem of some of the subjects under the same priors; its joint lacks the base measures."""
+        arrays = self.cohort.arrays
+        arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
+        cohort = EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(subjects.size))
+        return replace(self, cohort=cohort)
 
 
 def pose(

@@ -1,54 +1,37 @@
-"""Search for the partition with the highest log joint: restarts from different places, each to a fixed point."""
+"""Search for the partition with the highest log joint.
+
+Each restart settles (`settle`), then lets whole clusters merge and divide (`split_merge`), settles again, and so on
+until neither raises the joint. Restarts begin from different places (`starts`); what each found is kept, not only the
+best.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import accumulate, grow, new_partition
-from clinclust.engine.sweep import sweep
+from clinclust.engine.settle import Settled, hasten, minimum_gain, settle
+from clinclust.engine.split_merge import merge_gains, resettle
+from clinclust.engine.starts import Start
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
 
-__all__ = [
-    "Restart",
-    "Start",
-    "by_decreasing_size",
-    "run_restarts",
-    "search_starts",
-    "settle",
-    "single_starts",
-    "starts_from",
-]
+__all__ = ["Restart", "by_decreasing_size", "run_restarts", "search_from"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-# Sizes of the random partitions that the search starts from, taken in turn. A start with too many clusters loses the
-# superfluous ones within a sweep or two; one with too few rarely gains any, because a single value in a new cluster
-# is scored by the vague prior. Hence mostly more clusters than cohorts have subtypes.
-_RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
-
-
-class Start(NamedTuple):
-    """Where a restart begins."""
-
-    name: str
-    labels: Labels
-    order: Labels
-    """(N,) the subjects in the order of their visit."""
-    ignore_size: bool = False
-    """Count cluster 0 as one subject in the first sweep (Raykov et al. 2016, appendix B)."""
+_PAIRS_PER_CLUSTER = 2
 
 
 @dataclass(frozen=True)
@@ -59,73 +42,88 @@ class Restart:
     labels: Labels
     log_joint: float
     trace: Array
-    """Log joint before the first sweep (after it, where the start ignores sizes) and after every other."""
+    """Log joint after every sweep."""
     n_sweeps: int
     converged: bool
     seconds: float
 
 
-def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return the paper's starts, one a seed: everybody in one cluster, visited in random orders (appendix C)."""
-    together = np.zeros(n_subjects, dtype=np.int64)
-    return [Start("single", together, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
+def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event) -> Restart:
+    """Search from one start until no move of a subject or of a whole cluster raises the joint.
 
-
-def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts from one given partition, visited in random orders."""
-    return [Start("given", labels, _visits(labels.size, seed)) for seed in seeds]
-
-
-def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts of several kinds: random partitions of different sizes, and the paper's single cluster."""
-    starts = []
-    for index, seed in enumerate(seeds):
-        if index == 1:
-            starts += single_starts(n_subjects, [seed])
-            continue
-        rng = np.random.default_rng(seed)
-        n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
-        labels = np.unique(rng.integers(n_clusters, size=n_subjects), return_inverse=True)[1]
-        starts.append(Start(f"random {n_clusters}", labels.astype(np.int64), rng.permutation(n_subjects)))
-    return starts
-
-
-def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
-    return np.random.default_rng(seed).permutation(n_subjects)
-
-
-def settle(problem: Problem, start: Start, max_sweeps: int, cancelled: Event) -> Restart:
-    """Sweep from a start until a full sweep moves nobody."""
+    A start that ignores sizes (the paper's) only settles.
+    """
     began = time.perf_counter()
-    arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, problem.log_concentration
-    minimum_gain = _minimum_gain(problem)
-    partition = new_partition(arrays, start.labels)
-    trace = [] if start.ignore_size else [log_joint(problem, partition)]
-    n_sweeps, converged = 0, False
-    while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
-        ignore_size = start.ignore_size and n_sweeps == 0
-        position = moves = 0
-        while position < start.order.size:
-            position, made = sweep(
-                arrays, prior, log_concentration, partition, start.order, position, minimum_gain, ignore_size
-            )
-            moves += made
-            if position < start.order.size:
-                partition = grow(arrays, partition)
-        n_sweeps += 1
-        # Sums that were added to and taken from drift in the last digits; from here they are exact again.
-        accumulate(arrays, partition)
-        trace.append(log_joint(problem, partition))
-        converged = moves == 0 and not ignore_size
+    rng = np.random.default_rng(start.seed)
+    labels = hasten(problem, start.labels) if start.hasten else start.labels
+    found = settle(problem, labels, start.order, max_sweeps, cancelled, ignore_size=start.ignore_size)
+    trace = list(found.trace)
+    hopeless: set[bytes] = set()  # hashes of the members of clusters that could not be divided with profit
+    while not start.ignore_size and found.converged and not cancelled.is_set():
+        gains = merge_gains(problem, found.partition)
+        changed = _merged(found, gains, minimum_gain(problem))
+        if changed is None:
+            changed = _divided(problem, found, gains, hopeless, rng, cancelled)
+        if changed is None:
+            break
+        found = settle(problem, changed, start.order, max_sweeps, cancelled)
+        trace += found.trace
     return Restart(
         start=start.name,
-        labels=partition.labels,
+        labels=found.partition.labels,
         log_joint=trace[-1],
         trace=np.array(trace),
-        n_sweeps=n_sweeps,
-        converged=converged,
+        n_sweeps=len(trace),
+        converged=found.converged,
         seconds=time.perf_counter() - began,
     )
+
+
+def _merged(found: Settled, gains: Array, least: float) -> Labels | None:
+    """Return labels with the two clusters merged whose merger raises the joint most; None if no merger does."""
+    kept, lost = np.unravel_index(gains.argmax(), gains.shape)
+    if gains[kept, lost] <= least:
+        return None
+    labels = found.partition.labels
+    return _compact(np.where(labels == lost, kept, labels))
+
+
+def _groups(gains: Array) -> Iterator[list[int]]:
+    """Yield the clusters to divide anew: each alone, then pairs, those first that lose least by a merger."""
+    n_clusters = gains.shape[0]
+    yield from ([cluster] for cluster in range(n_clusters))
+    first, second = np.triu_indices(n_clusters, k=1)
+    nearest = np.argsort(-gains[first, second], kind="stable")[: _PAIRS_PER_CLUSTER * n_clusters]
+    yield from ([int(first[pair]), int(second[pair])] for pair in nearest)
+
+
+def _divided(
+    problem: Problem,
+    found: Settled,
+    gains: Array,
+    hopeless: set[bytes],
+    rng: np.random.Generator,
+    cancelled: Event,
+) -> Labels | None:
+    """Return labels with a group of clusters divided anew, the first that raises the joint; None if none does."""
+    labels = found.partition.labels
+    for group in _groups(gains):
+        members = np.flatnonzero(np.isin(labels, group))
+        key = hashlib.blake2b(members.tobytes()).digest()
+        if members.size < 2 or key in hopeless or cancelled.is_set():
+            continue
+        gain, division = resettle(problem, labels, members, rng, cancelled)
+        if gain > minimum_gain(problem):
+            divided = labels.copy()
+            divided[members] = division + labels.max() + 1
+            return _compact(divided)
+        hopeless.add(key)
+    return None
+
+
+def _compact(labels: Labels) -> Labels:
+    """Rename clusters to 0 .. K - 1."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def run_restarts(
@@ -136,7 +134,7 @@ def run_restarts(
     n_jobs: int | None = None,
     finished: Callable[[Restart], object] = lambda restart: None,
 ) -> list[Restart]:
-    """Settle from every start, on threads; the results come in the order of the starts, whatever the threads did.
+    """Search from every start, on threads; the results come in the order of the starts, whatever the threads did.
 
     Parameters
     ----------
@@ -147,7 +145,7 @@ def run_restarts(
     """
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
-        futures = [pool.submit(settle, problem, start, max_sweeps, cancelled) for start in starts]
+        futures = [pool.submit(search_from, problem, start, max_sweeps, cancelled) for start in starts]
         try:
             for future in as_completed(futures):
                 finished(future.result())
@@ -173,8 +171,3 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _minimum_gain(problem: Problem) -> float:
-    """Return the smallest rise of the log joint that is not rounding: the error of a sum grows with its terms."""
-    return 1e-9 + 1e-13 * problem.cohort.n_subjects * len(problem.cohort.encoding.features)

@@ -50,9 +50,7 @@ class Findings:
         expected = {feature.name for feature in self.features}
         if set(self.comparisons["feature"]) != expected:
             different = sorted(expected ^ set(self.comparisons["feature"]))
-            raise ValueError(
-                f"comparisons and the model's schema differ in these features: {', '.join(different)}"
-            )
+            raise ValueError(f"comparisons and the model's schema differ in these features: {', '.join(different)}")
         for feature in self.features:
             for summaries in self.levels(feature).values():
                 sizes = {subtype: row["n"] + row["missing"] for subtype, row in summaries.items() if subtype}

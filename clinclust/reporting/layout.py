@@ -96,9 +96,7 @@ class Table:
     @property
     def group_lines(self) -> list[list[Span]]:
         """Lines of group headings, each text with the number of its columns; no line that would be empty."""
-        groups = [
-            (group, len(list(columns))) for group, columns in groupby(column.group for column in self.columns)
-        ]
+        groups = [(group, len(list(columns))) for group, columns in groupby(column.group for column in self.columns)]
         lines = [[(group[line], length) for group, length in groups] for line in (0, 1)]
         return [line for line in lines if any(text for text, _ in line)]
 

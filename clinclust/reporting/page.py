@@ -107,9 +107,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cells(table: Table, number: int) -> Iterator[str]:
     shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(
-        zip(table.columns, table.rows[number], shades, strict=True)
-    ):
+    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
         text = _shown(value, column, table.decimals_of(number))
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{text}</th>'

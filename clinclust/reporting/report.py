@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
+_SUBJECTS_ON_A_PAGE = 2000  # a browser is slow to show more, and nobody reads them there
+
 
 def write_report(
     model: MAPDP,
@@ -34,7 +36,8 @@ def write_report(
     """Write what a fitted model found as an Excel workbook or a web page.
 
     Both hold the same sheets: what was run, the profile of every subtype, the tests of every pair, the
-    subtype of every subject, and the missing values. They contain one row per subject, with its identifiers.
+    subtype of every subject, and the missing values. They contain one row per subject, with its identifiers
+    (a page of a large cohort: of the first 2,000).
 
     Parameters
     ----------
@@ -82,6 +85,7 @@ def write_report(
         comparisons = compare_subtypes(
             frame, model.labels_, model.schema_, min_size=min_size, significance_level=significance_level
         )
+    is_workbook = path.suffix.lower() == ".xlsx"
     findings = Findings(model, frame, comparisons, significance_level)
     findings.check_comparisons()
     moment = date_of_report(generated)
@@ -89,11 +93,11 @@ def write_report(
         summary(findings, moment),
         tables.subtypes(findings),
         tables.pairwise_tests(findings),
-        tables.assignments(findings),
+        tables.assignments(findings, at_most=None if is_workbook else _SUBJECTS_ON_A_PAGE),
         tables.missing_data(findings),
     ]
     title = model.schema_.title or "Subtype report"
-    if path.suffix.lower() == ".xlsx":
+    if is_workbook:
         from clinclust.reporting.workbook import write_workbook
 
         write_workbook(sheets, path, title=title, generated=moment)

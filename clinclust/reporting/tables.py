@@ -45,9 +45,7 @@ def subtypes(findings: Findings) -> Sheet:
     return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
 
 
-def _profile(
-    findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]
-) -> Table:
+def _profile(findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]) -> Table:
     groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
     kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
@@ -174,8 +172,8 @@ def certainty(probability: float) -> str:
     return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
 
 
-def assignments(findings: Findings) -> Sheet:
-    """Subtype of each subject, and how sure it is."""
+def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
+    """Subtype of each subject, and how sure it is; of the first `at_most` subjects."""
     model, frame = findings.model, findings.frame
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
@@ -193,9 +191,11 @@ def assignments(findings: Findings) -> Sheet:
     for identity, label, probabilities in zip(identities, labels, membership, strict=True):
         own = probabilities[label]
         rows.append([*identity, label + 1, own, certainty(own), *probabilities])
-    note = "Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."
-    table = Table("The subtype of every subject", columns, rows, stub=len(identifiers))
-    return Sheet("Assignments", [note], [table])
+    notes = ["Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."]
+    if at_most is not None and len(rows) > at_most:
+        notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
+    table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))
+    return Sheet("Assignments", notes, [table])
 
 
 def missing_data(findings: Findings) -> Sheet:

@@ -104,9 +104,7 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
         rows.add(_heading_cells(table))
         for number in range(len(table.rows)):
             if table.starts_band(number):
-                rows.add(
-                    [_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * len(table.columns[1:])]
-                )
+                rows.add([_Cell(table.bands[number], "band"), *[_Cell(None, "band")] * len(table.columns[1:])])
             rows.add(_body_cells(table, number))
         if not single:
             rows.add([])
@@ -160,9 +158,7 @@ def _group_cells(groups: Sequence[Span]) -> list[_Cell]:
 def _body_cells(table: Table, number: int) -> list[_Cell]:
     cells = []
     shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(
-        zip(table.columns, table.rows[number], shades, strict=True)
-    ):
+    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
         if column.overflow or (place < table.stub and not isinstance(value, str)):
             style = "running text"
         else:

@@ -22,8 +22,8 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
     ----------
     X : ndarray, shape (N, D)
         A column of only 0 and 1 (or booleans) becomes bernoulli, one of other numbers gaussian, one of texts
-        categorical with its sorted distinct texts as levels (ignored when there are fewer than two). NaN, None and
-        empty texts are missing.
+        categorical with its sorted distinct texts as levels (ignored when there are fewer than two).
+        NaN, None and empty texts are missing.
 
     Raises
     ------
@@ -37,14 +37,13 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
 
 
 def _feature(name: str, column: pd.Series) -> Feature:
-    if column.dtype == object:
-        column = column.infer_objects()
-    if pd.api.types.is_bool_dtype(column.dtype):
+    observed = column.dropna().infer_objects()
+    if pd.api.types.is_bool_dtype(observed.dtype):
         return Feature(name=name, likelihood="bernoulli")
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        binary = column.dropna().isin([0, 1]).all() and column.notna().any()
+    if pd.api.types.is_numeric_dtype(observed.dtype):
+        binary = observed.size > 0 and observed.isin([0, 1]).all()
         return Feature(name=name, likelihood="bernoulli" if binary else "gaussian")
-    levels = sorted({text for text in text_cells(column).texts if text})
+    levels = sorted({text for text in text_cells(observed).texts if text})
     if len(levels) < 2:
         return Feature(name=name, role="ignore")
     return Feature(name=name, likelihood="categorical", levels=tuple(levels))

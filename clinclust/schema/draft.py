@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import CohortError, SchemaError
-from clinclust.schema.cell_text import numbers_of
+from clinclust.schema.cell_text import numbers_of, shortened
 from clinclust.schema.draft_likelihood import likelihood_of_numbers, likelihood_of_texts
 from clinclust.schema.draft_missing import suspected_codes
 from clinclust.schema.failures import Failure, failures_frame
@@ -22,7 +22,7 @@ __all__ = ["draft_schema"]
 
 _ID_NAME = re.compile(
     r"(?:.*[_ .-])?(?:id|ids|nr|no|number|mrn|key|uuid|pid|identifier)"
-    r"|.*(?:patient|subject|participant|record|case|person|study)[_ .-]?(?:id|nr|no|number|code)?",
+    r"|(?:.*[_ .-])?(?:patient|subject|participant|record|case|person|study)[_ .-]?(?:id|nr|no|number|code)?",
     re.IGNORECASE,
 )
 _DATE = re.compile(
@@ -43,8 +43,8 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     Returns
     -------
     FeatureSchema
-        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it: likelihoods
-        are compared by their log marginal over all subjects together, before there are any subtypes.
+        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it:
+        likelihoods are compared by their log marginal over all subjects, as if there were no subtypes.
 
     Raises
     ------
@@ -54,16 +54,15 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         If it has no rows or columns, or column names that are not text, empty or not unique.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"draft_schema needs a pandas DataFrame (one row per subject), not {type(frame).__name__}"
-        )
+        raise TypeError(f"draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
     features, comments = [], {}
-    for name in frame.columns:
-        feature, reason = _draft(str(name), frame[name])
-        features.append(feature)
-        comments[feature.name] = reason
+    with np.errstate(all="ignore"):  # numbers of any size come along; what is not finite is never chosen
+        for name in frame.columns:
+            feature, reason = _draft(str(name), frame[name])
+            features.append(feature)
+            comments[feature.name] = reason
     schema = FeatureSchema(features)
     schema.comments.update(comments)
     return schema
@@ -72,17 +71,15 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
 def _refuse_names(frame: pd.DataFrame) -> None:
     failures = []
     if frame.columns.empty:
-        failures.append(
-            Failure("the table", "at least one column; it has none", repair="Check how the file was read.")
-        )
+        repair = "Check how the file was read."
+        failures.append(Failure("the table", "at least one column; it has none", repair=repair))
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
             repair = "Rename it, for instance: frame.columns = [f'column_{i}' for i in range(frame.shape[1])]"
             failures.append(Failure(str(name), "a column name that is text", repair=repair))
         elif (frame.columns == name).sum() > 1:
-            failures.append(
-                Failure(name, "one column of this name", repair="Rename or drop all but one of them.")
-            )
+            repair = "Rename or drop all but one of them."
+            failures.append(Failure(name, "one column of this name", repair=repair))
     if failures:
         raise CohortError(failures_frame(failures))
 
@@ -91,39 +88,35 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
     fields, reason = _propose(name, column)
     try:
         feature = Feature(name=name, **fields)
-        sound = (
-            feature.role == "ignore" or not read_column(feature, ("", *feature.missing_codes), column).faults
-        )
+        codes = ("", *feature.missing_codes)
+        sound = feature.role == "ignore" or not read_column(feature, codes, column).faults
     except SchemaError as error:
-        if "name" in getattr(error, "fields", ()):
+        if "name" in [field for field, _ in getattr(error, "by_field", [])]:
             raise
         sound = False
-    if not sound:
-        return Feature(
-            name=name, role="ignore"
-        ), f"not a column that a likelihood can read as it is ({reason})"
-    return feature, reason
+    if sound:
+        return feature, reason
+    return Feature(name=name, role="ignore"), f"no likelihood can read this column as it is ({reason})"
 
 
 def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
     """Return the fields of a feature for the column, and the reason."""
     cells = text_cells(column)
-    counted = pd.Series(
-        np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts)), index=cells.texts
-    )
-    counted = counted.groupby(level=0, sort=False).sum()  # texts that differ in white space are one
-    counted = counted[(counted > 0) & (counted.index != "")]
-    codes, remark = suspected_codes(list(counted.index), counted.to_numpy())
-    seen = counted.drop(codes)
-    texts, counts = list(seen.index), seen.to_numpy()
+    counted: dict[str, int] = {}
+    per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
+    for text, count in zip(cells.texts, per_text, strict=True):
+        if text and count:  # texts that differ in outer white space are one
+            counted[text] = counted.get(text, 0) + int(count)
+    codes, remark = suspected_codes(list(counted), np.array(list(counted.values()), dtype=np.int64))
+    seen = {text: count for text, count in counted.items() if text not in codes}
+    texts, counts = list(seen), np.array(list(seen.values()), dtype=np.int64)
     if not texts:
         return {"role": "ignore"}, _joined("no observed value", remark)
     if len(texts) == 1:
-        return {"role": "ignore"}, _joined(f"the same value in every subject observed: {texts[0]!r}", remark)
+        same = f"the same value in every subject observed: {shortened(texts[0])!r}"
+        return {"role": "ignore"}, _joined(same, remark)
     if pd.api.types.is_datetime64_any_dtype(column.dtype) or all(map(_DATE.fullmatch, texts)):
-        return {
-            "role": "ignore"
-        }, "dates: compute what matters from them, such as an age or a duration in years"
+        return {"role": "ignore"}, "dates: compute what matters from them, such as a duration in years"
     if _is_identifier(name, column, texts):
         return {"role": "id"}, "every row has its own value, so it names the subject"
     numbers = numbers_of(texts)
@@ -140,13 +133,14 @@ def _is_identifier(name: str, column: pd.Series, texts: list[str]) -> bool:
     """Whether every row has a different value of the kind that names things."""
     if len(texts) != len(column):
         return False
+    numbers = numbers_of(texts)
+    if np.isfinite(numbers).all():
+        whole = bool((np.floor(numbers) == numbers).all())
+        consecutive = len(texts) >= _FEWEST_FOR_AN_ID and numbers.max() - numbers.min() == len(numbers) - 1
+        return whole and (consecutive or _ID_NAME.fullmatch(name) is not None)
     if _ID_NAME.fullmatch(name):
         return True
-    numbers = numbers_of(texts)
-    if np.isnan(numbers).any():
-        return len(texts) >= _FEWEST_FOR_AN_ID and not any(" " in text or len(text) > 40 for text in texts)
-    consecutive = numbers.max() - numbers.min() == len(numbers) - 1 and (np.floor(numbers) == numbers).all()
-    return len(texts) >= _FEWEST_FOR_AN_ID and bool(consecutive)
+    return len(texts) >= _FEWEST_FOR_AN_ID and not any(" " in text or len(text) > 40 for text in texts)
 
 
 def _joined(reason: str, remark: str) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.schema import log_marginals
-from clinclust.schema.cell_text import canonical_text
 from clinclust.schema.expectations import LARGEST_COUNT
 
 __all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
@@ -52,14 +51,15 @@ def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts
     """
     distinct = np.unique(numbers)
     whole = bool((np.floor(numbers) == numbers).all()) and np.abs(numbers).max() <= LARGEST_COUNT
-    as_levels = len(distinct) == len(texts) and all(canonical_text(float(text)) == text for text in texts)
+    as_levels = len(distinct) == len(texts)  # no number is written in two ways
+    text_of = dict(zip(numbers.tolist(), texts, strict=True))
     if set(distinct) <= {0.0, 1.0}:
         return {"likelihood": "bernoulli"}, "only 0 and 1"
     if whole and distinct[-1] - distinct[0] < _LONGEST_SCALE:
-        return _scale(distinct, numbers, counts, as_levels)
+        return _scale(numbers, counts, text_of if as_levels else {})
     repeated = counts.sum() >= 3 * len(distinct)
     if as_levels and repeated and len(distinct) <= _LONGEST_SCALE and not whole:
-        levels = [canonical_text(float(number)) for number in distinct]
+        levels = [text_of[number] for number in distinct.tolist()]
         per_level = counts[np.argsort(numbers)].astype(np.float64)
         return _ordered(levels, per_level, f"{len(levels)} different values, not all whole")
     return _measurement(np.repeat(numbers, counts), whole)
@@ -70,11 +70,7 @@ def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
     if len(texts) == 2:
         return _two_texts(texts)
     if len(texts) > _MOST_LEVELS or counts.sum() < 2 * len(texts):
-        kind = (
-            "free text"
-            if np.mean([len(text) for text in texts]) > 30
-            else "too many different values for levels"
-        )
+        kind = "free text" if np.mean([len(text) for text in texts]) > 30 else "too many different values for levels"
         return {"role": "ignore"}, f"{kind} ({len(texts)} different among {counts.sum()})"
     levels = sorted(texts)
     folded = {text.casefold() for text in texts}
@@ -97,26 +93,24 @@ def _two_texts(texts: list[str]) -> Draft:
     return {"likelihood": "bernoulli", "levels": pair}, reason
 
 
-def _scale(
-    distinct: NDArray[np.float64], numbers: NDArray[np.float64], counts: NDArray[np.int64], as_levels: bool
-) -> Draft:
-    """Draft whole numbers within a short range: a scale, or a rare count."""
-    low, high = int(distinct[0]), int(distinct[-1])
-    if as_levels and len(distinct) == 2:
-        return _two_texts([str(int(number)) for number in distinct])
+def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dict[float, str]) -> Draft:
+    """Draft whole numbers within a short range: a scale, or a rare count.
+
+    `text_of` tells how the table writes each number; it is empty when some number is written in several ways,
+    so that numbers cannot be levels.
+    """
+    low, high = int(numbers.min()), int(numbers.max())
+    if len(text_of) == 2:
+        return _two_texts([text_of[number] for number in sorted(text_of)])
     per_step = np.zeros(high - low + 1)
     np.add.at(per_step, numbers.astype(np.int64) - low, counts)
-    fields: dict[str, dict[str, Any]] = {
-        "binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}
-    }
+    fields: dict[str, dict[str, Any]] = {"binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}}
     evidence = {"binomial": log_marginals.binomial(per_step)}
     if low == 0:
         fields["binomial"] = {"likelihood": "binomial", "trials": high}
-    if as_levels:
-        fields["categorical"] = {
-            "likelihood": "categorical",
-            "levels": [str(step) for step in range(low, high + 1)],
-        }
+    if text_of:
+        levels = [text_of.get(step, str(step)) for step in range(low, high + 1)]
+        fields["categorical"] = {"likelihood": "categorical", "levels": levels}
         evidence["categorical"] = log_marginals.categorical(per_step)
     if low >= 0:
         values = np.repeat(numbers, counts)
@@ -138,33 +132,28 @@ def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
     """Draft counts without an upper end, and measurements."""
     fields: dict[str, dict[str, Any]] = {"gaussian": {"likelihood": "gaussian"}}
     evidence: dict[str, float] = {}
-    with np.errstate(all="ignore"):
-        low = values.min()
-        try:
-            evidence["gaussian"] = log_marginals.gaussian(values)
-            if low > 0:
-                logs = np.log(values)
-                fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
-                evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
-            elif low == 0:
-                logs = np.log1p(values)
-                fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
-                evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
-            if low >= 0 and whole:
-                evidence |= {
-                    "poisson": log_marginals.poisson(values),
-                    "geometric": log_marginals.geometric(values),
-                }
-                fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
-            elif low >= 0:
-                evidence["exponential"] = log_marginals.exponential(values)
-                fields["exponential"] = {"likelihood": "exponential"}
-        except (
-            ValueError,
-            OverflowError,
-            ZeroDivisionError,
-        ):  # values too large or too close for their logarithms
-            return fields["gaussian"], "numbers of extreme size; check the unit"
+    low = values.min()
+    try:
+        evidence["gaussian"] = log_marginals.gaussian(values)
+        if low > 0:
+            logs = np.log(values)
+            fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
+            evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
+        elif low == 0:
+            logs = np.log1p(values)
+            fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
+            evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
+        if low >= 0 and whole:
+            evidence |= {
+                "poisson": log_marginals.poisson(values),
+                "geometric": log_marginals.geometric(values),
+            }
+            fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
+        elif low >= 0:
+            evidence["exponential"] = log_marginals.exponential(values)
+            fields["exponential"] = {"likelihood": "exponential"}
+    except (ValueError, OverflowError, ZeroDivisionError):  # too large or too close together for a logarithm
+        return fields["gaussian"], "numbers of extreme size; check the unit"
     return _best(fields, evidence, "whole numbers" if whole else "numbers")
 
 

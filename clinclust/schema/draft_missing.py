@@ -7,26 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import numbers_of
+from clinclust.schema.cell_text import numbers_of, shortened
 
 __all__ = ["suspected_codes"]
 
 _WORDS = frozenset(
-    (
-        "na",
-        "n/a",
-        "#n/a",
-        "nan",
-        "<na>",
-        "nat",
-        "null",
-        "unknown",
-        "unk",
-        "missing",
-        "not known",
-        "not available",
-    )
-    + ("not done", "n.a.", "nd", "n.d.", ".", "..", "?", "-", "--")
+    {"na", "n/a", "#n/a", "n.a.", "nan", "<na>", "nat", "null", "unknown", "unk", "missing", "not known"}
+    | {"not available", "not done", "nd", "n.d.", ".", "..", "?", "-", "--"}
 )
 _NUMBERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 9.0, 99.0, 999.0, 9999.0, 88.0, 888.0)
 _ODD_TEXTS = 5  # a column of numbers may hold this many different texts that are not numbers ...
@@ -44,32 +31,26 @@ def suspected_codes(texts: list[str], counts: NDArray[np.int64]) -> tuple[list[s
         How many cells hold each.
     """
     numbers = numbers_of(texts)
-    words = [text for text in texts if text.casefold() in _WORDS]
-    finite = np.isfinite(numbers)
-    plain = numbers[finite]
-    remarks = []
-    if words:
-        remarks.append(f"{_quoted(words)} taken for missing")
-    odd = [text for text, is_finite in zip(texts, finite, strict=True) if not is_finite and text not in words]
-    is_odd = np.array([text in set(odd) for text in texts], dtype=bool)
-    codes: list[str] = []
-    if (
-        odd
-        and len(odd) <= _ODD_TEXTS
-        and counts[is_odd].sum() <= _ODD_SHARE * counts.sum()
-        and plain.size > 2
-    ):
+    is_word = np.array([text.casefold() in _WORDS for text in texts], dtype=bool)
+    if "-" in texts and "+" in texts:  # minus as the opposite of plus
+        is_word[texts.index("-")] = False
+    is_number = np.isfinite(numbers)
+    is_odd = ~is_number & ~is_word
+    remarks, codes = [], [text for text, word in zip(texts, is_word, strict=True) if word]
+    if codes:
+        remarks.append(f"{_quoted(codes)} taken for missing")
+    few = is_odd.sum() <= _ODD_TEXTS and counts[is_odd].sum() <= _ODD_SHARE * counts.sum()
+    if is_odd.any() and few and is_number.sum() > 2:
+        odd = [text for text, is_it in zip(texts, is_odd, strict=True) if is_it]
         remarks.append(f"{_quoted(odd)} not a number: taken for missing until you decide otherwise")
         codes += odd
-    if plain.size and len(words) + len(codes) + plain.size == len(texts):
-        found = _outlying(plain)
+    if is_number.any() and len(codes) + is_number.sum() == len(texts):
+        found = _outlying(numbers[is_number])
         outliers = [text for text, number in zip(texts, numbers, strict=True) if number in found]
         if outliers:
-            remarks.append(
-                f"{_quoted(outliers)} lies apart from all other values: taken for a code of missing"
-            )
+            remarks.append(f"{_quoted(outliers)} lies apart from all other values: taken for missing")
             codes += outliers
-    return words + codes, "; ".join(remarks)
+    return codes, "; ".join(remarks)
 
 
 def _outlying(numbers: NDArray[np.float64]) -> set[float]:
@@ -86,4 +67,4 @@ def _outlying(numbers: NDArray[np.float64]) -> set[float]:
 
 
 def _quoted(texts: list[str]) -> str:
-    return ", ".join(map(repr, texts[:_ODD_TEXTS]))
+    return ", ".join(repr(shortened(text)) for text in texts[:_ODD_TEXTS])

@@ -38,7 +38,7 @@ def holds_whole_numbers(feature: Feature) -> bool:
 
 
 def limits(feature: Feature) -> tuple[float, float]:
-    """Return the smallest and the largest value of a feature without levels, both allowed, in its own unit."""
+    """Return the smallest and the largest value that a feature without levels allows, in its own unit."""
     if feature.likelihood == "bernoulli":
         return 0.0, 1.0
     if feature.likelihood == "binomial":
@@ -54,7 +54,7 @@ def limits(feature: Feature) -> tuple[float, float]:
 
 
 def transform_limit(feature: Feature) -> tuple[float, bool]:
-    """Return the limit below which the transform gives no usable value, and whether the limit itself is usable.
+    """Return the limit below which the transform has no usable value, and whether the limit itself is usable.
 
     An exponential is positive after its transform, so its logarithm needs values of at least 1.
     """

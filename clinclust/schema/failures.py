@@ -11,27 +11,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import canonical_text
+from clinclust.schema.cell_text import canonical_text, shortened
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.reading import read_column
 
 if TYPE_CHECKING:
+    from pandera.errors import SchemaError
+
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = [
-    "Failure",
-    "column_failures",
-    "duplicate_identifiers",
-    "failures_frame",
-    "user_check_failure",
-]
+__all__ = ["Failure", "column_failures", "duplicate_identifiers", "failures_frame", "user_check_failure"]
 
 _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
 _CELLS_SEARCHED = 10_000  # distinct examples are looked for among this many failing cells
-_EXAMPLE_LENGTH = 60
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
@@ -78,20 +73,19 @@ def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd
             failure = _failure_of_rows(feature.name, expected.text, faults[expected.kind], column)
             repair = _repair(feature, expected.kind, [canonical_text(value) for value in failure.examples])
             shown = [] if expected.kind == "observed" else failure.examples
-            failures.append(
-                Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair)
-            )
+            failures.append(Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair))
     return failures
 
 
-def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows that carry the same identifier (a combination, when there are several ids)."""
+def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
+    """Return the failure of rows that carry the same identifier (a combination if there are several ids)."""
+    ids = [feature.name for feature in schema.ids]
     if not ids or not set(ids) <= set(table.columns):
         return []
     keys = pd.DataFrame(
         {
-            name: read_column(schema[name], schema.missing_codes_of(schema[name]), table[name]).values
-            for name in ids
+            feature.name: read_column(feature, schema.missing_codes_of(feature), table[feature.name]).typed
+            for feature in schema.ids
         }
     )
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
@@ -105,21 +99,21 @@ def duplicate_identifiers(ids: list[str], schema: FeatureSchema, table: pd.DataF
             int(repeated.sum()),
             _first_rows(repeated, table.index),
             list(joined.unique()[:_EXAMPLES_SHOWN]),
-            "Keep one row per subject: frame.drop_duplicates(), or give the feature that tells them apart role: id.",
+            "Keep one row per subject, or give the feature that tells the rows apart role: id as well.",
         )
     ]
 
 
-def user_check_failure(name: str | None, error: Any, table: pd.DataFrame) -> Failure:
+def user_check_failure(name: str | None, error: SchemaError, table: pd.DataFrame) -> Failure:
     """Return the failure of a check that a user's own pandera schema brought along."""
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
     expected = f"{asked} (a check of the pandera schema)"
     repair = "Correct the cells, or change the check in the pandera schema."
     column = name or "the table"
     output = error.check_output
-    if isinstance(output, pd.Series) and output.dtype == bool and isinstance(table.index, pd.Index):
+    if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
         rows = np.zeros(len(table), dtype=bool)
-        failing = output.index[~output.to_numpy()]
+        failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
         if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(table))).all():
             rows[failing.to_numpy()] = True
             if name is not None:
@@ -146,14 +140,13 @@ def _first_rows(rows: NDArray[np.bool_], index: pd.Index) -> list[Any]:
     return list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
 
 
-def _short(value: Any) -> Any:
+def _short(value: object) -> object:
     """Return a plain Python value; anything long as shortened text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float, complex)) or value is None:
         return value
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= _EXAMPLE_LENGTH else text[: _EXAMPLE_LENGTH - 3] + "..."
+    return shortened(value if isinstance(value, str) else str(value))
 
 
 def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
@@ -168,9 +161,7 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     if kind == "finite":
         return _CORRECT
     if kind == "whole":
-        return (
-            "Round the values, or choose a likelihood for numbers that are not whole (gaussian, exponential)."
-        )
+        return "Round the values, or choose a likelihood for any numbers (gaussian, exponential)."
     if kind == "transform":
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
@@ -185,17 +176,18 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
     def any_like(pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(text) for text in examples)
 
-    if any_like(_THOUSANDS):
+    has_decimal_comma = any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples)
+    if any_like(_THOUSANDS) and not has_decimal_comma:
+        return "Write numbers without separators of thousands, and decimals after a point. " + _CORRECT
+    if has_decimal_comma:
         return (
-            "Write numbers without separators between thousands (a comma for the decimals must be a point). "
-            + _CORRECT
+            "Write a decimal point, not a decimal comma: "
+            f"frame[{name!r}] = frame[{name!r}].str.replace(',', '.', regex=False)."
         )
-    if any_like(_DECIMAL_COMMA):
-        return f"Write a decimal point, not a decimal comma: frame[{name!r}] = frame[{name!r}].str.replace(',', '.')."
     if any_like(_CENSORED):
-        return "Values beyond a limit of detection: put a number in their place, or list them under `missing_codes`."
+        return "Values beyond a limit of detection: replace them by numbers, or list them in `missing_codes`."
     if any_like(_DATE_OR_TIME):
-        return "Dates and times are not numbers: compute one from them (such as years since), or use role: ignore."
+        return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
         return "Use bernoulli with these two values as `levels`. " + _CORRECT
     return _CORRECT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,20 +17,18 @@ from clinclust.schema.nearest import did_you_mean, nearest
 __all__ = ["Feature", "FeatureError"]
 
 Role = Literal["cluster", "describe", "id", "ignore"]
-LikelihoodName = Literal[
-    "bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"
-]
+LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
 Transform = Literal["log", "log1p", "sqrt"]
+_CHOICES = {"role": get_args(Role), "likelihood": get_args(LikelihoodName), "transform": get_args(Transform)}
 
 
 class FeatureError(SchemaError):
     """The problems of one feature, each with the field that it is about (None: the feature as a whole)."""
 
     def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
-        self.fields = [field for field, _ in problems]
-        self.sentences = [f"{field}: {text}" if field else text for field, text in problems]
+        self.by_field = problems
         feature = name if isinstance(name, str) and name else "a feature without a name"
-        super().__init__([f"{feature}: {sentence}" for sentence in self.sentences])
+        super().__init__([f"{feature}: {field}: {text}" if field else f"{feature}: {text}" for field, text in problems])
 
 
 class Feature(BaseModel):
@@ -41,13 +39,14 @@ class Feature(BaseModel):
     name : str
         The column's name in the table, exactly as written there.
     role : {"cluster", "describe", "id", "ignore"}
-        ``cluster`` (the default): the subtypes are found from it. ``describe``: reported and tested, never clustered
-        on. ``id``: names the subject. ``ignore``: dropped; it need not be in the table.
+        ``cluster`` (the default): the subtypes are found from it. ``describe``: reported and tested, never
+        clustered on. ``id``: names the subject. ``ignore``: dropped; it need not be in the table.
     likelihood : str
-        ``bernoulli``, ``binomial``, ``categorical``, ``poisson``, ``geometric``, ``exponential`` or ``gaussian``.
+        ``bernoulli``, ``binomial``, ``categorical``, ``poisson``, ``geometric``, ``exponential`` or
+        ``gaussian``.
     levels : tuple of str
-        The values as the table writes them. For a bernoulli no, then yes (without levels the column holds 0 and 1);
-        for a binomial from lowest to highest, scored 0, 1, ...; for a categorical in any order.
+        The values as the table writes them. For a bernoulli no, then yes (without levels the column holds 0
+        and 1); for a binomial from lowest to highest, scored 0, 1, ...; for a categorical in any order.
     trials : int
         Of a binomial whose values are 0 to `trials`.
     minimum, maximum : float
@@ -88,7 +87,7 @@ class Feature(BaseModel):
     complete: YesNo = False
     prior: Prior | None = None
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -157,7 +156,7 @@ class Feature(BaseModel):
         return self.model_dump(exclude_defaults=True)
 
 
-def _problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str | None, str]]:
+def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[str | None, str]]:
     """Say in plain words what pydantic found, and what the fields that it accepted still lack."""
     problems: list[tuple[str | None, str]] = []
     meant: set[str | None] = set()  # known keys that unknown ones were probably meant to be
@@ -169,27 +168,19 @@ def _problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str 
             problems.append((field, f"unknown key.{did_you_mean(field, Feature.model_fields)}"))
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
-            choices = [
-                choice.strip("'") for choice in found["ctx"]["expected"].replace(" or ", ", ").split(", ")
-            ]
-            given = found["input"]
-            problems.append(
-                (field, f"must be one of {', '.join(choices)}, not {given!r}.{_hint(given, choices)}")
-            )
+            choices, given = _CHOICES[field], found["input"]
+            hint = did_you_mean(given, choices) if isinstance(given, str) else ""
+            problems.append((field, f"must be one of {', '.join(choices)}, not {given!r}.{hint}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
     faulty = {field for field, _ in problems} | meant | {"name"}
     if "role" not in faulty and "likelihood" not in faulty:
-        sound = {key: value for key, value in fields.items() if key not in faulty}
+        rest = {key: value for key, value in fields.items() if key not in faulty}
         try:
-            Feature(name=str(fields.get("name") or "x"), **sound)
+            Feature(name="x", **rest)
         except FeatureError as rules:
-            related = {"levels", "trials", "minimum", "maximum", "prior"}
-            for field, sentence in zip(rules.fields, rules.sentences, strict=True):
-                if field not in faulty and not (field in related and faulty & related):
-                    problems.append((field, sentence.removeprefix(f"{field}: ")))
+            scale = {"levels", "trials", "minimum", "maximum"} if fields.get("likelihood") == "binomial" else set()
+            for rule in rules.by_field:
+                if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
+                    problems.append(rule)
     return problems
-
-
-def _hint(given: object, choices: list[str]) -> str:
-    return did_you_mean(given, choices) if isinstance(given, str) else ""

@@ -42,7 +42,7 @@ class FeatureSchema:
     Attributes
     ----------
     comments : dict of str to str
-        Remarks about features by name, written above them by `to_yaml`. They are no part of the schema's identity.
+        Remarks about features by name, written above them by `to_yaml`. No part of the schema's identity.
     """
 
     __slots__ = ("_by_name", "_extras", "_features", "_settings", "comments")
@@ -144,9 +144,7 @@ class FeatureSchema:
         return hash((self._features, self._settings))
 
     def __repr__(self) -> str:
-        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(
-            sort=False
-        )
+        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
 
@@ -165,9 +163,7 @@ class FeatureSchema:
             [feature for feature in self._features if feature.name in wanted], other_columns="ignore"
         )
 
-    def _with_features(
-        self, features: list[Feature], other_columns: Literal["error", "ignore"]
-    ) -> FeatureSchema:
+    def _with_features(self, features: list[Feature], other_columns: Literal["error", "ignore"]) -> FeatureSchema:
         schema = FeatureSchema(
             features, title=self.title, missing_codes=self.missing_codes, other_columns=other_columns
         )
@@ -247,11 +243,12 @@ class FeatureSchema:
 
     @classmethod
     def from_pandera(cls, schema: pa.DataFrameSchema) -> FeatureSchema:
-        """Read a pandera schema whose columns carry ``metadata={"clinclust": {...}}`` with the keys of `Feature`.
+        """Read a pandera schema whose columns carry ``metadata={"clinclust": {...}}`` (fields of `Feature`).
 
         Columns without that metadata are ignored. Checks that a feature can express become its `minimum`,
-        `maximum` or `levels`; all other checks stay in force in `validate`, where they see the validated column.
-        The column's dtype is replaced by that of the likelihood.
+        `maximum` or `levels`, and ``nullable=False`` becomes `complete`; all other checks stay in force in
+        `validate`, where they see the validated column. Its dtype is that of the likelihood, whatever the
+        pandera schema says, and columns may come in any order.
 
         Raises
         ------

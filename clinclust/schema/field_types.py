@@ -12,7 +12,7 @@ from clinclust.schema.cell_text import NUMBER, canonical_text
 __all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "codes", "text"]
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Return `value` when it is text that says something; raise ValueError otherwise."""
     if not isinstance(value, str):
         raise ValueError(f"must be text, not {value!r}")
@@ -25,9 +25,7 @@ def _encodable(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{value!r} holds half of a character (a lone surrogate), which no file can store"
-        ) from None
+        raise ValueError(f"{value!r} holds half of a character (a lone surrogate), which no file can store") from None
     return value
 
 
@@ -42,20 +40,20 @@ def _number(value: Any) -> float:
     return number
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     number = _number(value)
     if number != math.floor(number) or number < 1:
         raise ValueError(f"must be a whole number of at least 1, not {value!r}")
     return int(number)
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: object) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"must be a list, not {value!r}")
     return list(value)
 
 
-def _levels(value: Any) -> tuple[str, ...]:
+def _levels(value: object) -> tuple[str, ...]:
     levels = _items(value)
     for level in levels:
         if not isinstance(level, str):
@@ -69,7 +67,7 @@ def _levels(value: Any) -> tuple[str, ...]:
     return tuple(levels)
 
 
-def codes(value: Any) -> tuple[str, ...]:
+def codes(value: object) -> tuple[str, ...]:
     """Return missing codes, given as text or numbers, as text; raise ValueError for anything else."""
     given = _items(value)
     for code in given:
@@ -79,7 +77,7 @@ def codes(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(canonical_text(code) for code in given))
 
 
-def _yes_no(value: Any) -> bool:
+def _yes_no(value: object) -> bool:
     if isinstance(value, bool):
         return value
     if value in ("true", "false"):
@@ -87,15 +85,13 @@ def _yes_no(value: Any) -> bool:
     raise ValueError(f"must be true or false, not {value!r}")
 
 
-def _prior(value: Any) -> dict[str, float | list[float]]:
+def _prior(value: object) -> dict[str, float | list[float]]:
     if not isinstance(value, dict):
         raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {value!r}")
     read: dict[str, float | list[float]] = {}
     for name, given in value.items():
         try:
-            read[str(name)] = (
-                [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
-            )
+            read[str(name)] = [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
     return read

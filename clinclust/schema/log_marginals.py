@@ -1,7 +1,7 @@
-"""How well each likelihood explains one column as a whole: log marginals under weak priors, for drafting only.
+"""How well each likelihood explains one column as a whole: log marginals under weak priors, for drafting.
 
-All values of one column are log probabilities (or densities in the column's own unit, which for whole numbers are
-probabilities of cells one unit wide), so they compare.
+All are log probabilities, or log densities in the column's own unit (of whole numbers: of cells one unit
+wide), so those of one column compare.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Values = NDArray[np.float64]
 
 
 def categorical(counts: Values) -> float:
-    """Levels with these counts, flat Dirichlet prior."""
+    """Score levels with these counts, flat Dirichlet prior."""
     from scipy.special import gammaln
 
     return float(gammaln(len(counts)) - gammaln(len(counts) + counts.sum()) + gammaln(1 + counts).sum())
 
 
 def binomial(counts: Values) -> float:
-    """Scores 0, 1, ..., with these counts, flat beta prior; the trials are one fewer than the scores."""
+    """Score a scale 0, 1, ..., with these counts, flat beta prior; one trial fewer than steps."""
     from scipy.special import betaln, gammaln
 
     trials, scores = len(counts) - 1, np.arange(len(counts))
@@ -34,24 +34,22 @@ def binomial(counts: Values) -> float:
 
 
 def poisson(values: Values) -> float:
-    """Counts, gamma prior with the strength of one subject at the observed mean."""
+    """Score counts, gamma prior with the strength of one subject at the observed mean."""
     from scipy.special import gammaln
 
     total, n, rate = values.sum(), len(values), 1 / values.mean()
-    return float(
-        math.log(rate) + gammaln(1 + total) - (1 + total) * math.log(rate + n) - gammaln(values + 1).sum()
-    )
+    return float(math.log(rate) + gammaln(1 + total) - (1 + total) * math.log(rate + n) - gammaln(values + 1).sum())
 
 
 def geometric(values: Values) -> float:
-    """Counts of failures before a success, flat beta prior."""
+    """Score counts of failures before a success, flat beta prior."""
     from scipy.special import betaln
 
     return float(betaln(1 + len(values), 1 + values.sum()))
 
 
 def exponential(values: Values) -> float:
-    """Waiting times, gamma prior with the strength of one subject at the observed mean."""
+    """Score waiting times, gamma prior with the strength of one subject at the observed mean."""
     from scipy.special import gammaln
 
     total, n, rate = values.sum(), len(values), values.mean()
@@ -59,7 +57,7 @@ def exponential(values: Values) -> float:
 
 
 def gaussian(values: Values) -> float:
-    """Measurements, normal-gamma prior with mean and variance as observed (kappa 10/N, shape 1)."""
+    """Score measurements, normal-gamma prior with mean and variance as observed (kappa 10/N, shape 1)."""
     from scipy.special import gammaln
 
     n, variance = len(values), values.var()

@@ -9,7 +9,7 @@ __all__ = ["did_you_mean", "nearest"]
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice closest to `word`, letter case and surrounding space aside, or None when none is close."""
+    """Return the choice closest to `word`, letter case and outer space aside; None when none is close."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.strip().casefold(), choice)

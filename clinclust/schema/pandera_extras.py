@@ -49,8 +49,8 @@ class PanderaExtras:
     def refuse_yaml(self) -> None:
         """Raise SchemaError when there is anything that a YAML schema would lose."""
         problems = [
-            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera code, "
-            "or say the same with `levels`, `minimum` and `maximum` and remove it there"
+            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
+            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
             for name, asked in self._asked()
         ]
         if problems:
@@ -58,12 +58,8 @@ class PanderaExtras:
 
     def _asked(self) -> list[tuple[str, str]]:
         asked = [
-            (name, f"the check {check.error or check.name}")
-            for name, all_ in self.checks.items()
-            for check in all_
+            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
         ]
-        asked += [
-            (name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_
-        ]
+        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
         asked += [(name, "unique=True") for name in self.unique]
         return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]

@@ -43,10 +43,8 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         parsers[name] = [parser for parser in column.parsers if not _is_own(parser)]
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
-    if schema.parsers:
-        problems.append(
-            "parsers of the whole table may move rows: apply them to the table before it is validated"
-        )
+    if not all(map(_is_own, schema.parsers)):
+        problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
     ids = [feature.name for feature in features if feature.role == "id"]
@@ -79,11 +77,11 @@ def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]
     return {"title": schema.title, **known}
 
 
-def _is_own(parser: Any) -> bool:
+def _is_own(parser: pa.Parser) -> bool:
     return str(parser.name).startswith(OWN_CHECK)
 
 
-def _feature(name: Any, column: pa.Column, problems: list[str]) -> Feature | None:
+def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | None:
     metadata: Any = (column.metadata or {}).get(METADATA_KEY)
     if metadata is None:
         metadata = {"role": "ignore"}
@@ -93,9 +91,7 @@ def _feature(name: Any, column: pa.Column, problems: list[str]) -> Feature | Non
         )
         return None
     if column.regex:
-        problems.append(
-            f"{name}: a column given by a regular expression has no single name; write the columns out"
-        )
+        problems.append(f"{name}: a column given by a regular expression has no single name; write the columns out")
         return None
     fields = {"name": name, "label": column.title, "description": column.description, **metadata}
     fields = {key: value for key, value in fields.items() if value is not None}
@@ -132,10 +128,10 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]
     return {key: value for key, value in found.items() if key not in fields}
 
 
-def _allowed_values(check: Any) -> list[Any] | None:
+def _allowed_values(check: pa.Check) -> list[Any] | None:
     if check.name != "isin":
         return None
-    allowed = check.statistics["allowed_values"]
+    allowed = (check.statistics or {})["allowed_values"]
     if isinstance(allowed, (set, frozenset)):  # has no order: take the alphabet's
         return sorted(allowed, key=canonical_text)
     return list(allowed)
@@ -151,7 +147,7 @@ def _range_of_checks(column: pa.Column) -> tuple[float, float]:
     return low, high
 
 
-def _closed_range(check: Any) -> tuple[float, float] | None:
+def _closed_range(check: pa.Check) -> tuple[float, float] | None:
     """Return the range that a check states exactly, both ends allowed; None when it states something else."""
     statistics = check.statistics or {}
     low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
@@ -170,7 +166,7 @@ def _closed_range(check: Any) -> tuple[float, float] | None:
 
 
 def _steps(values: list[float]) -> range:
-    """Return the whole numbers from the smallest to the largest of `values`; nothing when these are not whole."""
+    """Return the whole numbers between the ends of `values`; none when they cannot be all of `values`."""
     low, high = min(values), max(values)
     return range(int(low), int(high) + 1) if low == low and high - low < len(values) else range(0)
 
@@ -180,7 +176,7 @@ def _checks_beyond(feature: Feature, column: pa.Column) -> list[Any]:
     return [check for check in column.checks if kind_of(check) is None and not _is_implied(feature, check)]
 
 
-def _is_implied(feature: Feature, check: Any) -> bool:
+def _is_implied(feature: Feature, check: pa.Check) -> bool:
     if feature.role == "id" or check.raise_warning:
         return False
     if feature.levels is not None:
@@ -192,7 +188,7 @@ def _is_implied(feature: Feature, check: Any) -> bool:
     return bounds[0] <= low and high <= bounds[1]
 
 
-def _levels_pass(levels: tuple[str, ...], check: Any) -> bool:
+def _levels_pass(levels: tuple[str, ...], check: pa.Check) -> bool:
     """Whether every level satisfies one of pandera's own checks, so that every cell will."""
     allowed = _allowed_values(check)
     if allowed is not None:

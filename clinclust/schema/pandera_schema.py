@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,8 @@ _CASES_KEPT = 5  # pandera writes every failing cell into its message; half a mi
 def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
     """Return the pandera schema of `schema`.
 
-    A parser reads each column: when every cell is sound the typed column takes its place, otherwise the column stays
-    as it came, for the checks to point at the cells at fault. Each check carries its expectation as error text.
+    A parser reads each column: when every cell is sound the typed column takes its place, otherwise it stays
+    as it came, for the checks to point at the cells at fault. Each check has its expectation as error text.
     """
     import pandera.pandas as pa
 
@@ -42,8 +42,8 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
     frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
     return pa.DataFrameSchema(
         {feature.name: _column(schema, feature) for feature in schema},
+        parsers=pa.Parser(_refuse_repeated, name=OWN_CHECK + "names"),
         strict=True if schema.other_columns == "error" else "filter",
-        unique_column_names=True,
         title=schema.title,
         metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes)}},
         **frame,
@@ -53,7 +53,9 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
 def kind_of(check: object) -> Kind | None:
     """Return the kind of expectation that a check stands for, None for a check that is not ours."""
     name = getattr(check, "name", None)
-    return name.removeprefix(OWN_CHECK) if isinstance(name, str) and name.startswith(OWN_CHECK) else None  # type: ignore[return-value]
+    if not isinstance(name, str) or not name.startswith(OWN_CHECK):
+        return None
+    return cast("Kind", name.removeprefix(OWN_CHECK))
 
 
 def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
@@ -91,9 +93,21 @@ def _check(read: Callable[[pd.Series], Reading], kind: Kind, text: str) -> pa.Ch
     )
 
 
+def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Raise pandera's error for repeated column names, which its parsers of columns cannot cope with."""
+    from pandera.errors import SchemaError, SchemaErrorReason
+
+    repeated = list(frame.columns[frame.columns.duplicated()].unique())
+    if repeated:
+        message = f"column names must differ; repeated: {', '.join(map(str, repeated))}"
+        reason = SchemaErrorReason.DUPLICATE_COLUMN_LABELS
+        raise SchemaError(schema=None, data=frame, message=message, reason_code=reason)  # type: ignore[no-untyped-call]
+    return frame
+
+
 def _typed_if_sound(read: Callable[[pd.Series], Reading], column: pd.Series) -> pd.Series:
     reading = read(column)
-    return column if reading.faults else reading.values
+    return column if reading.faults else reading.typed
 
 
 def _passes(read: Callable[[pd.Series], Reading], kind: Kind, column: pd.Series) -> pd.Series:

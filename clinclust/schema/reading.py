@@ -1,20 +1,16 @@
-"""Read one column as its feature says: cells of any type become typed values, and what cannot be read is named."""
+"""Read one column as its feature says: cells of any type become typed values, or are named as at fault."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.schema.cell_text import canonical_text, number_of, numbers_of
-from clinclust.schema.expectations import (
-    Kind,
-    holds_whole_numbers,
-    limits,
-    transform_limit,
-)
+from clinclust.schema.expectations import Kind, holds_whole_numbers, limits, transform_limit
 from clinclust.schema.feature import Feature
 
 __all__ = ["ID_DTYPE", "Reading", "TextCells", "read_column", "text_cells"]
@@ -28,13 +24,13 @@ class Reading:
 
     Attributes
     ----------
-    values : pandas.Series, shape (N,)
+    typed : pandas.Series, shape (N,)
         Typed values; missing where the cell is missing or at fault.
     faults : dict of str to bool ndarray, shape (N,)
         For each kind of expectation that some cell fails, the rows that fail it (a row fails at most one).
     """
 
-    values: pd.Series
+    typed: pd.Series
     faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
 
 
@@ -81,12 +77,11 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     """
 
     def text(value: object) -> str:
-        return (
-            str(int(value))
-            if truth_as_number and isinstance(value, (bool, np.bool_))
-            else canonical_text(value)
-        )
+        is_truth = truth_as_number and isinstance(value, (bool, np.bool_))
+        return canonical_text(int(bool(value)) if is_truth else value)
 
+    codes: Any
+    uniques: Any
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy(dtype=np.intp)
         texts = [text(value) for value in column.cat.categories]
@@ -101,7 +96,7 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
     else:
         codes, uniques = pd.factorize(column)
         texts = [text(value) for value in uniques]
-    return TextCells(codes, texts)
+    return TextCells(np.asarray(codes, dtype=np.intp), texts)
 
 
 def _holds_text_only(column: pd.Series) -> bool:
@@ -111,16 +106,15 @@ def _holds_text_only(column: pd.Series) -> bool:
 
 
 def _is_missing(value: object) -> bool:
-    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))  # type: ignore[call-overload]
 
 
 def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     cells = text_cells(column)
-    missing = (cells.codes < 0) | cells.pick(
-        np.array([text in missing_codes for text in cells.texts], dtype=bool)
-    )
-    texts = np.array([*cells.texts, None], dtype=object)
-    texts = np.where(missing, None, texts[cells.codes])
+    is_code = np.array([text in missing_codes for text in cells.texts], dtype=bool)
+    missing = (cells.codes < 0) | cells.pick(is_code)
+    texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
+    texts[missing] = None
     values = pd.Series(texts, index=column.index, name=column.name, dtype=ID_DTYPE)
     return Reading(values, _only_present({"observed": missing}))
 
@@ -138,7 +132,7 @@ def _read_levels(
         codes = level_of_text[cells.codes]
         known = np.array([text in index_of or text in missing_codes for text in cells.texts], dtype=bool)
         unknown = cells.pick(~known)
-    typed = pd.Categorical.from_codes(codes, dtype=dtype)  # type: ignore[call-overload]
+    typed = pd.Categorical.from_codes(codes, dtype=dtype)
     values = pd.Series(typed, index=column.index, name=column.name)
     absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
     return Reading(values, _only_present({"observed": absent, "level": unknown}))
@@ -168,7 +162,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
     return Reading(_typed(feature, values, column), _only_present(faults))
 
 
-def _is_numeric(dtype: object) -> bool:
+def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool:
     api = pd.api.types
     return api.is_numeric_dtype(dtype) and not api.is_bool_dtype(dtype) and not api.is_complex_dtype(dtype)
 

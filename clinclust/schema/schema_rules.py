@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, cast
 
 from clinclust.errors import SchemaError
 from clinclust.schema.feature import Feature
@@ -25,9 +25,7 @@ class Settings:
     other_columns: Literal["error", "ignore"]
 
 
-def settings_of(
-    features: tuple[Feature, ...], title: Any, missing_codes: Any, other_columns: Any
-) -> Settings:
+def settings_of(features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object) -> Settings:
     """Check what a schema is made of and return its settings.
 
     Raises
@@ -36,15 +34,16 @@ def settings_of(
         Listing everything that is wrong.
     """
     problems = []
+    sound_title: str | None = None
+    sound_codes: tuple[str, ...] = ()
     try:
-        title = None if title is None else text(title)
+        sound_title = None if title is None else text(title)
     except ValueError as error:
         problems.append(f"title: {error}")
     try:
-        missing_codes = codes(missing_codes)
+        sound_codes = codes(missing_codes)
     except ValueError as error:
         problems.append(f"missing_codes: {error}")
-        missing_codes = ()
     if other_columns not in OTHER_COLUMNS:
         hint = did_you_mean(str(other_columns), OTHER_COLUMNS)
         problems.append(f"other_columns: must be error or ignore, not {other_columns!r}.{hint}")
@@ -53,10 +52,10 @@ def settings_of(
     if not features:
         problems.append("features: there is none")
     if not strangers:
-        problems += [f"{name}: {problem}" for name, problem in clashes(features, missing_codes)]
+        problems += [f"{name}: {problem}" for name, problem in clashes(features, sound_codes)]
     if problems:
         raise SchemaError(problems)
-    return Settings(title, missing_codes, other_columns)
+    return Settings(sound_title, sound_codes, cast("Literal['error', 'ignore']", other_columns))
 
 
 def clashes(features: Iterable[Feature], missing_codes: tuple[str, ...]) -> list[tuple[str, str]]:

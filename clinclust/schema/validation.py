@@ -29,9 +29,7 @@ _NAMES_WARNED_OF = 20
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
     """Do the work of `FeatureSchema.validate`, which documents it."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"validate needs a pandas DataFrame (one row per subject), not {type(frame).__name__}"
-        )
+        raise TypeError(f"validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
     about_columns = _failures_of_columns(schema, frame)
     repeated = set(frame.columns[frame.columns.duplicated()])
@@ -58,9 +56,8 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
         repair = "Join the parts: frame.columns = ['_'.join(map(str, parts)) for parts in frame.columns]"
         failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
     elif len(frame) == 0:
-        failure = Failure(
-            "the table", "at least one row; it has none", repair="Check how the file was read or filtered."
-        )
+        repair = "Check how the file was read or filtered."
+        failure = Failure("the table", "at least one row; it has none", repair=repair)
     else:
         return
     raise CohortError(failures_frame([failure]))
@@ -76,17 +73,16 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
             failures.append(Failure(str(name), "one column of this name", repair=repair))
     for feature in schema:
         if feature.role != "ignore" and feature.name not in names:
-            repair = f"There is no such column.{did_you_mean(feature.name, unnamed)} Rename it, or remove the feature."
+            hint = did_you_mean(feature.name, unnamed)
+            repair = f"There is no such column.{hint} Rename it, or remove the feature."
             failures.append(Failure(feature.name, "a column of this name", repair=repair))
     if schema.other_columns == "error":
         absent = [name for name in schema.names if name not in names]
         for name in dict.fromkeys(names):
             if name not in schema:
                 hint = did_you_mean(str(name), absent or schema.names)
-                repair = f"{hint} Drop it, name it in the schema (role: ignore will do), or set other_columns: ignore."
-                failures.append(
-                    Failure(str(name), "only columns that the schema names", repair=repair.strip())
-                )
+                repair = f"{hint} Drop it, give it role: ignore in the schema, or set other_columns: ignore."
+                failures.append(Failure(str(name), "a column that the schema names", repair=repair.strip()))
     return failures
 
 
@@ -96,7 +92,9 @@ def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFra
     from pandera.errors import SchemaErrors
 
     compiled = schema.to_pandera()
-    compiled = compiled.remove_columns([name for name in compiled.columns if name not in table.columns])
+    absent = [name for name in compiled.columns if name not in table.columns]
+    if absent:
+        compiled = compiled.remove_columns(absent)
     compiled.strict = False
     numbered = table
     if compiled.index is None:  # pandera looks failing rows up by label, and labels may repeat
@@ -123,12 +121,12 @@ def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[
             for parser in schema.extras.parsers.get(name, []):
                 column = parser(column).parser_output
             failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), column)
-    failures += duplicate_identifiers([feature.name for feature in schema.ids], schema, table)
+    failures += duplicate_identifiers(schema, table)
     for name, kind, error in found:
         # A check of the user's own sees typed values only, so it has nothing to say about an unsound column.
         if kind is None and name not in unsound and not (name is None and unsound):
             failures.append(user_check_failure(name, error, table))
-    return failures
+    return failures or [user_check_failure(name, error, table) for name, _, error in found]
 
 
 def _warn_of_uninformative(typed: pd.DataFrame, schema: FeatureSchema) -> None:

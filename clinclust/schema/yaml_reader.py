@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -34,9 +34,7 @@ class _Problems(list[tuple[int, str]]):
         self.append((node.start_mark.line + 1, sentence))
 
     def error(self) -> SchemaError:
-        return SchemaError(
-            [f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])]
-        )
+        return SchemaError([f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])])
 
 
 def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
@@ -45,10 +43,8 @@ def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
 
     problems = _Problems()
     top = _top(_text_of(path_or_text), problems)
-    settings = {
-        key: _plain(node, key, problems)
-        for key, (_, node) in top.items()
-        if key not in ("features", "clinclust")
+    settings: dict[str, Any] = {
+        key: _plain(node, key, problems) for key, (_, node) in top.items() if key not in ("features", "clinclust")
     }
     features = _features(top, problems)
     if problems:
@@ -86,22 +82,16 @@ def _top(text: str, problems: _Problems) -> dict[str, tuple[yaml.Node, yaml.Node
     """Return the key and value nodes of the document."""
     root = _compose(text)
     if root is None:
-        raise SchemaError(
-            "line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`"
-        )
+        raise SchemaError("line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`")
     if not isinstance(root, yaml.MappingNode):
-        raise SchemaError(
-            "line 1: a schema is a mapping that begins with `clinclust: 1`, not a list or a single value"
-        )
+        raise SchemaError("line 1: a schema is a mapping that begins with `clinclust: 1`, not a list or a single value")
     top = _mapping(root, _TOP_KEYS, "", problems)
     if "clinclust" not in top:
         problems.append((1, f"`clinclust: {FORMAT_VERSION}`, the version of the format, is missing"))
     else:
         version = top["clinclust"][1]
         if not isinstance(version, yaml.ScalarNode) or version.value != str(FORMAT_VERSION):
-            problems.add(
-                version, f"clinclust: this program reads version {FORMAT_VERSION} of the format only"
-            )
+            problems.add(version, f"clinclust: this program reads version {FORMAT_VERSION} of the format only")
     if "features" not in top:
         problems.append((1, "`features`, the list of features, is missing"))
     return top
@@ -112,15 +102,13 @@ def _compose(text: str) -> yaml.Node | None:
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise SchemaError(
                     f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
                 )
             if getattr(event, "tag", None):
-                raise SchemaError(
-                    f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes"
-                )
+                raise SchemaError(f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
@@ -138,7 +126,7 @@ def _compose(text: str) -> yaml.Node | None:
 def _mapping(
     node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: _Problems
 ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Return the entries of a mapping; duplicate keys are problems, and so are unknown ones if any are known."""
+    """Return the entries of a mapping; duplicate keys are problems, and unknown ones if any are known."""
     entries: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -153,16 +141,12 @@ def _mapping(
     return entries
 
 
-def _features(
-    top: dict[str, tuple[yaml.Node, yaml.Node]], problems: _Problems
-) -> list[tuple[Feature, yaml.Node]]:
+def _features(top: dict[str, tuple[yaml.Node, yaml.Node]], problems: _Problems) -> list[tuple[Feature, yaml.Node]]:
     if "features" not in top:
         return []
     node = top["features"][1]
     if not isinstance(node, yaml.SequenceNode) or not node.value:
-        problems.add(
-            node, "features: must be a list of features, each such as `- {name: age, likelihood: gaussian}`"
-        )
+        problems.add(node, "features: must be a list of features, each such as `- {name: age, likelihood: gaussian}`")
         return []
     features = []
     for item in node.value:
@@ -184,14 +168,14 @@ def _feature(node: yaml.Node, problems: _Problems) -> Feature | None:
     try:
         feature = Feature(**fields)
     except FeatureError as error:
-        for field, sentence in zip(error.fields, error.sentences, strict=True):
+        for field, sentence in error.by_field:
             at = entries[field][0] if field in entries else node
-            problems.add(at, f"{context}{sentence}")
+            problems.add(at, f"{context}{field}: {sentence}" if field else f"{context}{sentence}")
         return None
     return feature if len(problems) == found_before else None
 
 
-def _plain(node: yaml.Node, context: str, problems: _Problems) -> Any:
+def _plain(node: yaml.Node, context: str, problems: _Problems) -> object:
     """Return a node as text, lists and dicts; text without quotes that YAML would misread is a problem."""
     key = context.rpartition(": ")[2]
     if isinstance(node, yaml.SequenceNode):
@@ -199,14 +183,13 @@ def _plain(node: yaml.Node, context: str, problems: _Problems) -> Any:
     if isinstance(node, yaml.MappingNode):
         entries = _mapping(node, (), f"{context}: ", problems)
         return {name: _plain(value, context, problems) for name, (_, value) in entries.items()}
-    text = node.value
+    node = cast("yaml.ScalarNode", node)
+    text: str = node.value
     is_plain = node.style not in ("'", '"', "|", ">")
     if is_plain and key not in _FREE_OF_QUOTES:
         misread = misread_as(text)
         if text == "":
-            problems.add(
-                node, f'{context}: there is no value; leave the key out, or write "" for an empty text'
-            )
+            problems.add(node, f'{context}: there is no value; leave the key out, or write "" for an empty text')
         elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
             problems.add(node, f'{context}: YAML reads {text} as {misread}; write it in quotes: "{text}"')
     return text

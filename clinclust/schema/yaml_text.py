@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-__all__ = ["misread_as"]
+__all__ = ["misread_as", "resolved_tag"]
 
 _KINDS = {"bool": "a boolean", "null": "null", "int": "a number", "float": "a number", "timestamp": "a date"}
 _RESOLVER = yaml.resolver.Resolver()
@@ -15,10 +15,14 @@ _RESOLVER = yaml.resolver.Resolver()
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|[-+]?[0-9][0-9_]*")
 
 
+def resolved_tag(text: str) -> str:
+    """Return the tag that YAML gives to `text` without quotes."""
+    return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]
+
+
 def misread_as(text: str) -> str | None:
-    """Return what YAML reads in `text` when it stands without quotes (``a boolean``), None when it is text."""
+    """Return what YAML reads in `text` without quotes (such as ``a boolean``), None when it reads text."""
     if _NUMBER.fullmatch(text):
         return "a number"
-    tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
-    kind = str(tag).rpartition(":")[2]
+    kind = resolved_tag(text).rpartition(":")[2]
     return None if kind == "str" else _KINDS.get(kind, "a special value")

@@ -1,4 +1,4 @@
-"""Write a feature schema as YAML: one feature a line, text in quotes wherever YAML would read something else."""
+"""Write a feature schema as YAML: one feature a line, text in quotes where YAML would misread it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from clinclust.schema.cell_text import canonical_text
-from clinclust.schema.yaml_text import misread_as
+from clinclust.schema.yaml_text import misread_as, resolved_tag
 from clinclust.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -65,19 +65,17 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
-def _node(value: Any) -> yaml.Node:
+def _node(value: object) -> yaml.Node:
     if isinstance(value, dict):
         pairs = [(_node(key), _node(item)) for key, item in value.items()]
         return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=True)
     if isinstance(value, (list, tuple)):
         return yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(item) for item in value], flow_style=True)
     if isinstance(value, str):
-        quoted = (
-            misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
-        )
+        quoted = misread_as(value) is not None or value.lower() in _BOOLEAN_ELSEWHERE or not value.isprintable()
         return yaml.ScalarNode("tag:yaml.org,2002:str", value, style='"' if quoted else None)
     plain = str(value).lower() if isinstance(value, bool) else canonical_text(value)
-    return yaml.ScalarNode(_Dumper("").resolve(yaml.ScalarNode, plain, (True, False)), plain)
+    return yaml.ScalarNode(resolved_tag(plain), plain)
 
 
 def _printable(text: str) -> str:

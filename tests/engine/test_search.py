@@ -15,6 +15,7 @@ from clinclust.engine.problem import pose
 from clinclust.engine.search import by_decreasing_size
 from clinclust.engine.sweep import score_all
 
+
 def _enumerate(n):
     """Return every partition of n subjects: the bit masks of its clusters (0 = none), and their sizes."""
     labels = np.array(list(oracles.partitions(n)))

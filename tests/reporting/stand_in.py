@@ -39,9 +39,7 @@ def fitted(schema, labels, *, kept_out=None):
     labels = np.asarray(labels)
     rng = np.random.default_rng(0)
     K = labels.max() + 1
-    membership = rng.dirichlet(np.full(K, 0.15), len(labels)) + 2 * np.eye(K)[labels] * rng.random(
-        (len(labels), 1)
-    )
+    membership = rng.dirichlet(np.full(K, 0.15), len(labels)) + 2 * np.eye(K)[labels] * rng.random((len(labels), 1))
     membership /= membership.sum(axis=1, keepdims=True)
     clustered = [feature.name for feature in schema.clustered if feature.name not in (kept_out or {})]
     relevance = pd.Series(np.sort(rng.normal(20, 15, len(clustered)))[::-1], index=rng.permutation(clustered))
@@ -103,9 +101,7 @@ def cohort(N=120):
         return Feature(name=name, likelihood=likelihood, label=label, section="Motor examination", **kwargs)
 
     def other(name, likelihood, label, **kwargs):
-        return Feature(
-            name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs
-        )
+        return Feature(name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs)
 
     no_yes = {"levels": ("no", "yes")}
     schema = FeatureSchema(
@@ -130,9 +126,7 @@ def cohort(N=120):
                 levels=("0", "1", "1.5", "2", "2.5", "3", "4", "5"),
             ),
             motor("state", "binomial", "PD state during exam", minimum=1, maximum=4),
-            motor(
-                "phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")
-            ),
+            motor("phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")),
             motor("falls", "poisson", "Falls in the past month"),
             other("sleep", "bernoulli", "Sleep disorder", **no_yes),
             other("constipation", "bernoulli", "Constipation", **no_yes),

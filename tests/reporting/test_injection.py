@@ -115,6 +115,4 @@ def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path):
         write_workbook(sheets, tmp_path / f"{name}.xlsx", title="t", generated=GENERATED)
         written |= {(tmp_path / f"{name}{suffix}").read_bytes() for suffix in (".html", ".xlsx")}
     assert len(written) == 2
-    assert {file.name for file in tmp_path.iterdir()} == {
-        f"{n}{s}" for n in names for s in (".html", ".xlsx")
-    }
+    assert {file.name for file in tmp_path.iterdir()} == {f"{n}{s}" for n in names for s in (".html", ".xlsx")}

@@ -67,9 +67,7 @@ def test_rows_of_a_table_span_the_same_number_of_columns(page_path):
 
 
 def test_nothing_is_loaded_or_run(page):
-    assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {
-        tag for tag, _ in page.elements
-    }
+    assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {tag for tag, _ in page.elements}
     for tag, attributes in page.elements:
         assert not {"src", "onclick", "onload"} & set(attributes)
         if tag == "a":
@@ -102,14 +100,17 @@ def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
 def test_numbers_bands_and_empty_cells(tmp_path):
     columns = [Column("name"), Column("p", "p"), Column("mean", "measure")]
     rows = [["x", 0.0004, 1.25], ["y", None, None]]
-    table = Table(
-        "caption", columns, rows, bands=["A", "B"], decimals=[1, 0], shades=[[None, None, 0.5], [None] * 3]
-    )
+    table = Table("caption", columns, rows, bands=["A", "B"], decimals=[1, 0], shades=[[None, None, 0.5], [None] * 3])
     write_page([Sheet("Only", [], [table])], tmp_path / "x.html", title="t")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert (
-        '<td class="n">&lt;0.001</td><td class="n" style="background: rgb(var(--shade) / 0.50)">1.2</td>'
-        in text
-    )
+    assert '<td class="n">&lt;0.001</td><td class="n" style="background: rgb(var(--shade) / 0.50)">1.2</td>' in text
     assert '<th scope="row">y</th><td class="n"></td><td class="n"></td>' in text
     assert text.count('scope="rowgroup"') == 2
+
+
+def test_a_long_list_of_subjects_is_cut_and_says_so(model, frame, tmp_path, monkeypatch):
+    monkeypatch.setattr("clinclust.reporting.report._SUBJECTS_ON_A_PAGE", 10)
+    text = write_report(model, frame, tmp_path / "long.html").read_text(encoding="utf-8")
+    assert f"The first 10 of {len(frame)} subjects" in text
+    book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "long.xlsx"))
+    assert book["Assignments"].max_row > len(frame)

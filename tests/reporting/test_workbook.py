@@ -130,9 +130,7 @@ def test_the_summary_says_what_was_run(book, model, frame):
         "openpyxl",
     } <= set(found)
     assert found["openpyxl"] == openpyxl.__version__
-    observed = model.schema_.validate(frame, warn=False).drop(
-        columns=["patient", "probability_of_pd", "dementia"]
-    )
+    observed = model.schema_.validate(frame, warn=False).drop(columns=["patient", "probability_of_pd", "dementia"])
     missing = 100 * observed.isna().to_numpy().mean()
     assert found["Values missing, of those clustered on (%)"] == pytest.approx(missing)
 
@@ -194,9 +192,7 @@ def test_features_stand_by_section_then_by_relevance(book, model):
 
 
 def test_the_subtypes_that_differ_are_those_of_students_test(book, model, frame):
-    tests = compare_subtypes(frame, model.labels_, model.schema_).query(
-        "test == 'student' and feature == 'hoehn_yahr'"
-    )
+    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'student' and feature == 'hoehn_yahr'")
     differ = [f"{a}–{b}" for a, b in tests[tests.p <= 0.01][["subtype", "versus"]].to_numpy()]
     row = next(row for row in rows(book["Subtypes"]) if row[0] == "Modified Hoehn and Yahr stage")
     assert row[12] == ", ".join(differ)
@@ -209,15 +205,11 @@ def test_the_pairwise_rows_are_the_tests(book, model, frame):
     for row in rows(sheet)[row_of(sheet, "Section") :]:
         feature = next(f for f in model.schema_ if f.title == row[1])
         level = tests.level.fillna("") == (row[2] or "")
-        found = tests[
-            (tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])
-        ]
+        found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
         student, welch = (found[found.test == test].iloc[0] for test in ("student", "welch"))
         assert row[5] + row[8] == student.n
         for numbers, test in ((row[11:15], student), (row[16:20], welch)):
-            expected = [
-                None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]
-            ]
+            expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
             assert numbers == pytest.approx(expected)
         assert row[15] == (None if student.significant is pd.NA else "yes" if student.significant else "no")
     shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
@@ -330,9 +322,7 @@ def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
 def test_more_rows_than_a_sheet_holds_are_refused(tmp_path):
     table = Table("caption", [Column("a")], range(1_048_576))  # never looked at
     with pytest.raises(ValueError, match=r"sheet 'Only' needs 1,048,\d+ rows and a workbook holds 1,048,576"):
-        workbook.write_workbook(
-            [Sheet("Only", [], [table])], tmp_path / "x.xlsx", title="t", generated=GENERATED
-        )
+        workbook.write_workbook([Sheet("Only", [], [table])], tmp_path / "x.xlsx", title="t", generated=GENERATED)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,0 +1,129 @@
+"""Moves of whole clusters, where moving one subject at a time is trapped.
+
+A value alone in a new cluster is scored by the vague prior, so a subtype hidden inside a cluster is never left by its
+members one by one; and two clusters that should be one hold each other's members by their sizes. Both moves here are
+judged by the exact change of the log joint and accepted only when it rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.engine.objective import log_joint, log_marginals
+from clinclust.engine.partition import Partition, new_partition
+from clinclust.engine.settle import hasten, settle
+
+if TYPE_CHECKING:
+    from clinclust.engine.encoding import CohortArrays
+    from clinclust.engine.problem import Problem
+
+__all__ = ["merge_gains", "resettle"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_SWEEPS_OF_A_SPLIT = 20
+_RANDOM_HALVES = 2
+_POWER_ITERATIONS = 8
+
+
+def merge_gains(problem: Problem, partition: Partition) -> Array:
+    """Return the change of the log joint if two clusters were one, float64 (K, K); -inf on and below the diagonal.
+
+    Sufficient statistics add up, so nothing has to be fitted again:
+    ln Gamma(n_k + n_l) - ln Gamma(n_k) - ln Gamma(n_l) - ln N0 + sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)].
+    """
+    n_clusters = int(partition.n_clusters[0])
+    statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
+    marginals = log_marginals(problem.cohort.arrays, problem.prior, statistics).sum(axis=1) + gammaln(sizes)
+    gains = np.full((n_clusters, n_clusters), -np.inf)
+    first, second = np.triu_indices(n_clusters, k=1)
+    if first.size:
+        together = log_marginals(problem.cohort.arrays, problem.prior, statistics[first] + statistics[second])
+        gains[first, second] = (
+            together.sum(axis=1)
+            + gammaln(sizes[first] + sizes[second])
+            - marginals[first]
+            - marginals[second]
+            - problem.log_concentration
+        )
+    return gains
+
+
+def resettle(
+    problem: Problem, labels: Labels, members: Labels, rng: np.random.Generator, cancelled: Event
+) -> tuple[float, Labels]:
+    """Divide some clusters anew, from several starts of two parts, as if their members were the whole cohort.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : int64 (N,)
+    members : int64 (M,)
+        All the subjects of one or more clusters.
+    rng : numpy.random.Generator
+    cancelled : threading.Event
+
+    Returns
+    -------
+    gain : float
+        Change of the log joint of the whole cohort by the best division found. The joint is a sum over
+        clusters, so the change is that of the members' own joint.
+    division : int64 (M,)
+        Labels 0, 1, ... of the members.
+    """
+    part = problem.restricted_to(members)
+    now = log_joint(part, new_partition(part.cohort.arrays, np.unique(labels[members], return_inverse=True)[1]))
+    best, division = -np.inf, labels[members]
+    for halves in _seeds(part, rng):
+        if halves.all() or not halves.any():
+            continue
+        order = rng.permutation(members.size)
+        settled = settle(part, hasten(part, halves.astype(np.int64)), order, _SWEEPS_OF_A_SPLIT, cancelled)
+        if settled.trace and settled.trace[-1] - now > best:
+            best, division = settled.trace[-1] - now, settled.partition.labels
+    return best, division
+
+
+def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+    """Yield ways to cut the members in two: along their first principal axis, and at random."""
+    along = _principal_axis(part.cohort.arrays, rng)
+    yield along > 0.0
+    # A small subtype lies at the end of the axis, where a cut through the middle would not part it.
+    for tail in (0.1, 0.9):
+        yield along > np.quantile(along, tail)
+    for _ in range(_RANDOM_HALVES):
+        yield rng.random(along.size) < 0.5
+
+
+def _principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,), by power iteration."""
+    table = _numeric(arrays)
+    observed = ~np.isnan(table)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    table = np.where(observed, table, 0.0)
+    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    along: Array = np.asarray(rng.normal(size=table.shape[0]))
+    for _ in range(_POWER_ITERATIONS):
+        # Not table @ along: the digits of a BLAS product depend on its number of threads.
+        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
+        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
+    return along
+
+
+def _numeric(arrays: CohortArrays) -> Array:
+    """Return scores, ranks of counts, indicators of unordered levels and continuous values, NaN = missing."""
+    ordered, discrete = int(arrays.family_stop[1]), int(arrays.family_stop[2])
+    columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
+    for feature in range(ordered, discrete):
+        code = arrays.codes[:, [feature]]
+        levels = np.arange(arrays.level_start[feature], arrays.level_start[feature + 1])
+        columns.append(np.where(code > 0, code == levels, np.nan))
+    return np.hstack(columns)

@@ -1,0 +1,177 @@
+"""Random schemas and random tables, as hostile as files from practice."""
+
+# ruff: noqa: E501 - tables of cases read best with one case a line
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from clinclust.schema import Feature, FeatureSchema
+
+AWKWARD = [
+    "no", "NO", "yes", "y", "on", "null", "~", "1", "1.0", "012", "0x10", "1e5", "1_000", "12:30", "2020-01-01", ".inf",
+    "=cmd|' /C calc'!A0", "<b>x</b>", "a: b", "a #b", "- a", "[a", "{a}", "'", '"', "\\", "%", "@x", "&a", "*a", "!t",
+    "|", ">", "?", "a\nb", "a\r\nb", "tab\there", "\x85x", "\u2028x", "\ufeffx", "\x00x", "\x7f", "é", "😀", "１", "<<", "=",
+]  # fmt: skip
+texts = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=12)).filter(lambda text: text.strip() != "")
+levels_text = texts.map(str.strip).filter(bool)
+optional_text = st.none() | texts
+positive = st.floats(1e-3, 1e6)
+
+
+@st.composite
+def features(draw, name, role=None):
+    role = role or draw(st.sampled_from(["cluster", "cluster", "describe", "id", "ignore"]))
+    fields = {"name": name, "role": role}
+    for key in ("label", "unit", "section", "block", "description"):
+        fields[key] = draw(optional_text)
+    fields["missing_codes"] = draw(st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True))
+    if role in ("cluster", "describe"):
+        fields["complete"] = draw(st.booleans())
+        fields |= draw(
+            st.sampled_from(["bernoulli", "binomial", "categorical", "poisson", "gaussian"]).flatmap(modelled)
+        )
+    return Feature(**fields)
+
+
+def level_lists(size):
+    return st.lists(levels_text, min_size=size[0], max_size=size[1], unique=True)
+
+
+@st.composite
+def modelled(draw, likelihood):
+    fields = {"likelihood": likelihood}
+    if likelihood == "bernoulli":
+        fields["levels"] = draw(st.none() | level_lists((2, 2)))
+        fields["prior"] = draw(st.none() | st.fixed_dictionaries({"a": positive}, optional={"b": positive}))
+    elif likelihood == "categorical":
+        fields["levels"] = draw(level_lists((2, 6)))
+        size = len(fields["levels"])
+        prior = st.lists(positive, min_size=size, max_size=size).map(lambda values: {"concentrations": values})
+        fields["prior"] = draw(st.none() | prior)
+    elif likelihood == "binomial":
+        kind = draw(st.sampled_from(["trials", "levels", "range"]))
+        if kind == "trials":
+            fields["trials"] = draw(st.integers(1, 100))
+        elif kind == "levels":
+            fields["levels"] = draw(level_lists((2, 6)))
+        else:
+            fields["minimum"] = draw(st.integers(-50, 50))
+            fields["maximum"] = fields["minimum"] + draw(st.integers(1, 20))
+    elif likelihood == "gaussian":
+        fields["transform"] = draw(st.sampled_from([None, "log", "log1p", "sqrt"]))
+        fields["minimum"] = draw(st.none() | st.floats(-1e12, 1e12))
+        fields["prior"] = draw(st.none() | st.fixed_dictionaries({"mean": st.floats(-1e6, 1e6), "kappa": positive}))
+    return fields
+
+
+@st.composite
+def schemas(draw):
+    names = draw(st.lists(texts, min_size=1, max_size=5, unique=True))
+    return FeatureSchema(
+        [draw(features(name)) for name in names],
+        title=draw(optional_text),
+        missing_codes=draw(st.sampled_from([[""], ["", "?!"], []])),
+        other_columns=draw(st.sampled_from(["error", "ignore"])),
+    )
+
+
+def values_of(feature):
+    """Cells that a feature accepts, as text."""
+    missing = [] if feature.complete else ["", None]
+    if feature.levels is not None:
+        return st.sampled_from([*feature.levels, *missing])
+    if feature.likelihood == "gaussian":
+        low = max(feature.minimum if feature.minimum is not None else -1e6, -1e6)
+        if feature.transform is not None:
+            low = max(low, 0.001)
+        numbers = st.floats(low, max(low, 1e6) + 1e6).map(repr)
+    elif feature.likelihood == "poisson":
+        numbers = st.integers(0, 10**6).map(str)
+    else:
+        numbers = st.integers(int(feature.lowest), int(feature.lowest) + feature.n_trials).map(str)
+    return st.one_of(numbers, numbers, *([st.sampled_from(missing)] if missing else []))
+
+
+@st.composite
+def cohorts(draw):
+    """A schema, and a table of text that it accepts."""
+    schema = draw(schemas())
+    rows = draw(st.integers(1, 6))
+    table = {}
+    for feature in schema:
+        if feature.role == "ignore":
+            table[feature.name] = ["anything"] * rows
+        elif feature.role == "id":
+            table[feature.name] = [f"P{row:03}" for row in range(rows)]
+        else:
+            table[feature.name] = draw(st.lists(values_of(feature), min_size=rows, max_size=rows))
+    if "" not in schema.missing_codes:
+        table = {name: [None if cell == "" else cell for cell in cells] for name, cells in table.items()}
+    return schema, pd.DataFrame(table, dtype=object)
+
+
+messy_cells = st.one_of(
+    st.none(),
+    st.sampled_from(
+        [float("nan"), pd.NA, pd.NaT, float("inf"), -9, 99, 999, 0, 1, 2, True, False, 1.5, -1, 1e300, 10**30]
+    ),
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "NA",
+            "n/a",
+            ".",
+            "yes",
+            "no",
+            "Yes",
+            "<5",
+            "1,5",
+            "1e400",
+            "inf",
+            "nan",
+            "0x10",
+            "１",
+            "1_000",
+        ]
+    ),
+    st.sampled_from([pd.Timestamp("2020-01-01"), np.float32(1.1), np.int8(3), 1 + 2j, (1, 2), b"x", "2020-01-01"]),
+    st.integers(-3, 12),
+    st.floats(),
+    st.text(max_size=8),
+)
+messy_columns = st.sampled_from(
+    [
+        messy_cells,
+        st.integers(0, 1),
+        st.booleans(),
+        st.integers(-2, 6),
+        st.integers(0, 10**9).map(float),
+        st.floats(allow_nan=True, allow_infinity=True),
+        st.floats(0, 1e3).map(lambda value: round(value, 2)),
+        st.sampled_from(["a", "b", "c", "", " a"]),
+        st.sampled_from(["0", "1", "1.0", " 1", "NA"]),
+        st.sampled_from([0, 1, 2, 3, 99, -9, None]),
+        st.sampled_from(["mild", "severe", "Mild", "moderate"]),
+        st.dates().map(pd.Timestamp),
+        st.text(max_size=20),
+    ]
+)
+
+
+@st.composite
+def messy_frames(draw):
+    rows = draw(st.integers(1, 30))
+    names = draw(st.lists(texts, min_size=1, max_size=4, unique=True))
+    table = {}
+    for name in names:
+        cells = draw(st.lists(draw(messy_columns), min_size=rows, max_size=rows))
+        column = pd.Series(cells, dtype=object)
+        kind = draw(st.sampled_from(["object", "infer", "category"]))
+        if kind == "infer":
+            column = column.infer_objects()
+        elif kind == "category" and len(set(map(type, cells))) == 1:
+            column = column.astype("category")
+        table[name] = column
+    return pd.DataFrame(table)

@@ -1,0 +1,178 @@
+# ruff: noqa: E501 - tables of cases read best with one case a line
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from schema_strategies import messy_frames
+from scipy import integrate, stats
+
+from clinclust.errors import CohortError, CohortWarning
+from clinclust.schema import FeatureSchema, draft_schema, log_marginals
+
+N = 400
+rng = np.random.default_rng(1)
+COLUMNS = {
+    "patient_id": ([f"P{row:03}" for row in range(N)], {"role": "id"}),
+    "row": (range(1, N + 1), {"role": "id"}),
+    "sex": (rng.choice(["male", "female"], N), {"likelihood": "bernoulli", "levels": ("female", "male")}),
+    "tremor": (rng.choice(["Yes", "No"], N), {"likelihood": "bernoulli", "levels": ("No", "Yes")}),
+    "smoker": (rng.integers(0, 2, N), {"likelihood": "bernoulli", "levels": None}),
+    "sex_code": (rng.integers(1, 3, N), {"likelihood": "bernoulli", "levels": ("1", "2")}),
+    "flag": (rng.random(N) < 0.3, {"likelihood": "bernoulli", "levels": ("False", "True")}),
+    "thin_scale": (rng.binomial(4, 0.4, N), {"likelihood": "binomial", "trials": 4}),
+    "real_scale": (rng.choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3]), {"likelihood": "categorical"}),
+    "from_one": (1 + rng.binomial(6, 0.5, N), {"likelihood": "binomial", "minimum": 1, "maximum": 7}),
+    "half_steps": (rng.choice([1, 1.5, 2, 2.5], N), {"likelihood": "categorical"}),
+    "falls": (rng.poisson(6, N), {"likelihood": "poisson"}),
+    "visits": (rng.geometric(0.05, N) - 1, {"likelihood": "geometric"}),
+    "years": (rng.exponential(5, N), {"likelihood": "exponential"}),
+    "crp": (np.exp(rng.normal(size=N)), {"likelihood": "gaussian", "transform": "log"}),
+    "pressure": (rng.normal(120, 15, N).round(1), {"likelihood": "gaussian", "transform": None}),
+    "change": (rng.normal(0, 1, N), {"likelihood": "gaussian", "transform": None}),
+    "severity": (rng.choice(["mild", "severe", "moderate"], N, p=[0.5, 0.4, 0.1]), {"levels": ("mild", "moderate", "severe")}),
+    "phenotype": (rng.choice(["rigid", "mixed", "other"], N), {"likelihood": "categorical"}),
+    "born": (pd.date_range("1950-01-01", periods=N).strftime("%Y-%m-%d"), {"role": "ignore"}),
+    "seen": (pd.date_range("1950-01-01", periods=N), {"role": "ignore"}),
+    "note": ([f"seen in clinic, remark number {row}" for row in range(N)], {"role": "ignore"}),
+    "constant": (["a"] * N, {"role": "ignore"}),
+    "empty": ([""] * N, {"role": "ignore"}),
+    "comma": (rng.choice(["1,5", "2,25", "3"], N), {"role": "ignore"}),
+}  # fmt: skip
+FRAME = pd.DataFrame({name: cells for name, (cells, _) in COLUMNS.items()})
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_column_is_drafted_as_what_it_is(name, as_text):
+    frame = FRAME[[name]].astype(str) if as_text else FRAME[[name]]
+    schema = draft_schema(frame)
+    for field, value in COLUMNS[name][1].items():
+        assert getattr(schema[name], field) == value
+    assert schema.comments[name]
+    if as_text and schema[name].likelihood is not None:
+        assert schema[name].likelihood == draft_schema(FRAME[[name]])[name].likelihood
+
+
+def test_levels_are_written_as_the_table_writes_them():
+    typed = draft_schema(FRAME[["half_steps"]])["half_steps"]
+    text = draft_schema(FRAME[["half_steps"]].astype(str))["half_steps"]
+    assert (typed.levels, text.levels) == (("1", "1.5", "2", "2.5"), ("1.0", "1.5", "2.0", "2.5"))
+
+
+def test_choices_are_made_by_evidence_and_say_so():
+    comments = draft_schema(FRAME).comments
+    for name in ("thin_scale", "real_scale"):
+        assert "log marginal" in comments[name]
+        assert {"binomial", "categorical", "poisson", "geometric"} <= set(comments[name].replace(",", "").split())
+    assert "'male' counts as yes" in comments["sex"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
+        (["yes", "no", "unknown", "."], ("unknown", ".")),
+        ([30, 45, 61, 999], ("999",)),
+        ([0.5, 1.25, 2.5, -9], ("-9",)),
+        ([0, 1, 2, 3, 99], ("99",)),
+        ([-8.5, -9, -10.25, -7], ()),
+        ([97, 98, 99, 100], ()),
+        ([1.5, 2.25, np.inf, 3.5, 4, 5, 6, 7, 8, 9, 10.5], ("inf",)),
+        ([*map(str, np.arange(1, 20) / 8), "<5"], ("<5",)),
+    ],
+)
+def test_missing_codes_are_suspected_and_remarked_upon(cells, codes):
+    schema = draft_schema(pd.DataFrame({"x": cells * 3}))
+    assert schema["x"].missing_codes == codes
+    for code in codes:
+        assert repr(code) in schema.comments["x"]
+
+
+def test_minus_is_the_opposite_of_plus():
+    schema = draft_schema(pd.DataFrame({"x": ["+", "-", ""] * 5}))
+    assert schema["x"].levels == ("-", "+")
+    assert schema["x"].missing_codes == ()
+
+
+def test_measurements_are_not_identifiers_whatever_their_name():
+    frame = pd.DataFrame(
+        {"score_patient": np.linspace(1, 2, 30), "study": np.arange(100, 130), "id": ["x y", "z"] * 15}
+    )
+    assert [feature.role for feature in draft_schema(frame)] == ["cluster", "id", "cluster"]
+
+
+def test_none_is_a_level_not_a_missing_value():
+    schema = draft_schema(pd.DataFrame({"x": ["None", "mild", "severe"] * 5}))
+    assert schema["x"].levels == ("None", "mild", "severe")
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(messy_frames())
+def test_a_draft_validates_its_own_table_and_survives_yaml(frame):
+    before = frame.copy(deep=True)
+    schema = draft_schema(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CohortWarning)
+        schema.validate(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    assert schema.names == tuple(frame.columns)
+    assert set(schema.comments) == set(frame.columns)
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame(), "at least one row"),
+        (pd.DataFrame(index=range(3)), "at least one column"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "one column of this name"),
+        (pd.DataFrame([[1, 2]]), "a column name that is text"),
+        (pd.DataFrame([[1]], columns=[" "]), "a column name that is text"),
+    ],
+)
+def test_a_table_that_no_schema_can_describe_is_a_cohort_error(frame, words):
+    with pytest.raises(CohortError, match=words):
+        draft_schema(frame)
+
+
+def test_anything_but_a_frame_is_a_type_error():
+    with pytest.raises(TypeError, match="needs a pandas DataFrame"):
+        draft_schema([[1]])
+
+
+def log_integral(density, low, high, **options):
+    return np.log(integrate.quad(density, low, high, **options)[0])
+
+
+def test_log_marginals_are_the_integrals_that_they_stand_for():
+    x = np.array([0.0, 2, 1, 5])
+    steps = np.bincount(x.astype(int)).astype(float)
+    scale = lambda p: np.prod(stats.binom.pmf(x, 5, p))  # noqa: E731
+    assert log_marginals.binomial(steps) == pytest.approx(log_integral(scale, 0, 1))
+    first = lambda p: np.prod(stats.geom.pmf(x + 1, p))  # noqa: E731
+    assert log_marginals.geometric(x) == pytest.approx(log_integral(first, 0, 1))
+    prior = stats.gamma(1, scale=x.mean())
+    count = lambda rate: np.prod(stats.poisson.pmf(x, rate)) * prior.pdf(rate)  # noqa: E731
+    assert log_marginals.poisson(x) == pytest.approx(log_integral(count, 0, 50))
+    prior_rate = stats.gamma(1, scale=1 / x.mean())
+    wait = lambda rate: np.prod(stats.expon.pdf(x, scale=1 / rate)) * prior_rate.pdf(rate)  # noqa: E731
+    assert log_marginals.exponential(x) == pytest.approx(log_integral(wait, 1e-9, 50))
+
+
+def test_the_categorical_log_marginal_chains_its_predictives():
+    chained = np.log(1 / 3) + np.log(2 / 4) + np.log(1 / 5)
+    assert log_marginals.categorical(np.array([2.0, 1.0, 0.0])) == pytest.approx(chained)
+
+
+def test_the_gaussian_log_marginal_chains_its_predictives():
+    x = np.array([1.0, 2.5, 4.0, 0.5])
+    mean, kappa, shape, rate = x.mean(), 10 / 4, 1.0, x.var()
+    chained = 0.0
+    for value in x:
+        scale = np.sqrt(rate * (kappa + 1) / (shape * kappa))
+        chained += stats.t.logpdf(value, 2 * shape, mean, scale)
+        rate += kappa * (value - mean) ** 2 / (2 * (kappa + 1))
+        mean, kappa, shape = (kappa * mean + value) / (kappa + 1), kappa + 1, shape + 0.5
+    assert log_marginals.gaussian(x) == pytest.approx(chained)

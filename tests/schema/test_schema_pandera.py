@@ -1,0 +1,176 @@
+import pandas as pd
+import pandera.pandas as pa
+import pytest
+from hypothesis import given
+from schema_strategies import schemas
+
+from clinclust.errors import CohortError, SchemaError
+from clinclust.schema import Feature, FeatureSchema
+
+
+def column(dtype, *checks, nullable=True, **fields):
+    metadata = {"clinclust": fields.pop("metadata")}
+    return pa.Column(dtype, list(checks), nullable=nullable, metadata=metadata, **fields)
+
+
+def schema_of(**columns):
+    return FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
+
+
+@given(schemas())
+def test_a_schema_survives_the_way_through_pandera(schema):
+    assert FeatureSchema.from_pandera(schema.to_pandera()) == schema
+
+
+def test_columns_carry_their_metadata():
+    schema = FeatureSchema([Feature(name="x", likelihood="binomial", trials=4, label="X")], title="t")
+    compiled = schema.to_pandera()
+    assert compiled.columns["x"].metadata == {"clinclust": {"likelihood": "binomial", "trials": 4, "label": "X"}}
+    assert compiled.title == "t"
+    assert compiled.strict is True
+
+
+@pytest.mark.parametrize(
+    ("checks", "metadata", "feature"),
+    [
+        ([pa.Check.isin([0, 1])], {"likelihood": "bernoulli"}, {}),
+        ([pa.Check.isin(["no", "yes"])], {"likelihood": "bernoulli"}, {"levels": ["no", "yes"]}),
+        ([pa.Check.isin({"b", "a"})], {"likelihood": "categorical"}, {"levels": ["a", "b"]}),
+        ([pa.Check.isin([3, 1, 2])], {"likelihood": "categorical"}, {"levels": ["3", "1", "2"]}),
+        ([pa.Check.isin([0, 1, 2, 3])], {"likelihood": "binomial"}, {"minimum": 0, "maximum": 3}),
+        ([pa.Check.ge(1), pa.Check.le(5)], {"likelihood": "binomial"}, {"minimum": 1, "maximum": 5}),
+        ([pa.Check.in_range(0, 4)], {"likelihood": "binomial", "trials": 4}, {}),
+        ([pa.Check.isin(["a", "b", "c"])], {"likelihood": "categorical", "levels": ["a", "b"]}, {}),
+        ([pa.Check.ge(0), pa.Check.lt(3)], {"likelihood": "binomial", "levels": ["0", "1", "2"]}, {}),
+        ([pa.Check.ge(0)], {"likelihood": "poisson"}, {"minimum": 0}),
+        ([pa.Check.in_range(0, 300)], {"likelihood": "gaussian"}, {"minimum": 0, "maximum": 300}),
+        ([pa.Check.in_range(0, 300)], {"likelihood": "gaussian", "minimum": 10}, {"maximum": 300}),
+    ],
+)
+def test_checks_that_a_feature_can_express_become_its_fields(checks, metadata, feature):
+    schema = schema_of(x=column(None, *checks, metadata=metadata))
+    assert schema["x"] == Feature(name="x", **metadata | feature)
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+@pytest.mark.parametrize(
+    ("checks", "metadata", "good", "bad"),
+    [
+        ([pa.Check.gt(0)], {"likelihood": "gaussian"}, [0.1, 1], [0, 1]),
+        ([pa.Check.in_range(0, 1, include_max=False)], {"likelihood": "gaussian"}, [0, 0.9], [0, 1]),
+        ([pa.Check.in_range(0, 3)], {"likelihood": "binomial", "trials": 4}, [0, 3], [0, 4]),
+        ([pa.Check.in_range(5, 9)], {"likelihood": "gaussian", "minimum": 0}, [5, 6], [1, 6]),
+        ([pa.Check(lambda x: x % 2 == 0, error="even")], {"likelihood": "poisson"}, [0, 2], [0, 1]),
+        ([pa.Check(lambda x: x > 1, element_wise=True)], {"likelihood": "poisson"}, [2, 3], [1, 2]),
+        ([pa.Check(lambda x: x.mean() < 5)], {"likelihood": "gaussian"}, [1, 2], [100, 3]),
+        (
+            [pa.Check.isin(["a", "b"])],
+            {"likelihood": "categorical", "levels": ["a", "b", "c"]},
+            ["a", "b"],
+            ["a", "c"],
+        ),
+        ([pa.Check.isin([1, 3])], {"likelihood": "poisson"}, [1, 3], [1, 2]),
+    ],
+)
+def test_checks_beyond_the_features_stay_in_force_and_refuse_yaml(checks, metadata, good, bad):
+    schema = schema_of(x=column(None, *checks, metadata=metadata))
+    schema.validate(pd.DataFrame({"x": good}))
+    with pytest.raises(CohortError, match="a check of the pandera schema") as caught:
+        schema.validate(pd.DataFrame({"x": bad}))
+    assert caught.value.failures["rows"].tolist() in ([1], [0])  # 0: the check is about the column as a whole
+    assert (caught.value.failures["rows"] == 0).all() == (bad == [100, 3])
+    with pytest.raises(SchemaError, match=r"x: the check .* cannot be written as YAML"):
+        schema.to_yaml()
+    assert len(schema.fingerprint) == 64
+    assert FeatureSchema.from_pandera(schema.to_pandera()) == schema
+    assert schema.restricted_to(["x"]).extras.checks == schema.extras.checks
+
+
+def test_checks_of_the_whole_table_unique_columns_and_parsers_stay_in_force():
+    user = pa.DataFrameSchema(
+        {
+            "low": column(float, metadata={"likelihood": "gaussian"}, parsers=pa.Parser(lambda s: s * 10)),
+            "high": column(float, metadata={"likelihood": "gaussian"}, unique=True),
+        },
+        checks=pa.Check(lambda frame: frame["low"] <= frame["high"], error="low below high"),
+    )
+    schema = FeatureSchema.from_pandera(user)
+    assert schema.validate(pd.DataFrame({"low": [0.1, 0.2], "high": [3, 2]}))["low"].tolist() == [1.0, 2.0]
+    with pytest.raises(CohortError, match="low below high") as caught:
+        schema.validate(pd.DataFrame({"low": [0.1, 0.9, 0.1], "high": [3.0, 2.0, 3.0]}, index=list("abc")))
+    assert caught.value.failures["column"].tolist() == ["high", "the table"]
+    assert caught.value.failures["first_rows"].tolist()[1] == ["b"]
+    with pytest.raises(SchemaError) as refused:
+        schema.to_yaml()
+    assert len(refused.value.problems) == 3
+
+
+def test_columns_without_metadata_are_ignored_and_strict_decides_about_others():
+    columns = {"a": pa.Column(int), "b": column(int, metadata={"likelihood": "poisson"})}
+    loose = FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
+    strict = FeatureSchema.from_pandera(pa.DataFrameSchema(columns, strict=True))
+    assert loose["a"].role == "ignore"
+    assert (loose.other_columns, strict.other_columns) == ("ignore", "error")
+
+
+def test_not_nullable_means_complete():
+    schema = schema_of(x=column(int, nullable=False, metadata={"likelihood": "poisson"}))
+    assert schema["x"].complete
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+    with pytest.raises(CohortError, match="a value in every row"):
+        schema.validate(pd.DataFrame({"x": ["1", ""]}))
+
+
+def test_a_single_unique_id_is_what_an_id_is_anyway():
+    schema = schema_of(id=column(str, unique=True, metadata={"role": "id"}))
+    assert FeatureSchema.from_yaml(schema.to_yaml()).ids == schema.ids
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "words"),
+    [
+        ({"x": column(int, metadata={"likelihod": "poisson"})}, {}, "x: likelihod: unknown key"),
+        ({"x": column(int, metadata="poisson")}, {}, "x: metadata 'clinclust' must be a dict"),
+        (
+            {"x": column(int, metadata={"likelihood": "poisson"}, regex=True)},
+            {},
+            "x: a column given by a regular",
+        ),
+        (
+            {"x": column(int, metadata={"likelihood": "poisson"})},
+            {"drop_invalid_rows": True},
+            "drop_invalid_rows",
+        ),
+        (
+            {"x": column(int, metadata={"likelihood": "poisson"})},
+            {"parsers": pa.Parser(lambda f: f)},
+            "parsers of the",
+        ),
+        ({"x": pa.Column(int)}, {"metadata": {"clinclust": {"titel": "x"}}}, "Did you mean 'title'"),
+        ({}, {}, "features: there is none"),
+    ],
+)
+def test_a_malformed_pandera_schema_is_a_schema_error(columns, arguments, words):
+    with pytest.raises(SchemaError, match=words):
+        FeatureSchema.from_pandera(pa.DataFrameSchema(columns, **arguments))
+
+
+def test_anything_but_a_pandera_schema_is_a_type_error():
+    with pytest.raises(TypeError, match="pandera DataFrameSchema"):
+        FeatureSchema.from_pandera({"x": int})
+
+
+def test_a_check_that_cannot_run_is_a_failure_that_says_so():
+    def broken(column):
+        raise RuntimeError("no network")
+
+    schema = schema_of(x=column(int, pa.Check(broken, error="registered"), metadata={"likelihood": "poisson"}))
+    with pytest.raises(CohortError, match=r"registered .*could not be run.*no network"):
+        schema.validate(pd.DataFrame({"x": [1, 2]}))
+
+
+def test_identifiers_that_a_parser_makes_equal_are_a_failure():
+    parser = pa.Parser(lambda ids: ids.str[:1])
+    schema = schema_of(id=column(str, parsers=parser, metadata={"role": "id"}))
+    with pytest.raises(CohortError, match="a different id in every row"):
+        schema.validate(pd.DataFrame({"id": ["a1", "a2"]}))

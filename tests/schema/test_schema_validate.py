@@ -1,0 +1,363 @@
+import contextlib
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+from schema_strategies import cohorts
+
+from clinclust.errors import CohortError, CohortWarning
+from clinclust.schema import Feature, FeatureSchema, kept_out
+
+SCHEMA = FeatureSchema(
+    [
+        Feature(name="id", role="id"),
+        Feature(name="tremor", likelihood="bernoulli", levels=["no", "yes"]),
+        Feature(name="smoker", likelihood="bernoulli"),
+        Feature(name="face", likelihood="binomial", trials=4),
+        Feature(name="stage", likelihood="binomial", levels=["0", "1", "1.5", "2"]),
+        Feature(name="rank", likelihood="binomial", minimum=1, maximum=5),
+        Feature(name="type", likelihood="categorical", levels=["rigid", "mixed", "tremor"]),
+        Feature(name="falls", likelihood="poisson", missing_codes=["-9"]),
+        Feature(name="years", likelihood="exponential", unit="years"),
+        Feature(name="crp", likelihood="gaussian", transform="log", missing_codes=["NA"]),
+        Feature(name="weight", likelihood="gaussian", minimum=30, maximum=300),
+        Feature(name="score", likelihood="gaussian", role="describe"),
+        Feature(name="note", role="ignore"),
+    ]
+)
+TEXT = pd.DataFrame(
+    {
+        "id": ["001", "002", "003", "1E5"],
+        "tremor": ["no", "yes", "", " yes "],
+        "smoker": ["0", "1", "", "1.0"],
+        "face": ["0", "4", "", "2.0"],
+        "stage": ["0", "1.5", "", "2"],
+        "rank": ["1", "5", "", "+3"],
+        "type": ["mixed", "rigid", "", "tremor"],
+        "falls": ["0", "12", "-9.0", "1e2"],
+        "years": ["0", "1.5", "", ".5"],
+        "crp": ["0.1", "3", "NA", "1e-3"],
+        "weight": ["30", "300", "", "70.5"],
+        "score": ["-1", "0", "", "5."],
+        "note": ["a", "b", "c", "d"],
+    }
+)
+
+
+def with_column(**columns):
+    return TEXT.assign(**columns)
+
+
+def test_text_becomes_typed_columns_in_schema_order():
+    frame = SCHEMA.validate(TEXT[TEXT.columns[::-1]])
+    assert list(frame.columns) == [name for name in SCHEMA.names if name != "note"]
+    assert frame["id"].tolist() == ["001", "002", "003", "1E5"]
+    assert frame["id"].dtype == pd.StringDtype(na_value=np.nan)
+    assert frame["tremor"].dtype == pd.CategoricalDtype(["no", "yes"], ordered=True)
+    assert list(frame["stage"].cat.categories) == ["0", "1", "1.5", "2"]
+    assert frame["stage"].cat.ordered
+    assert not frame["type"].cat.ordered
+    assert frame["tremor"].tolist()[3] == "yes"
+    for name, values in {
+        "smoker": [0, 1, None, 1],
+        "face": [0, 4, None, 2],
+        "rank": [1, 5, None, 3],
+        "falls": [0, 12, None, 100],
+    }.items():
+        assert_frame_equal(frame[[name]], pd.DataFrame({name: pd.array(values, dtype="Int64")}))
+    for name, values in {"years": [0, 1.5, np.nan, 0.5], "crp": [0.1, 3, np.nan, 0.001]}.items():
+        assert_frame_equal(frame[[name]], pd.DataFrame({name: np.array(values, dtype=float)}))
+
+
+def test_typed_columns_are_accepted_in_every_shape():
+    frame = TEXT.assign(
+        tremor=pd.Categorical(["no", "yes", None, "yes"], categories=["maybe", "yes", "no"]),
+        smoker=pd.array([False, True, None, True], dtype="boolean"),
+        face=[0.0, 4.0, np.nan, 2.0],
+        stage=[0.0, 1.5, np.nan, 2.0],
+        rank=pd.array([1, 5, None, 3], dtype="Int8"),
+        falls=pd.Series([0, 12, -9, 100], dtype=object),
+        years=pd.Series([0, "1.5", None, np.float32(0.5)], dtype=object),
+        crp=[0.1, 3, None, 0.001],
+    )
+    assert_frame_equal(SCHEMA.validate(frame), SCHEMA.validate(TEXT))
+
+
+def test_bool_columns_match_levels_by_their_text():
+    schema = FeatureSchema([Feature(name="x", likelihood="bernoulli", levels=["False", "True"])])
+    frame = schema.validate(pd.DataFrame({"x": [True, False]}))
+    assert frame["x"].tolist() == ["True", "False"]
+    mixed = schema.validate(pd.DataFrame({"x": pd.Series([True, None, "False"], dtype=object)}))
+    assert mixed["x"].isna().tolist() == [False, True, False]
+
+
+def test_equal_categories_in_another_order_are_not_taken_for_the_levels():
+    schema = FeatureSchema([Feature(name="x", likelihood="categorical", levels=["b", "a"])])
+    frame = schema.validate(pd.DataFrame({"x": pd.Categorical(["a", "b", "a"], categories=["a", "b"])}))
+    assert frame["x"].tolist() == ["a", "b", "a"]
+    assert schema["x"].scores(frame["x"]).tolist() == [1, 0, 1]
+
+
+def test_one_true_and_one_are_three_different_cells():
+    schema = FeatureSchema([Feature(name="x", likelihood="categorical", levels=["1", "True", "1.5"])])
+    frame = schema.validate(pd.DataFrame({"x": pd.Series([1, True, 1.0, 1.5, "1"], dtype=object)}))
+    assert frame["x"].tolist() == ["1", "True", "1", "1.5", "1"]
+
+
+# name of the column, cells that take its place, what the one failure must say
+MALFORMED = [
+    ("id", ["001", "001", "2", "3"], "different id in every row", 2, [0, 1], ["001"], "one row per subject"),
+    ("id", ["1", "", None, "3"], "identifier in every row", 2, [1, 2], [], "Fill"),
+    ("tremor", ["Yes", "no", "no", "no"], "one of the levels 'no', 'yes'", 1, [0], ["Yes"], "Did you mean 'yes'"),
+    ("tremor", ["yess", "no", "nope", "yess"], "one of the levels", 3, [0, 2, 3], ["yess", "nope"], "levels"),
+    ("tremor", [0, 1, 0, 1], "one of the levels", 4, [0, 1, 2, 3], [0, 1], "missing_codes"),
+    ("tremor", [True, False, None, True], "one of the levels", 3, [0, 1, 3], [True, False], "missing_codes"),
+    ("smoker", ["TRUE", "0", "1", "0"], "a number", 1, [0], ["TRUE"], "bernoulli with these two values"),
+    ("smoker", ["yes", "0", "1", "0"], "a number", 1, [0], ["yes"], "levels"),
+    ("smoker", [0, 1, 2, 0], "0 to 1", 1, [2], [2], "missing_codes"),
+    ("face", ["7", "0", "7", "7"], "0 to 4 (binomial with 4 trials)", 3, [0, 2, 3], ["7"], "Raise `trials`"),
+    ("face", ["-1", "0", "1", "2"], "0 to 4", 1, [0], ["-1"], "missing_codes"),
+    ("face", ["1.5", "0", "1", "2"], "a whole number", 1, [0], ["1.5"], "Round the values"),
+    ("face", ["four", "0", "1", "2"], "a number", 1, [0], ["four"], "missing_codes"),
+    ("face", [0.5, 0, 1, 2], "a whole number", 1, [0], [0.5], "gaussian"),
+    ("stage", [0.0, 2.5, 1, 2], "one of the levels '0', '1', '1.5', '2'", 1, [1], [2.5], "levels"),
+    ("stage", ["0", "1.50", "1", "2"], "one of the levels", 1, [1], ["1.50"], "Did you mean '1.5'"),
+    ("rank", ["0", "1", "5", "6"], "1 to 5", 2, [0, 3], ["0", "6"], "`minimum` and `maximum`"),
+    ("type", ["rigid", "rigit", "mixed", ""], "one of the levels", 1, [1], ["rigit"], "Did you mean 'rigid'"),
+    ("type", pd.Categorical(["rigid", "x", "x", "mixed"]), "one of the levels", 2, [1, 2], ["x"], "levels"),
+    ("type", [["rigid"], "rigid", "mixed", ""], "one of the levels", 1, [0], ["['rigid']"], "levels"),
+    ("falls", ["-1", "0", "1", "2"], "at least 0", 1, [0], ["-1"], "missing_codes"),
+    ("falls", ["1e400", "0", "1", "2"], "a finite number", 1, [0], ["1e400"], "Correct"),
+    ("falls", ["inf", "0", "-Infinity", "2"], "a finite number", 2, [0, 2], ["inf", "-Infinity"], "Correct"),
+    ("falls", [np.inf, 0, 1, 2], "a finite number", 1, [0], [np.inf], "Correct"),
+    ("falls", [True, False, True, True], "a number", 4, [0, 1, 2, 3], [True, False], "levels"),
+    ("falls", ["9007199254740993", "0", "1", "2"], "below 2 to the power 53", 1, [0], ["9007199254740993"], "Change"),
+    ("falls", ["1_000", "0", "1", "2"], "a number", 1, [0], ["1_000"], "thousands"),
+    ("falls", ["1,000", "0", "1", "2"], "a number", 1, [0], ["1,000"], "thousands"),
+    ("falls", ["0x10", "0", "1", "2"], "a number", 1, [0], ["0x10"], "Correct"),
+    ("falls", ["１", "0", "1", "2"], "a number", 1, [0], ["１"], "Correct"),
+    ("falls", ["nan", "0", "1", "2"], "a number", 1, [0], ["nan"], "missing_codes"),
+    ("falls", ["", "None", "1", "2"], "a number", 1, [1], ["None"], "missing_codes"),
+    ("years", ["-0.1", "0", "1", "2"], "at least 0 (exponential)", 1, [0], ["-0.1"], "Change the likelihood"),
+    ("years", ["12:30", "0", "1", "2"], "a number", 1, [0], ["12:30"], "Dates and times"),
+    ("years", pd.date_range("2020", periods=4), "a number", 4, [0, 1, 2, 3], None, "Dates and times"),
+    ("years", pd.timedelta_range("1D", periods=4), "a number", 4, [0, 1, 2, 3], None, "Correct"),
+    ("years", [1 + 2j, 1, 2, 3], "a number", 4, [0, 1, 2, 3], None, "Correct"),
+    ("crp", ["1,5", "2", "3", "4"], "a number", 1, [0], ["1,5"], "decimal comma"),
+    ("crp", ["1,5", "1,234", "3", "4"], "a number", 2, [0, 1], ["1,5", "1,234"], "decimal comma"),
+    ("crp", ["<5", "2", "3", "> 9"], "a number", 2, [0, 3], ["<5", "> 9"], "limit of detection"),
+    ("crp", ["0", "2", "3", "4"], "greater than 0 (transform log)", 1, [0], ["0"], "another transform than log"),
+    ("crp", ["1 2", "2", "3", "4"], "a number", 1, [0], ["1 2"], "Correct"),
+    ("crp", ["1..3", "2", "3", "4"], "a number", 1, [0], ["1..3"], "Correct"),
+    ("crp", ["1e", "-", "+.", "4"], "a number", 3, [0, 1, 2], ["1e", "-", "+."], "Correct"),
+    ("crp", ["5 mg/L", "2", "3", "4"], "a number", 1, [0], ["5 mg/L"], "Correct"),
+    ("crp", [b"5", "2", "3", "4"], "a number", 1, [0], ["b'5'"], "Correct"),
+    ("weight", ["29.9", "30", "300", "300.1"], "30 to 300", 2, [0, 3], ["29.9", "300.1"], "`minimum` and `maximum`"),
+    ("score", [-np.inf, 0, 1, 2], "a finite number", 1, [0], [-np.inf], "Correct"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "cells", "expected", "rows", "first_rows", "examples", "repair"), MALFORMED)
+def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, first_rows, examples, repair):
+    with pytest.raises(CohortError) as caught:
+        SCHEMA.validate(with_column(**{name: cells}))
+    assert len(caught.value.failures) == 1
+    failure = caught.value.failures.iloc[0]
+    assert failure["column"] == name
+    assert expected in failure["expected"]
+    assert failure["rows"] == rows
+    assert failure["first_rows"] == first_rows
+    if examples is not None:
+        assert failure["examples"] == examples
+    assert repair in failure["repair"]
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "cells", "expected", "rows", "first_rows", "examples", "repair"), MALFORMED)
+def test_pandera_alone_finds_the_same_cells(name, cells, expected, rows, first_rows, examples, repair):
+    from pandera.errors import SchemaErrors
+
+    with pytest.raises(SchemaErrors) as caught:
+        SCHEMA.to_pandera().validate(with_column(**{name: cells}), lazy=True)
+    cases = caught.value.failure_cases
+    assert any(expected in str(check) for check in cases["check"])
+    assert set(cases["index"]) == set(first_rows)
+
+
+# the whole table, what the failures must say: (column, words)
+MALFORMED_TABLES = [
+    (TEXT.drop(columns="crp"), [("crp", "There is no such column")]),
+    (TEXT.rename(columns={"crp": "CRP "}), [("crp", "Did you mean 'CRP '"), ("CRP ", "Did you mean 'crp'")]),
+    (TEXT.assign(extra=1), [("extra", "other_columns: ignore")]),
+    (TEXT.set_axis([*TEXT.columns[:-1], 7], axis=1), [("7", "role: ignore")]),
+    (pd.concat([TEXT, TEXT["crp"]], axis=1), [("crp", "2 columns of this name")]),
+    (TEXT.assign(a=1, b=2).rename(columns={"b": "a"}), [("a", "2 columns"), ("a", "other_columns")]),
+    (TEXT.iloc[:0], [("the table", "Check how the file was read")]),
+    (pd.DataFrame(), [("the table", "Check how the file was read")]),
+    (pd.concat({"a": TEXT}, axis=1), [("the table", "frame.columns")]),
+]
+
+
+@pytest.mark.parametrize(("frame", "failures"), MALFORMED_TABLES)
+def test_a_malformed_table_names_the_column_and_the_repair(frame, failures):
+    with pytest.raises(CohortError) as caught:
+        SCHEMA.validate(frame)
+    found = caught.value.failures
+    assert list(found["column"]) == [column for column, _ in failures]
+    for repair, (_, words) in zip(found["repair"], failures, strict=True):
+        assert words in repair
+
+
+@pytest.mark.parametrize("frame", [None, [[1]], np.zeros((2, 2)), pd.Series([1]), {"a": [1]}, "cohort.csv"])
+def test_anything_but_a_frame_is_a_type_error(frame):
+    with pytest.raises(TypeError, match="needs a pandas DataFrame"):
+        SCHEMA.validate(frame)
+
+
+def test_everything_that_is_wrong_is_reported_at_once_in_schema_order():
+    frame = TEXT.drop(columns="years").assign(face=["x", "9", "1.5", "2"], tremor="maybe", extra=1, id="a")
+    with pytest.raises(CohortError) as caught:
+        SCHEMA.validate(frame)
+    columns = list(caught.value.failures["column"])
+    assert columns == ["id", "tremor", "face", "face", "face", "years", "extra"]
+
+
+def test_half_a_million_failures_make_a_short_message():
+    schema = FeatureSchema([Feature(name="x", likelihood="poisson"), Feature(name="y", likelihood="gaussian")])
+    frame = pd.DataFrame({"x": np.full(500_000, -1), "y": [f"bad {row}" for row in range(500_000)]})
+    with pytest.raises(CohortError) as caught:
+        schema.validate(frame)
+    assert len(str(caught.value)) < 1000
+    assert caught.value.failures["rows"].tolist() == [500_000, 500_000]
+    assert [len(rows) for rows in caught.value.failures["first_rows"]] == [5, 5]
+    assert [len(examples) for examples in caught.value.failures["examples"]] == [1, 3]
+
+
+def test_a_long_cell_is_shortened_in_the_message():
+    with pytest.raises(CohortError) as caught:
+        SCHEMA.validate(with_column(crp=["x" * 10_000, "1", "1", "2"]))
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("index", [["a", "a", "b", "a"], pd.MultiIndex.from_tuples([(1, 2)] * 4), [3, 1, 1, 0]])
+def test_any_index_is_kept_and_named_in_failures(index):
+    frame = TEXT.set_axis(index, axis=0)
+    assert SCHEMA.validate(frame).index.equals(frame.index)
+    with pytest.raises(CohortError) as caught:
+        SCHEMA.validate(frame.assign(face=["0", "1", "x", "x"]))
+    failure = caught.value.failures.iloc[0]
+    assert failure["rows"] == 2
+    assert failure["first_rows"] == list(frame.index[2:])
+
+
+def test_a_combination_of_ids_may_repeat_in_its_parts():
+    schema = FeatureSchema([Feature(name="site", role="id"), Feature(name="nr", role="id")])
+    schema.validate(pd.DataFrame({"site": ["a", "a", "b"], "nr": [1, 2, 1]}))
+    with pytest.raises(CohortError, match="different site and nr") as caught:
+        schema.validate(pd.DataFrame({"site": ["a", "a", "b"], "nr": [1, 1.0, 1]}))
+    assert caught.value.failures.iloc[0]["examples"] == ["a / 1"]
+
+
+def test_a_complete_feature_refuses_missing_values():
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian", complete=True, missing_codes=["-9"])])
+    with pytest.raises(CohortError, match="a value in every row"):
+        schema.validate(pd.DataFrame({"x": ["1", "-9", ""]}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "bad", "good"),
+    [
+        ({"likelihood": "gaussian", "transform": "log"}, 0, 1e-300),
+        ({"likelihood": "gaussian", "transform": "log1p"}, -1, -0.999),
+        ({"likelihood": "gaussian", "transform": "sqrt"}, -0.001, 0),
+        ({"likelihood": "exponential", "transform": "log"}, 0.999, 1),
+        ({"likelihood": "exponential", "transform": "log1p"}, -0.001, 0),
+    ],
+)
+def test_values_whose_transform_is_not_usable_are_failures(fields, bad, good):
+    feature = Feature(name="x", **fields)
+    schema = FeatureSchema([feature])
+    frame = schema.validate(pd.DataFrame({"x": [good, 2.0]}))
+    transformed = feature.transformed(frame["x"])
+    assert np.isfinite(transformed).all()
+    if feature.likelihood == "exponential":
+        assert (transformed >= 0).all()
+    with pytest.raises(CohortError):
+        schema.validate(pd.DataFrame({"x": [bad, 2.0]}))
+
+
+def test_uninformative_columns_are_one_warning_naming_them_all():
+    frame = with_column(tremor="no", crp="", score="1")
+    with pytest.warns(CohortWarning, match=r"2 columns.*tremor \(the same value.*crp \(no observed value") as caught:
+        typed = SCHEMA.validate(frame)
+    assert len(caught) == 1
+    assert list(kept_out(typed, SCHEMA)) == ["tremor", "crp"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SCHEMA.validate(frame, warn=False)
+        SCHEMA.validate(TEXT.iloc[:1])
+
+
+def test_other_columns_may_be_ignored():
+    schema = SCHEMA.restricted_to(["crp", "tremor"])
+    assert schema.names == ("tremor", "crp")
+    assert list(schema.validate(TEXT).columns) == ["tremor", "crp"]
+    assert list(schema.to_pandera().validate(TEXT).columns) == ["tremor", "crp"]
+    with pytest.raises(KeyError, match="Did you mean 'crp'"):
+        SCHEMA.restricted_to(["crb"])
+
+
+def test_pandera_alone_refuses_repeated_and_unknown_columns():
+    from pandera.errors import SchemaError, SchemaErrors
+
+    for frame in (TEXT.assign(extra=1), TEXT.drop(columns="crp")):
+        with pytest.raises(SchemaErrors):
+            SCHEMA.to_pandera().validate(frame, lazy=True)
+    with pytest.raises(SchemaError, match="repeated: crp"):
+        SCHEMA.to_pandera().validate(pd.concat([TEXT, TEXT["crp"]], axis=1), lazy=True)
+
+
+def test_pandera_switched_off_does_not_switch_off_validation():
+    import pandera.config
+
+    with pandera.config.config_context(validation_enabled=False), pytest.raises(CohortError):
+        SCHEMA.validate(with_column(face="x"))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(cohorts(), st.randoms())
+def test_validate_is_idempotent_ignores_column_order_and_leaves_its_input_alone(cohort, random):
+    schema, frame = cohort
+    before = frame.copy(deep=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CohortWarning)
+        typed = schema.validate(frame)
+        again = schema.validate(typed)
+        order = list(frame.columns)
+        random.shuffle(order)
+        shuffled = schema.validate(frame[order])
+        alone = schema.to_pandera().validate(frame)
+    assert_frame_equal(frame, before)
+    assert_frame_equal(again, typed)
+    assert_frame_equal(shuffled, typed)
+    assert_frame_equal(alone[list(typed.columns)], typed)
+    for feature in schema:
+        if feature.likelihood is not None:
+            assert feature.scores(typed[feature.name]).shape == (len(frame),)
+
+
+@given(st.lists(st.one_of(st.floats(), st.text(max_size=6), st.integers(), st.booleans(), st.none()), min_size=1))
+def test_a_number_is_read_as_python_reads_it_or_reported(cells):
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    frame = pd.DataFrame({"x": pd.Series(cells, dtype=object)})
+    before = frame.copy(deep=True)
+    with contextlib.suppress(CohortError):
+        typed = schema.validate(frame, warn=False)
+        for cell, value in zip(cells, typed["x"], strict=True):
+            blank = cell is None or (isinstance(cell, str) and not cell.strip()) or cell != cell
+            assert np.isnan(value) if blank else value == float(cell)
+    assert_frame_equal(frame, before)

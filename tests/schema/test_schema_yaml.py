@@ -1,0 +1,167 @@
+# ruff: noqa: E501 - tables of cases read best with one case a line
+import pytest
+import yaml
+from hypothesis import given
+from schema_strategies import AWKWARD, schemas
+
+from clinclust.errors import SchemaError
+from clinclust.schema import Feature, FeatureSchema
+
+COHORT = """\
+clinclust: 1                                  # format version
+title: Parkinsonism cohort
+missing_codes: ["", NA, "-9"]                 # for every column
+features:
+  - {name: patient_id, role: id}
+  - {name: tremor_at_rest, likelihood: bernoulli, levels: ["no", "yes"], label: Resting tremor, section: Motor}
+  - {name: facial_expression, likelihood: binomial, trials: 4, label: Facial expression, section: Motor}
+  - {name: hoehn_yahr, likelihood: binomial, levels: ["0", "1", "1.5", "2", "2.5", "3", "4", "5"]}   # scored 0..7
+  - {name: phenotype, likelihood: categorical, levels: [tremor, rigid, mixed]}
+  - {name: falls, likelihood: poisson}
+  - {name: years_since_onset, likelihood: exponential, unit: years}
+  - {name: crp, likelihood: gaussian, transform: log, unit: mg/L, missing_codes: [-9, 99.5]}
+  - {name: probability_of_pd, likelihood: gaussian, role: describe}
+"""
+
+
+def one(feature, head="clinclust: 1\n"):
+    return f"{head}features:\n  - {feature}\n"
+
+
+MALFORMED = [
+    ("", ["line 1", "empty"]),
+    ("\n\n# only a comment\n", ["line 1", "empty"]),
+    ("- a\n- b\n", ["line 1", "mapping"]),
+    ("title: x\nfeatures:\n  - {name: a, likelihood: poisson}\n", ["line 1", "clinclust: 1", "missing"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 2\n"), ["line 1", "version 1"]),
+    ("clinclust: 1\ntitle: x\n", ["line 1", "features", "missing"]),
+    ("clinclust: 1\nfeatures:\n", ["line 2", "features", "must be a list"]),
+    ("clinclust: 1\nfeatures: []\n", ["line 2", "features", "must be a list"]),
+    ("clinclust: 1\nfeatures: {name: a}\n", ["line 2", "must be a list"]),
+    ("clinclust: 1\nfeatures:\n  - age\n", ["line 3", "a feature is a mapping"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nfeature:\n"), ["line 2", "feature: unknown key", "'features'"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle: x\ntitle: y\n"), ["line 3", "title", "given twice"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle: [x]\n"), ["line 2", "title", "must be text"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle:\n"), ["line 2", "title", "no value"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nother_columns: ignor\n"), ["line 2", "'ignore'"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: NA\n"), ["line 2", "must be a list"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [no]\n"), ["line 2", "a boolean", '"no"']),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [012]\n"), ["line 2", "a number", '"012"']),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [~]\n"), ["line 2", "null"]),
+    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [2020-01-01]\n"), ["line 2", "a date"]),
+    (one("{name: a, likelihood: poisson, likelihood: gaussian}"), ["line 3", "a: likelihood", "given twice"]),
+    (one("{name: a, likelihod: poisson}"), ["line 3", "a: likelihod", "Did you mean 'likelihood'"]),
+    (one("{name: a, likelihood: poison}"), ["line 3", "a: likelihood", "Did you mean 'poisson'"]),
+    (one("{likelihood: poisson}"), ["line 3", "name is missing"]),
+    (one("{name: 12, likelihood: poisson}"), ["line 3", "name", "a number", '"12"']),
+    (one("{name: no, likelihood: poisson}"), ["line 3", "name", "a boolean", '"no"']),
+    (one("{name: a, likelihood: bernoulli, levels: [no, yes]}"), ["line 3", "a: levels", "YAML reads no as a boolean"]),
+    (one("{name: a, likelihood: bernoulli, levels: [0, 1]}"), ["line 3", "a: levels", "a number", '"0"']),
+    (one("{name: a, likelihood: categorical, levels: [1E5, 1F5]}"), ["line 3", "a: levels", "1E5", "a number"]),
+    (one("{name: a, likelihood: categorical, levels: [12:30, b]}"), ["line 3", "a: levels", "12:30"]),
+    (one("{name: a, likelihood: categorical, levels: a}"), ["line 3", "a: levels", "must be a list"]),
+    (one("{name: a, likelihood: categorical, levels: [[a], b]}"), ["line 3", "a: levels", "levels are text"]),
+    (one("{name: a, likelihood: binomial, trials: four}"), ["line 3", "a: trials", "'four'"]),
+    (one("{name: a, likelihood: binomial, trials: [4]}"), ["line 3", "a: trials", "must be a number"]),
+    (one("{name: a, likelihood: binomial, trials: 1_0}"), ["line 3", "a: trials", "'1_0'"]),
+    (one("{name: a, likelihood: binomial, trials: }"), ["line 3", "a: trials"]),
+    (one("{name: a, likelihood: gaussian, unit: 5}"), ["line 3", "a: unit", "a number"]),
+    (one("{name: a, likelihood: gaussian, label: }"), ["line 3", "a: label", "no value"]),
+    (one("{name: a, likelihood: gaussian, complete: yes}"), ["line 3", "a: complete", "true or false"]),
+    (one("{name: a, likelihood: gaussian, prior: {kapa: 1}}"), ["line 3", "a: prior", "'kappa'"]),
+    (one("{name: a, likelihood: gaussian, prior: {mean: 1, mean: 2}}"), ["line 3", "mean", "given twice"]),
+    (one("{name: a, likelihood: poisson}\n  - {name: a, likelihood: poisson}"), ["line 4", "a: two features"]),
+    (
+        one('{name: a, likelihood: bernoulli, levels: ["x", "NA"]}', 'clinclust: 1\nmissing_codes: ["NA"]\n'),
+        ["line 4", "a: level 'NA'", "missing_codes"],
+    ),
+    (one("&x {name: a, likelihood: poisson}"), ["line 3", "anchors"]),
+    (one("{name: a, likelihood: poisson, label: *x}"), ["line 3", "anchors and aliases"]),
+    (one("{name: !!str a, likelihood: poisson}"), ["line 3", "tags"]),
+    (one("{<<: {name: a}, likelihood: poisson}"), ["line 3", "<<: unknown key"]),
+    (one("{name: a, likelihood: poisson"), ["line", "not valid YAML"]),
+    (one("{name: a, likelihood: poisson}") + "---\na: b\n", ["line 4", "not valid YAML"]),
+    (one("{name: \x01, likelihood: poisson}"), ["line 3", "character"]),
+    (one("[" * 50), ["line 3", "nested too deeply"]),
+    (one("{[a]: b}"), ["line 3", "single word"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), MALFORMED)
+def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, words):
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_yaml(text)
+    for word in words:
+        assert word in str(caught.value)
+    assert all(problem.startswith("line ") for problem in caught.value.problems)
+
+
+def test_all_problems_of_a_file_are_listed_at_once_in_line_order():
+    text = one(
+        "{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}",
+        "clinclust: 1\ntitel: x\n",
+    )
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_yaml(text)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["line 2", "line 4", "line 5"]
+
+
+def test_the_schema_of_the_documentation_reads_and_comes_back():
+    schema = FeatureSchema.from_yaml(COHORT)
+    assert schema.title == "Parkinsonism cohort"
+    assert schema.missing_codes == ("", "NA", "-9")
+    assert schema["tremor_at_rest"].levels == ("no", "yes")
+    assert schema["crp"].missing_codes == ("-9", "99.5")
+    assert [feature.name for feature in schema.ids] == ["patient_id"]
+    assert [feature.name for feature in schema.described] == ["probability_of_pd"]
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+def test_a_feature_stays_on_one_line_with_its_remarks_above_it():
+    schema = FeatureSchema.from_yaml(COHORT)
+    before = schema.fingerprint
+    schema.comments["crp"] = "first\nsecond \x1b[31m"
+    lines = schema.to_yaml().splitlines()
+    at = next(number for number, line in enumerate(lines) if "name: crp" in line)
+    assert lines[at - 2 : at] == ["  # first", "  # second  [31m"]
+    assert len(lines) == 4 + len(schema) + 2
+    assert schema.fingerprint == before
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+@given(schemas())
+def test_yaml_is_lossless_whatever_the_text(schema):
+    text = schema.to_yaml()
+    again = FeatureSchema.from_yaml(text)
+    assert again == schema
+    assert again.to_yaml() == text
+    assert again.fingerprint == schema.fingerprint
+
+
+@pytest.mark.parametrize("word", AWKWARD)
+def test_a_common_yaml_reader_sees_the_same_text(word):
+    feature = Feature(name=word, likelihood="categorical", levels=[word.strip(), "other"], label=word)
+    seen = yaml.safe_load(FeatureSchema([feature], title=word).to_yaml())
+    assert seen["title"] == seen["features"][0]["name"] == seen["features"][0]["label"] == word
+    assert seen["features"][0]["levels"] == [word.strip(), "other"]
+
+
+def test_files_are_written_and_read(tmp_path):
+    schema = FeatureSchema.from_yaml(COHORT)
+    path = tmp_path / "é schema.yaml"
+    assert schema.to_yaml(path) == path.read_text("utf-8")
+    assert FeatureSchema.from_yaml(path) == FeatureSchema.from_yaml(str(path)) == schema
+    path.write_bytes(b"\xef\xbb\xbf" + COHORT.replace("\n", "\r\n").encode())
+    assert FeatureSchema.from_yaml(path) == schema
+
+
+def test_a_file_that_is_not_there_or_not_utf8(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        FeatureSchema.from_yaml("nowhere.yaml")
+    path = tmp_path / "latin.yaml"
+    path.write_bytes(b"clinclust: 1\ntitle: caf\xe9\n")
+    with pytest.raises(SchemaError, match=r"line 2.*UTF-8"):
+        FeatureSchema.from_yaml(path)
+    path.write_bytes(b"")
+    with pytest.raises(SchemaError, match="empty"):
+        FeatureSchema.from_yaml(path)

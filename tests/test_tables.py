@@ -1,0 +1,219 @@
+import datetime
+import sys
+import warnings
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinclust import read_cohort
+from clinclust.errors import CohortError, CohortWarning
+from clinclust.schema import Feature, FeatureSchema
+
+AWKWARD = [
+    "001",
+    "1E5",
+    "None",
+    "NA",
+    "",
+    "nan",
+    " x ",
+    "1,5",
+    "=1+1",
+    'a "quote"',
+    "two\nlines",
+    "é",
+    "12:30",
+]
+
+
+def write(path, content, encoding="utf-8"):
+    path.write_bytes(content.encode(encoding) if isinstance(content, str) else content)
+    return path
+
+
+def write_xlsx(path, *sheets):
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.active)
+    for title, rows in sheets:
+        worksheet = workbook.create_sheet(title)
+        for row in rows:
+            worksheet.append(row)
+    workbook.save(path)
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "\t")])
+def test_every_cell_survives_as_text(tmp_path, suffix, delimiter, encoding):
+    frame = pd.DataFrame({"ä": AWKWARD, "b": AWKWARD[::-1]})
+    path = tmp_path / f"cohort{suffix}"
+    frame.to_csv(path, index=False, sep=delimiter, encoding=encoding)
+    read = read_cohort(path)
+    assert read.columns.tolist() == ["ä", "b"]
+    assert read["ä"].tolist() == AWKWARD
+    assert read["b"].tolist() == AWKWARD[::-1]
+    assert (read.dtypes == pd.StringDtype(na_value=np.nan)).all()
+    pd.testing.assert_frame_equal(read_cohort(str(path)), read)
+
+
+cells = st.text(st.characters(codec="utf-8"), max_size=8)
+
+
+@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
+def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, rows):
+    import csv
+
+    path = tmp_path_factory.mktemp("csv") / "x.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
+    assert [tuple(row) for row in read_cohort(path).to_numpy().tolist()] == rows
+
+
+@pytest.mark.parametrize(("ending", "last"), [("\n", ""), ("\r\n", "\r\n"), ("\r", "\r"), ("\n", "\n\n\n")])
+def test_line_endings_and_blank_lines_do_not_matter(tmp_path, ending, last):
+    path = write(tmp_path / "x.csv", ending.join(["a,b", "1,2", "", "3,4"]) + last)
+    assert read_cohort(path).to_numpy().tolist() == [["1", "2"], ["3", "4"]]
+
+
+def test_duplicate_names_are_kept_for_validate_to_report(tmp_path):
+    frame = read_cohort(write(tmp_path / "x.csv", "a,a\n1,2\n"))
+    assert frame.columns.tolist() == ["a", "a"]
+    schema = FeatureSchema([Feature(name="a", likelihood="gaussian")])
+    with pytest.raises(CohortError, match="2 columns of this name"):
+        schema.validate(frame)
+
+
+def test_a_semicolon_file_with_decimal_commas_is_not_taken_apart(tmp_path):
+    frame = read_cohort(write(tmp_path / "x.csv", '"a,b";c\n1,5;2,5\n'))
+    assert frame.columns.tolist() == ["a,b", "c"]
+    assert frame.to_numpy().tolist() == [["1,5", "2,5"]]
+
+
+def test_a_header_alone_gives_a_table_without_rows(tmp_path):
+    frame = read_cohort(write(tmp_path / "x.csv", "a,b\n"))
+    assert frame.shape == (0, 2)
+
+
+def test_other_encodings_are_read_with_a_warning_that_names_them(tmp_path):
+    path = write(tmp_path / "x.csv", "name,sign\nJosé,€\n", "cp1252")
+    with pytest.warns(CohortWarning, match="read as cp1252"):
+        assert read_cohort(path).to_numpy().tolist() == [["José", "€"]]
+    assert read_cohort(path, encoding="cp1252").to_numpy().tolist() == [["José", "€"]]
+    with pytest.warns(CohortWarning, match="read as latin-1"):
+        assert read_cohort(write(tmp_path / "y.csv", b"a\n\x81\xe9\n")).iloc[0, 0] == "\x81é"
+
+
+MALFORMED = [
+    ("x.csv", "a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
+    ("x.csv", "a,b\n1,2\n\n1\n", "line 4 has 1 fields, the header has 2"),
+    ("x.csv", 'a,b\n"two\nlines",2\n1\n', "line 4 has 1 fields"),
+    ("x.csv", 'a,b\n1,2\n"open,2\n3,4\n', "line 3 cannot be read"),
+    ("x.csv", 'a,b\n1,"x"y\n', "line 2 cannot be read"),
+    ("x.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
+    ("x.csv", "a,,c\n1,2,3\n", "no name for column 2 of 3"),
+    ("x.csv", "a, \n1,2\n", "no name for column 2"),
+    ("x.csv", "", "the file is empty"),
+    ("x.csv", "\n\n", "the file is empty"),
+    ("x.csv", b"\xef\xbb\xbf", "the file is empty"),
+    ("x.xlsx", "", "the file is empty"),
+    ("x.xlsx", "a,b\n", "not an xlsx file"),
+    ("x.parquet", "a,b\n", "this parquet file cannot be read"),
+    ("x.xls", "a,b\n", "not from .xls"),
+    ("x", "a,b\n", "not from no suffix"),
+    ("x.dta", "a,b\n", "not from .dta"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), MALFORMED)
+def test_a_malformed_file_is_one_clear_error(tmp_path, name, content, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        read_cohort(write(tmp_path / name, content))
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sheet": "a"}, "makes sense for an xlsx file only"),
+        ({"encoding": "utf-99"}, "there is no encoding 'utf-99'"),
+        ({"encoding": "ascii"}, "line 2 is not ascii text"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_file(tmp_path, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        read_cohort(write(tmp_path / "x.csv", "a\né\n"), **arguments)
+    with pytest.raises(ValueError, match="text file only"):
+        read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", [["a"], [1]])), encoding="utf-8")
+
+
+def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
+    write(tmp_path / "cohort.csv", "a\n1\n")
+    with pytest.raises(FileNotFoundError, match=r"Did you mean 'cohort.csv'"):
+        read_cohort(tmp_path / "cohrt.csv")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read_cohort(tmp_path / "nowhere" / "cohort.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read_cohort(tmp_path / "folder.csv")
+
+
+def test_spreadsheet_values_become_canonical_text(tmp_path):
+    values = [1.0, 1.5, 3, True, None, "001", " x ", datetime.datetime(2020, 1, 2), datetime.date(2020, 1, 2)]
+    values += [datetime.datetime(2020, 1, 2, 3, 4), datetime.time(12, 30), "NA", 1e300]
+    path = write_xlsx(tmp_path / "x.xlsx", ("s", [["n", "x"], *[[row, value] for row, value in enumerate(values)]]))
+    expected = ["1", "1.5", "3", "True", "", "001", " x ", "2020-01-02", "2020-01-02"]
+    expected += ["2020-01-02T03:04:00", "12:30:00", "NA", "1e+300"]
+    assert read_cohort(path)["x"].tolist() == expected
+
+
+def test_a_sheet_is_chosen_by_name_or_with_a_warning(tmp_path):
+    path = write_xlsx(tmp_path / "x.xlsx", ("data", [["a"], [1]]), ("codes", [["b"], [2]]))
+    with pytest.warns(CohortWarning, match="read the first sheet, 'data'.*codes"):
+        assert read_cohort(path).columns.tolist() == ["a"]
+    assert read_cohort(path, sheet="codes").columns.tolist() == ["b"]
+    with pytest.raises(ValueError, match=r"no sheet 'code'\. Did you mean 'codes'"):
+        read_cohort(path, sheet="code")
+
+
+def test_spreadsheet_errors_are_kept_as_text_and_reported(tmp_path):
+    path = write_xlsx(tmp_path / "x.xlsx", ("s", [["a", "b"], [1, "#N/A"], ["#DIV/0!", 2]]))
+    with pytest.warns(CohortWarning, match=r"B2 \(#N/A\), A3 \(#DIV/0!\)"):
+        frame = read_cohort(path)
+    assert frame.to_numpy().tolist() == [["1", "#N/A"], ["#DIV/0!", "2"]]
+
+
+def test_spreadsheet_edges_without_content_are_left_out(tmp_path):
+    rows = [["a", "b", None], [1, None, " "], [None, None, None], [2, 3, None], [None]]
+    frame = read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", rows)))
+    assert frame.to_numpy().tolist() == [["1", ""], ["2", "3"]]
+    with pytest.raises(ValueError, match="no name for column 2 of 2"):
+        read_cohort(write_xlsx(tmp_path / "y.xlsx", ("s", [["a"], [1, 2]])))
+    with pytest.raises(ValueError, match="sheet 's' is empty"):
+        read_cohort(write_xlsx(tmp_path / "z.xlsx", ("s", [])))
+
+
+def test_parquet_keeps_its_types_and_its_named_index(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.Categorical(["u", "v"])})
+    path = tmp_path / "x.parquet"
+    frame.to_parquet(path)
+    pd.testing.assert_frame_equal(read_cohort(path), frame)
+    frame.set_index("a").to_parquet(path)
+    pd.testing.assert_frame_equal(read_cohort(path), frame)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.parquet", "x")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install clinclust\[parquet\]"):
+        read_cohort(path)
+
+
+def test_reading_a_sound_file_warns_of_nothing(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_cohort(write(tmp_path / "x.csv", "a,b\n1,2\n"))
+        read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", [["a"], [1]])))
