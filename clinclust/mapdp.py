@@ -441,9 +441,9 @@ def log_joint(
 def _findings(problem: Problem, restarts: list[Restart]) -> dict[str, Any]:
     """Return what the best of the restarts says, by the name of the attribute."""
     from clinclust.engine.agreement import adjusted_rand_index
+    from clinclust.engine.labels import by_decreasing_size
     from clinclust.engine.objective import feature_relevance, leave_one_out_nll
     from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
-    from clinclust.engine.search import by_decreasing_size
 
     best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
     cohort = problem.cohort

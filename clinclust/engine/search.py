@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.labels import compact
 from clinclust.engine.settle import Settled, hasten, minimum_gain, settle
 from clinclust.engine.split_merge import merge_gains, resettle
 from clinclust.engine.starts import Start
@@ -26,7 +27,7 @@ from clinclust.engine.starts import Start
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
 
-__all__ = ["Restart", "by_decreasing_size", "run_restarts", "search_from"]
+__all__ = ["Restart", "run_restarts", "search_from"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -85,7 +86,7 @@ def _merged(found: Settled, gains: Array, least: float) -> Labels | None:
     if gains[kept, lost] <= least:
         return None
     labels = found.partition.labels
-    return _compact(np.where(labels == lost, kept, labels))
+    return compact(np.where(labels == lost, kept, labels))
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
@@ -116,14 +117,9 @@ def _divided(
         if gain > minimum_gain(problem):
             divided = labels.copy()
             divided[members] = division + labels.max() + 1
-            return _compact(divided)
+            return compact(divided)
         hopeless.add(key)
     return None
-
-
-def _compact(labels: Labels) -> Labels:
-    """Rename clusters to 0 .. K - 1."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def run_restarts(
@@ -156,14 +152,6 @@ def run_restarts(
                 future.cancel()
             raise
     return [future.result() for future in futures]
-
-
-def by_decreasing_size(labels: Labels) -> Labels:
-    """Rename clusters 0 .. K - 1 by decreasing size; of two as large, the one whose first member comes first."""
-    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    rank = np.empty(sizes.size, dtype=np.int64)
-    rank[np.lexsort((first, -sizes))] = np.arange(sizes.size)
-    return rank[inverse]
 
 
 def _processors() -> int:

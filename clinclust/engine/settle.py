@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.labels import compact
 from clinclust.engine.objective import log_joint
 from clinclust.engine.partition import Partition, accumulate, grow, new_partition
 from clinclust.engine.sweep import score_all, sweep
@@ -80,7 +81,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 8) -> Labels:
         moved = scores[:, :-1].argmax(axis=1)
         if (moved == labels).all():
             break
-        labels = np.unique(moved, return_inverse=True)[1].astype(np.int64)
+        labels = compact(moved)
     return labels
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.engine.labels import compact
 from clinclust.engine.objective import log_joint, log_marginals
 from clinclust.engine.partition import Partition, new_partition
 from clinclust.engine.settle import hasten, settle
@@ -79,13 +80,16 @@ def resettle(
         Labels 0, 1, ... of the members.
     """
     part = problem.restricted_to(members)
-    now = log_joint(part, new_partition(part.cohort.arrays, np.unique(labels[members], return_inverse=True)[1]))
+    now = log_joint(part, new_partition(part.cohort.arrays, compact(labels[members])))
     best, division = -np.inf, labels[members]
+    tried: set[bytes] = set()
     for halves in _seeds(part, rng):
-        if halves.all() or not halves.any():
-            continue
         order = rng.permutation(members.size)
-        settled = settle(part, hasten(part, halves.astype(np.int64)), order, _SWEEPS_OF_A_SPLIT, cancelled)
+        start = hasten(part, compact(halves))
+        if start.max() == 0 or start.tobytes() in tried:  # different cuts often hasten to the same division
+            continue
+        tried.add(start.tobytes())
+        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled)
         if settled.trace and settled.trace[-1] - now > best:
             best, division = settled.trace[-1] - now, settled.partition.labels
     return best, division

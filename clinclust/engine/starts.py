@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.labels import compact
+
 __all__ = ["Start", "search_starts", "single_starts", "starts_from"]
 
 Labels = NDArray[np.int64]
@@ -53,10 +55,8 @@ def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[
             continue
         rng = np.random.default_rng(seed)
         n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
-        labels = np.unique(rng.integers(n_clusters, size=n_subjects), return_inverse=True)[1]
-        starts.append(
-            Start(f"random {n_clusters}", labels.astype(np.int64), seed, rng.permutation(n_subjects), hasten=True)
-        )
+        labels = compact(rng.integers(n_clusters, size=n_subjects))
+        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), hasten=True))
     return starts
 
 

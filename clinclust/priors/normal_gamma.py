@@ -32,8 +32,8 @@ def posterior(prior: Array, statistics: Array) -> Array:
     statistics : float64 (..., 3)
         n, sum of values, sum of squared values.
     """
-    mean, kappa, shape, rate = np.moveaxis(prior, -1, 0)
-    n, total, squares = np.moveaxis(statistics, -1, 0)
+    mean, kappa, shape, rate = (prior[..., index] for index in range(4))
+    n, total, squares = (statistics[..., index] for index in range(3))
     average = total / np.maximum(n, 1.0)
     scatter = np.maximum(squares - total * average, 0.0)
     return np.stack(
@@ -52,7 +52,7 @@ def log_normalizer(parameters: Array) -> Array:
 
     The factors of 2 pi belong to the base measure of the values.
     """
-    _, kappa, shape, rate = np.moveaxis(parameters, -1, 0)
+    kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))
     return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
 
 

@@ -9,10 +9,10 @@ from scipy.special import gammaln
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.agreement import adjusted_rand_index
+from clinclust.engine.labels import by_decreasing_size, compact
 from clinclust.engine.objective import log_marginals
 from clinclust.engine.partition import new_partition
 from clinclust.engine.problem import pose
-from clinclust.engine.search import by_decreasing_size
 from clinclust.engine.sweep import score_all
 
 
@@ -109,6 +109,11 @@ def test_a_column_without_values_changes_no_label():
     assert second.labels_.tolist() == first.labels_.tolist()
     assert second.log_joint_ == first.log_joint_
     assert second.kept_out_ == {"never_measured": "no observed value"}
+
+
+def test_equal_partitions_look_equal():
+    assert compact(np.array([7, 2, 2, 9, 7])).tolist() == [0, 1, 1, 2, 0]
+    assert compact(np.array([True, False, True])).tolist() == [0, 1, 0]
 
 
 def test_labels_count_down_from_the_largest_cluster():

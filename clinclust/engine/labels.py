@@ -1,0 +1,28 @@
+"""Names of clusters: renaming them leaves a partition the same, and makes it easier to compare."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["by_decreasing_size", "compact"]
+
+Labels = NDArray[np.int64]
+
+
+def compact(labels: NDArray[np.generic]) -> Labels:
+    """Rename clusters 0 .. K - 1 in the order in which they first appear, so that equal partitions look equal."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return _rank(np.argsort(first))[inverse]
+
+
+def by_decreasing_size(labels: Labels) -> Labels:
+    """Rename clusters 0 .. K - 1 by decreasing size; of two as large, the one whose first member comes first."""
+    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    return _rank(np.lexsort((first, -sizes)))[inverse]
+
+
+def _rank(order: NDArray[np.intp]) -> Labels:
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return rank
