@@ -269,6 +269,20 @@ def test_every_bad_cell_is_named_with_its_row_in_the_spreadsheet(here, capsys):
             assert said in message
 
 
+def test_empty_rows_are_counted_as_a_spreadsheet_does(here, capsys):
+    import openpyxl
+
+    lines = cohort().assign(falls=["several", *[1] * 39]).to_csv(index=False).splitlines()
+    Path("gaps.csv").write_text("\n".join(["", lines[0], "", "", *lines[1:20], "", *lines[20:]]), encoding="utf-8")
+    workbook = openpyxl.Workbook()
+    workbook.active.append([])
+    for line in (lines[0], "", "", *lines[1:]):
+        workbook.active.append(line.split(","))
+    workbook.save("gaps.xlsx")
+    for table in ("gaps.csv", "gaps.xlsx"):
+        assert "first: 5) holds 'several'" in refused(capsys, "check", table, *SCHEMA_OPTION)
+
+
 def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
     frame = cohort().drop(columns="who").map(str).set_axis([f"label{i}" for i in range(40)], axis="index")
     frame.iloc[3, 1] = "several"
