@@ -212,11 +212,16 @@ def _schema(options: argparse.Namespace) -> FeatureSchema:
 
 
 def _read(options: argparse.Namespace) -> pd.DataFrame:
+    import pandas as pd
+
     from clinclust.tables import read_cohort
 
     frame = read_cohort(options.table, sheet=options.sheet, encoding=options.encoding)
+    if not pd.api.types.is_integer_dtype(frame.index):  # labels of a parquet file
+        frame = frame.reset_index(drop=True)
     # Messages name rows as a spreadsheet shows them, the header being row 1.
-    return frame.set_axis(range(2, len(frame) + 2), axis="index")
+    frame.index = frame.index + 2
+    return frame
 
 
 def _spare_the_table(options: argparse.Namespace) -> None:

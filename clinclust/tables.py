@@ -49,6 +49,7 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     pandas.DataFrame, shape (N, D)
         Every cell as text, nothing taken for missing (``001``, ``1E5`` and ``NA`` stay as they are); an
         xlsx cell as the text of its value (1.0 as ``1``, days in ISO form). Parquet keeps its types.
+        Empty rows are left out but counted: a row's label + 2 is its number in a spreadsheet.
 
     Raises
     ------
@@ -90,27 +91,36 @@ def _read_delimited(path: Path, encoding: str | None, delimiter: str) -> pd.Data
     if delimiter == ",":
         delimiter = _delimiter_of(text)
     rows = _rows(path, text, delimiter)
-    header = next(rows, None)
-    if header is None:
+    _, header = next(rows, (0, []))
+    if not header:
         raise ValueError(f"{path.name}: the file is empty")
     _refuse_empty_names(path, header)
-    portions = []
+    portions, numbers = [], []
     while portion := list(islice(rows, _ROWS_AT_ONCE)):
-        portions.append(pd.DataFrame(portion, dtype=_TEXT))
+        portions.append(pd.DataFrame([row for _, row in portion], dtype=_TEXT))
+        numbers += [number for number, _ in portion]
     frame = (
         pd.concat(portions, ignore_index=True) if portions else pd.DataFrame(columns=range(len(header)), dtype=_TEXT)
     )
+    return _labelled(frame, header, numbers)
+
+
+def _labelled(frame: pd.DataFrame, header: list[str], numbers: list[int]) -> pd.DataFrame:
+    """Name the columns, and the rows so that a row's label + 2 is its number in a spreadsheet."""
     frame.columns = pd.Index(header)
+    labels = np.array(numbers, dtype=np.int64) - 2
+    if not np.array_equal(labels, np.arange(len(frame))):
+        frame.index = pd.Index(labels)
     return frame
 
 
-def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield the header and the rows, all of the same length; blank lines are left out."""
+def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and the rows, all of the same length, each with its number; blank lines are left out."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] | None = None
     line = 1
     try:
-        for row in reader:
+        for number, row in enumerate(reader, start=1):
             if row and header is None:
                 header = row
             if row and header is not None and len(row) != len(header):
@@ -119,7 +129,7 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
                     f"look for a {delimiter!r} too many or too few, or for a text that needs quotes"
                 )
             if row:
-                yield row
+                yield number, row
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(
@@ -167,6 +177,8 @@ def _refuse_empty_names(path: Path, header: list[str]) -> None:
 
 def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
     import zipfile
+    import zlib
+    from xml.etree.ElementTree import ParseError
 
     import openpyxl
 
@@ -174,11 +186,13 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
         warnings.simplefilter("ignore", UserWarning)  # openpyxl warns of decorations that it does not keep
         try:
             workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        except (zipfile.BadZipFile, KeyError, OSError):
+        except (zipfile.BadZipFile, KeyError, OSError, ParseError):
             raise ValueError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
         try:
             worksheet, others = _sheet(path, workbook, sheet)
             rows, faulty = _cells(worksheet)
+        except (zipfile.BadZipFile, zlib.error, ParseError) as error:
+            raise ValueError(f"{path.name}: this xlsx file is damaged ({error})") from None
         finally:
             workbook.close()
     if others:
@@ -196,12 +210,10 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
         )
     if not rows:
         raise ValueError(f"{path.name}: sheet {worksheet.title!r} is empty")
-    width = max(len(row) for row in rows)
-    header, *body = [row + [""] * (width - len(row)) for row in rows]
+    width = max(len(row) for row in rows.values())
+    header, *body = [row + [""] * (width - len(row)) for row in rows.values()]
     _refuse_empty_names(path, header)
-    frame = pd.DataFrame(body, columns=range(width), dtype=_TEXT)
-    frame.columns = pd.Index(header)
-    return frame
+    return _labelled(pd.DataFrame(body, columns=range(width), dtype=_TEXT), header, list(rows)[1:])
 
 
 def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWorksheet, list[str]]:
@@ -217,17 +229,17 @@ def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWo
     return (sheets[name], []) if name is not None else (sheets[first], others)
 
 
-def _cells(worksheet: ReadOnlyWorksheet) -> tuple[list[list[str]], list[str]]:
-    """Return the rows that hold anything as text, without empty cells at their end, and cells with errors."""
+def _cells(worksheet: ReadOnlyWorksheet) -> tuple[dict[int, list[str]], list[str]]:
+    """Return the rows that hold anything by number, as text without empty cells at their end, and cells with errors."""
     worksheet.reset_dimensions()  # some programs write wrong ones
-    rows, faulty = [], []
-    for cells in worksheet.iter_rows():  # type: ignore[misc]
+    rows, faulty = {}, []
+    for number, cells in enumerate(worksheet.iter_rows(), start=1):  # type: ignore[misc]
         texts = ["" if cell.value is None else _text_of(cell.value) for cell in cells]
         faulty += [f"{cell.coordinate} ({cell.value})" for cell in cells if cell.data_type == "e"]
         while texts and not texts[-1].strip():
             texts.pop()
         if texts:
-            rows.append(texts)
+            rows[number] = texts
     return rows, faulty
 
 

@@ -184,6 +184,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
     monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "max_sweeps", 1)
+    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "init", "single")
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1"]) == 0
     assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err
 
@@ -267,6 +268,20 @@ def test_every_bad_cell_is_named_with_its_row_in_the_spreadsheet(here, capsys):
         assert "3 problems" in message
         for said in ("first: 2) holds 'several'", "first: 7, 8) hold '7'", "first: 41) holds 'perhaps'"):
             assert said in message
+
+
+def test_empty_rows_are_counted_as_a_spreadsheet_does(here, capsys):
+    import openpyxl
+
+    lines = cohort().assign(falls=["several", *[1] * 39]).to_csv(index=False).splitlines()
+    Path("gaps.csv").write_text("\n".join(["", lines[0], "", "", *lines[1:20], "", *lines[20:]]), encoding="utf-8")
+    workbook = openpyxl.Workbook()
+    workbook.active.append([])
+    for line in (lines[0], "", "", *lines[1:]):
+        workbook.active.append(line.split(","))
+    workbook.save("gaps.xlsx")
+    for table in ("gaps.csv", "gaps.xlsx"):
+        assert "first: 5) holds 'several'" in refused(capsys, "check", table, *SCHEMA_OPTION)
 
 
 def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
@@ -412,8 +427,8 @@ def test_as_a_process(here):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
 def test_a_reader_who_has_seen_enough_is_not_complained_to(here, fitted):
-    pd.concat([cohort()] * 300, ignore_index=True).to_csv("long.csv", index=False)
-    for arguments in (["assign", "long.csv", "--model", str(fitted)], ["draft", "cohort.csv"]):
+    pd.concat([cohort()] * 100, ignore_index=True).to_csv("long.csv", index=False)
+    for arguments in (["assign", "long.csv", "--model", fitted], ["check", "cohort.csv", *SCHEMA_OPTION]):
         reader, writer = os.pipe()
         os.close(reader)
         done = run(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
@@ -429,6 +444,13 @@ def test_help_needs_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "clinclust fit cohort.csv" in done.stdout
+
+
+def test_the_defaults_of_the_command_are_those_of_the_estimator(here):
+    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out"]) == 0
+    model = MAPDP.load("out")
+    expected = {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
+    assert model.get_params() == expected
 
 
 def test_the_model_file_says_what_was_run(fitted):
