@@ -2,7 +2,10 @@
 
 import hashlib
 import os
+import signal
 from pathlib import Path
+
+import pytest
 
 import clinclust
 
@@ -22,3 +25,11 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{
 # Tests that start a process of their own find the package that is tested here.
 _PACKAGE = str(Path(clinclust.__file__).parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.get("PYTHONPATH")]))
+
+
+@pytest.fixture
+def heeds_ctrl_c():
+    """Let Ctrl-C interrupt, which a shell that runs the tests in the background has turned off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

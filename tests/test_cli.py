@@ -394,6 +394,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
     assert "No space left" in message or "subtypes.xlsx cannot be written: the file is open" in message
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 30)).round(3)).add_prefix("x")
     frame.to_csv("noise.csv", index=False)

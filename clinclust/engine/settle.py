@@ -26,12 +26,19 @@ class Settled(NamedTuple):
 
     partition: Partition
     trace: list[float]
-    """Log joint after each sweep."""
+    """Log joint after each sweep, or only after the last."""
     converged: bool
 
 
 def settle(
-    problem: Problem, labels: Labels, order: Labels, max_sweeps: int, cancelled: Event, *, ignore_size: bool = False
+    problem: Problem,
+    labels: Labels,
+    order: Labels,
+    max_sweeps: int,
+    cancelled: Event,
+    *,
+    ignore_size: bool = False,
+    traced: bool = True,
 ) -> Settled:
     """Sweep from labels 0 .. K - 1 until a full sweep moves nobody.
 
@@ -46,13 +53,15 @@ def settle(
         Stop at the end of the sweep when it is set.
     ignore_size : bool
         Count cluster 0 as one subject in the first sweep, which may therefore lower the joint.
+    traced : bool
+        Whether to compute the log joint after each sweep, and not only after the last.
     """
     arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, problem.log_concentration
     least = minimum_gain(problem)
     partition = new_partition(arrays, labels)
     trace: list[float] = []
-    converged = False
-    while not converged and len(trace) < max_sweeps and not cancelled.is_set():
+    n_sweeps, converged = 0, False
+    while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
         position = moves = 0
         while position < order.size:
             position, made = sweep(arrays, prior, log_concentration, partition, order, position, least, ignore_size)
@@ -61,9 +70,11 @@ def settle(
                 partition = grow(arrays, partition)
         # Sums that were added to and taken from drift in the last digits; from here they are exact again.
         accumulate(arrays, partition)
-        trace.append(log_joint(problem, partition))
+        n_sweeps += 1
         converged = moves == 0 and not ignore_size
         ignore_size = False
+        if traced or converged or n_sweeps == max_sweeps:
+            trace.append(log_joint(problem, partition))
     return Settled(partition, trace, converged)
 
 

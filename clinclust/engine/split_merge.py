@@ -89,7 +89,7 @@ def resettle(
         if start.max() == 0 or start.tobytes() in tried:  # different cuts often hasten to the same division
             continue
         tried.add(start.tobytes())
-        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled)
+        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
         if settled.trace and settled.trace[-1] - now > best:
             best, division = settled.trace[-1] - now, settled.partition.labels
     return best, division
