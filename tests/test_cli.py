@@ -408,7 +408,9 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"clinclust: stopped\n")
+    # Python ends itself by the signal, which shells show as 130 too, when it was caught inside an `exec` of text.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert (out, err) == (b"", b"clinclust: stopped\n")
     assert not Path("out").exists()
 
 
