@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clinclust.comparisons import compare_subtypes
     from clinclust.errors import CohortError, CohortWarning, SchemaError
-    from clinclust.mapdp import MAPDP, log_joint
+    from clinclust.joint import log_joint
+    from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
     from clinclust.schema import Feature, FeatureSchema, draft_schema
     from clinclust.tables import read_cohort
@@ -27,7 +28,7 @@ _HOME = {
     "MAPDP": "clinclust.mapdp",
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
-    "log_joint": "clinclust.mapdp",
+    "log_joint": "clinclust.joint",
     "read_cohort": "clinclust.tables",
     "write_report": "clinclust.reporting",
 }

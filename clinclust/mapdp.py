@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.errors import CohortWarning
 from clinclust.parameters import (
     cluster_codes,
-    hyperparameter_problems,
-    is_concentration,
     parameter_problems,
     seed_of,
 )
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from clinclust.engine.search import Restart
     from clinclust.engine.starts import Start
 
-__all__ = ["MAPDP", "log_joint"]
+__all__ = ["MAPDP"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -192,6 +190,7 @@ class MAPDP:
         """
         from clinclust.engine.announcement import announcing_compilation
         from clinclust.engine.problem import pose
+        from clinclust.fitted import fitted_attributes
 
         problems = parameter_problems(self.get_params())
         if problems:
@@ -201,7 +200,7 @@ class MAPDP:
         seed = seed_of(self.random_state)
         with announcing_compilation():
             restarts = self._search(problem, self._starts(problem, seed))
-            found = _findings(problem, restarts)
+            found = fitted_attributes(problem, restarts)
         # All at once and last, so that an interrupted fit leaves the model as it was.
         for name, value in found.items():
             setattr(self, name, value)
@@ -394,93 +393,6 @@ class MAPDP:
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
 _PARAMETERS = ("schema", *_DEFAULTS)
 _DEFAULTS["schema"] = None
-
-
-def log_joint(
-    frame: pd.DataFrame,
-    labels: ArrayLike,
-    schema: FeatureSchema,
-    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
-    concentration: float = 3.0,
-) -> float:
-    """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        A table that the schema validates.
-    labels : array, shape (N,)
-        Cluster of each subject; any values, equal for subjects of the same cluster.
-    schema : FeatureSchema
-    hyperparameters : dict, optional
-        As in `MAPDP`; what is missing is set from the data.
-    concentration : float
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If the labels, hyperparameters or concentration cannot be used.
-    """
-    from clinclust.engine.objective import log_joint as joint_of
-    from clinclust.engine.posterior import partition_of
-    from clinclust.engine.problem import pose
-
-    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
-    if not is_concentration(concentration):
-        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
-    if problems:
-        raise ValueError("; ".join(problems))
-    frame = schema.validate(frame, warn=False)
-    codes = cluster_codes(labels, len(frame), called="labels")
-    problem = pose(frame, schema, hyperparameters, float(concentration))
-    return joint_of(problem, partition_of(problem, codes[problem.cohort.order]))
-
-
-def _findings(problem: Problem, restarts: list[Restart]) -> dict[str, Any]:
-    """Return what the best of the restarts says, by the name of the attribute."""
-    from clinclust.engine.agreement import adjusted_rand_index
-    from clinclust.engine.labels import by_decreasing_size
-    from clinclust.engine.objective import feature_relevance, leave_one_out_nll
-    from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
-
-    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
-    cohort = problem.cohort
-    labels = by_decreasing_size(best.labels)
-    partition = partition_of(problem, labels)
-    scores = leave_one_out_scores(problem, partition)
-    sizes = np.bincount(labels)
-    return {
-        "clusters_": clusters_of(problem, partition),
-        "hyperparameters_": problem.hyperparameters,
-        "concentration_": problem.concentration,
-        "kept_out_": problem.kept_out,
-        "labels_": cohort.in_table_order(labels),
-        "cluster_sizes_": sizes,
-        "n_clusters_": sizes.size,
-        "log_joint_": best.log_joint,
-        "log_joint_trace_": best.trace,
-        "membership_": cohort.in_table_order(probabilities(scores)),
-        "leave_one_out_nll_": leave_one_out_nll(problem, partition, scores),
-        "feature_relevance_": pd.Series(
-            feature_relevance(problem, partition),
-            index=[feature.name for feature in cohort.encoding.features],
-            name="relevance",
-        ).sort_values(ascending=False, kind="stable"),
-        "restarts_": pd.DataFrame(
-            {
-                "restart": np.arange(1, len(restarts) + 1),
-                "start": [restart.start for restart in restarts],
-                "log_joint": [restart.log_joint for restart in restarts],
-                "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
-                "sweeps": [restart.n_sweeps for restart in restarts],
-                "converged": [restart.converged for restart in restarts],
-                "seconds": [restart.seconds for restart in restarts],
-                "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
-            }
-        ),
-    }
 
 
 def _table(X: pd.DataFrame | ArrayLike) -> NDArray[Any]:

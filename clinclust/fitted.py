@@ -1,0 +1,59 @@
+"""From the restarts of a search to the attributes of a fitted `MAPDP`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.engine.agreement import adjusted_rand_index
+from clinclust.engine.labels import by_decreasing_size
+from clinclust.engine.objective import feature_relevance, leave_one_out_nll
+from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem import Problem
+    from clinclust.engine.search import Restart
+
+__all__ = ["fitted_attributes"]
+
+
+def fitted_attributes(problem: Problem, restarts: list[Restart]) -> dict[str, Any]:
+    """Return what the best of the restarts says, by the name of the attribute."""
+    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+    cohort = problem.cohort
+    labels = by_decreasing_size(best.labels)
+    partition = partition_of(problem, labels)
+    scores = leave_one_out_scores(problem, partition)
+    sizes = np.bincount(labels)
+    return {
+        "clusters_": clusters_of(problem, partition),
+        "hyperparameters_": problem.hyperparameters,
+        "concentration_": problem.concentration,
+        "kept_out_": problem.kept_out,
+        "labels_": cohort.in_table_order(labels),
+        "cluster_sizes_": sizes,
+        "n_clusters_": sizes.size,
+        "log_joint_": best.log_joint,
+        "log_joint_trace_": best.trace,
+        "membership_": cohort.in_table_order(probabilities(scores)),
+        "leave_one_out_nll_": leave_one_out_nll(problem, partition, scores),
+        "feature_relevance_": pd.Series(
+            feature_relevance(problem, partition),
+            index=[feature.name for feature in cohort.encoding.features],
+            name="relevance",
+        ).sort_values(ascending=False, kind="stable"),
+        "restarts_": pd.DataFrame(
+            {
+                "restart": np.arange(1, len(restarts) + 1),
+                "start": [restart.start for restart in restarts],
+                "log_joint": [restart.log_joint for restart in restarts],
+                "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
+                "sweeps": [restart.n_sweeps for restart in restarts],
+                "converged": [restart.converged for restart in restarts],
+                "seconds": [restart.seconds for restart in restarts],
+                "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
+            }
+        ),
+    }

@@ -1,0 +1,59 @@
+"""The objective of any partition, found by `MAPDP` or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from clinclust.parameters import cluster_codes, hyperparameter_problems, is_concentration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["log_joint"]
+
+
+def log_joint(
+    frame: pd.DataFrame,
+    labels: ArrayLike,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+) -> float:
+    """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that the schema validates.
+    labels : array, shape (N,)
+        Cluster of each subject; any values, equal for subjects of the same cluster.
+    schema : FeatureSchema
+    hyperparameters : dict, optional
+        As in `MAPDP`; what is missing is set from the data.
+    concentration : float
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If the labels, hyperparameters or concentration cannot be used.
+    """
+    from clinclust.engine.objective import log_joint as joint_of
+    from clinclust.engine.posterior import partition_of
+    from clinclust.engine.problem import pose
+
+    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
+    if not is_concentration(concentration):
+        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
+    if problems:
+        raise ValueError("; ".join(problems))
+    frame = schema.validate(frame, warn=False)
+    codes = cluster_codes(labels, len(frame), called="labels")
+    problem = pose(frame, schema, hyperparameters, float(concentration))
+    return joint_of(problem, partition_of(problem, codes[problem.cohort.order]))
