@@ -49,22 +49,30 @@ class Restart:
     seconds: float
 
 
-def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event) -> Restart:
+def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, hopeless: set[bytes]) -> Restart:
     """Search from one start until no move of a subject or of a whole cluster raises the joint.
 
     A start that ignores sizes (the paper's) only settles.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : Start
+    max_sweeps : int
+    cancelled : threading.Event
+    hopeless : set of bytes, modified in place
+        Groups of clusters that could not be divided with profit. Restarts share it: most end at the same
+        partition, and what comes of a group depends on the group alone, not on who asks first.
     """
     began = time.perf_counter()
-    rng = np.random.default_rng(start.seed)
     labels = hasten(problem, start.labels) if start.hasten else start.labels
     found = settle(problem, labels, start.order, max_sweeps, cancelled, ignore_size=start.ignore_size)
     trace = list(found.trace)
-    hopeless: set[bytes] = set()  # hashes of the members of clusters that could not be divided with profit
     while not start.ignore_size and found.converged and not cancelled.is_set():
         gains = merge_gains(problem, found.partition)
         changed = _merged(found, gains, minimum_gain(problem))
         if changed is None:
-            changed = _divided(problem, found, gains, hopeless, rng, cancelled)
+            changed = _divided(problem, found, gains, start.seed, hopeless, cancelled)
         if changed is None:
             break
         found = settle(problem, changed, start.order, max_sweeps, cancelled)
@@ -102,23 +110,27 @@ def _divided(
     problem: Problem,
     found: Settled,
     gains: Array,
+    seed: np.random.SeedSequence,
     hopeless: set[bytes],
-    rng: np.random.Generator,
     cancelled: Event,
 ) -> Labels | None:
     """Return labels with a group of clusters divided anew, the first that raises the joint; None if none does."""
     labels = found.partition.labels
     for group in _groups(gains):
         members = np.flatnonzero(np.isin(labels, group))
-        key = hashlib.blake2b(members.tobytes()).digest()
+        division = compact(labels[members])
+        key = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16).digest()
         if members.size < 2 or key in hopeless or cancelled.is_set():
             continue
-        gain, division = resettle(problem, labels, members, rng, cancelled)
+        # All restarts have the entropy of the same seed, so this generator is that of the group.
+        rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
+        gain, division = resettle(problem, division, members, rng, cancelled)
         if gain > minimum_gain(problem):
             divided = labels.copy()
             divided[members] = division + labels.max() + 1
             return compact(divided)
-        hopeless.add(key)
+        if not cancelled.is_set():
+            hopeless.add(key)
     return None
 
 
@@ -140,8 +152,9 @@ def run_restarts(
         Called with each restart when it is done, in no particular order, on the caller's thread.
     """
     cancelled = Event()
+    hopeless: set[bytes] = set()
     with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
-        futures = [pool.submit(search_from, problem, start, max_sweeps, cancelled) for start in starts]
+        futures = [pool.submit(search_from, problem, start, max_sweeps, cancelled, hopeless) for start in starts]
         try:
             for future in as_completed(futures):
                 finished(future.result())

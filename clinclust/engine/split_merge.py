@@ -58,14 +58,15 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
 
 def resettle(
-    problem: Problem, labels: Labels, members: Labels, rng: np.random.Generator, cancelled: Event
+    problem: Problem, division: Labels, members: Labels, rng: np.random.Generator, cancelled: Event
 ) -> tuple[float, Labels]:
     """Divide some clusters anew, from several starts of two parts, as if their members were the whole cohort.
 
     Parameters
     ----------
     problem : Problem
-    labels : int64 (N,)
+    division : int64 (M,)
+        The clusters of the members as they are, 0, 1, ...
     members : int64 (M,)
         All the subjects of one or more clusters.
     rng : numpy.random.Generator
@@ -80,8 +81,8 @@ def resettle(
         Labels 0, 1, ... of the members.
     """
     part = problem.restricted_to(members)
-    now = log_joint(part, new_partition(part.cohort.arrays, compact(labels[members])))
-    best, division = -np.inf, labels[members]
+    now = log_joint(part, new_partition(part.cohort.arrays, division))
+    best = -np.inf
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
         order = rng.permutation(members.size)
