@@ -30,7 +30,9 @@ def fitted_attributes(problem: Problem, restarts: list[Restart]) -> dict[str, An
     return {
         "clusters_": clusters_of(problem, partition),
         "hyperparameters_": problem.hyperparameters,
-        "concentration_": problem.concentration,
+        "concentration_": problem.model.concentration,
+        "discount_": problem.model.discount,
+        "coarsening_": problem.model.coarsening,
         "kept_out_": problem.kept_out,
         "labels_": cohort.in_table_order(labels),
         "cluster_sizes_": sizes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from clinclust.parameters import cluster_codes, hyperparameter_problems, is_concentration
+from clinclust.parameters import cluster_codes, hyperparameter_problems, model_problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,9 @@ def log_joint(
     schema: FeatureSchema,
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
     concentration: float = 3.0,
+    *,
+    discount: float = 0.0,
+    coarsening: float = 1.0,
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
@@ -35,25 +38,25 @@ def log_joint(
     schema : FeatureSchema
     hyperparameters : dict, optional
         As in `MAPDP`; what is missing is set from the data.
-    concentration : float
+    concentration, discount, coarsening : float
+        As in `MAPDP`.
 
     Raises
     ------
     CohortError
         If the table does not fit the schema.
     ValueError
-        If the labels, hyperparameters or concentration cannot be used.
+        If the labels, hyperparameters, concentration, discount or coarsening cannot be used.
     """
     from clinclust.engine.objective import log_joint as joint_of
     from clinclust.engine.posterior import partition_of
     from clinclust.engine.problem import pose
 
     problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
-    if not is_concentration(concentration):
-        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
+    problems += model_problems(concentration, discount, coarsening)
     if problems:
         raise ValueError("; ".join(problems))
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
-    problem = pose(frame, schema, hyperparameters, float(concentration))
+    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)
     return joint_of(problem, partition_of(problem, codes[problem.cohort.order]))

@@ -43,9 +43,10 @@ class MAPDP:
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k),
 
     with m_d the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little
-    2016). Missing values are integrated out: they neither attract nor repel. Each restart moves one subject at a time
-    until a full sweep moves nobody, then tries to merge and to divide whole clusters, and so on until no move raises
-    the joint. The result does not depend on the order of the subjects in the table, nor on the number of threads.
+    2016); `discount` and `coarsening` generalise the first and the second line. Missing values are integrated out:
+    they neither attract nor repel. Each restart moves one subject at a time until a full sweep moves nobody, then
+    tries to merge and to divide whole clusters, and so on until no move raises the joint. The result does not depend
+    on the order of the subjects in the table, nor on the number of threads.
 
     Parameters
     ----------
@@ -53,6 +54,12 @@ class MAPDP:
         What the columns are. Without one, a draft is made from the data, which deserves a look before it is believed.
     concentration : float
         N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
+    discount : float
+        Discount of a Pitman-Yor process, in [0, 1): the larger, the more small clusters. 0 is the Dirichlet process.
+    coarsening : float
+        Power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019, *Robust Bayesian inference via
+        coarsening*). Features that depend on each other inside a subtype, or follow no textbook distribution, buy
+        extra clusters at 1; below 1 the data must say more for each. `log_joint_` is then the coarsened joint.
     n_restarts : int
         From how many starts to search.
     init : {"search", "single"} or array of int, shape (N,)
@@ -96,7 +103,7 @@ class MAPDP:
     kept_out_ : dict
         Features that could not inform the clustering (constant, or never observed), with the reason.
     schema_ : FeatureSchema
-    concentration_ : float
+    concentration_, discount_, coarsening_ : float
     random_seed_ : int
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -124,6 +131,8 @@ class MAPDP:
     kept_out_: dict[str, str]
     schema_: FeatureSchema
     concentration_: float
+    discount_: float
+    coarsening_: float
     random_seed_: int
     clusters_: Clusters
     n_features_in_: int
@@ -134,6 +143,8 @@ class MAPDP:
         schema: FeatureSchema | None = None,
         *,
         concentration: float = 3.0,
+        discount: float = 0.0,
+        coarsening: float = 1.0,
         n_restarts: int = 10,
         init: str | ArrayLike = "search",
         hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
@@ -144,6 +155,8 @@ class MAPDP:
     ) -> None:
         self.schema = schema
         self.concentration = concentration
+        self.discount = discount
+        self.coarsening = coarsening
         self.n_restarts = n_restarts
         self.init = init
         self.hyperparameters = hyperparameters
@@ -196,7 +209,7 @@ class MAPDP:
         if problems:
             raise ValueError("; ".join(problems))
         frame, schema = self._cohort(X)
-        problem = pose(frame, schema, self.hyperparameters, float(self.concentration))
+        problem = pose(frame, schema, self.hyperparameters, float(self.concentration), self.discount, self.coarsening)
         seed = seed_of(self.random_state)
         with announcing_compilation():
             restarts = self._search(problem, self._starts(problem, seed))
@@ -235,7 +248,7 @@ class MAPDP:
         """Return the log predictive density of new subjects, float64 (n,): the mixture of eq. 33."""
         from scipy.special import logsumexp
 
-        return np.asarray(logsumexp(self._scores(X), axis=1), dtype=np.float64)
+        return np.asarray(logsumexp(self._scores(X, coarsened=False), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects, as scikit-learn's mixtures do."""
@@ -377,13 +390,13 @@ class MAPDP:
         frame = _named(X, self.schema_.names)
         return self.schema_.restricted_to(feature.name for feature in features).validate(frame, warn=False), features
 
-    def _scores(self, X: pd.DataFrame | ArrayLike) -> Array:
+    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
         from clinclust.engine.announcement import announcing_compilation
         from clinclust.engine.encoding import model_values
 
         frame, features = self._new_subjects(X)
         with announcing_compilation():
-            return self.clusters_.scores(model_values(frame, features))
+            return self.clusters_.scores(model_values(frame, features), coarsened=coarsened)
 
     def _require_fit(self) -> None:
         if not self.__sklearn_is_fitted__():

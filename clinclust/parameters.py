@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.schema import FeatureSchema
 
-__all__ = ["cluster_codes", "hyperparameter_problems", "is_concentration", "parameter_problems", "seed_of"]
+__all__ = ["cluster_codes", "hyperparameter_problems", "model_problems", "parameter_problems", "seed_of"]
 
 
 def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
@@ -21,8 +21,7 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     problems = []
     if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
         problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
-    if not is_concentration(given["concentration"]):
-        problems.append(f"concentration must be a finite number above 0, not {given['concentration']!r}")
+    problems += model_problems(given["concentration"], given["discount"], given["coarsening"])
     for name in ("n_restarts", "max_sweeps"):
         if not _is_whole(given[name], 1):
             problems.append(f"{name} must be a whole number of at least 1, not {given[name]!r}")
@@ -54,9 +53,16 @@ def hyperparameter_problems(hyperparameters: object) -> list[str]:
     ]
 
 
-def is_concentration(value: object) -> bool:
-    """Whether a value can be N0."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < np.inf
+def model_problems(concentration: object, discount: object, coarsening: object) -> list[str]:
+    """Return a sentence for each number of the model that cannot be used."""
+    problems = []
+    if not (_is_number(concentration) and 0.0 < concentration < np.inf):
+        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
+    if not (_is_number(discount) and 0.0 <= discount < 1.0):
+        problems.append(f"discount must be a number from 0 to below 1, not {discount!r}")
+    if not (_is_number(coarsening) and 0.0 < coarsening <= 1.0):
+        problems.append(f"coarsening must be a number above 0 and at most 1, not {coarsening!r}")
+    return problems
 
 
 def seed_of(random_state: int | np.random.Generator | None) -> int:
@@ -82,6 +88,10 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
     if (codes < 0).any():
         raise ValueError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
     return codes
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_whole(value: object, lowest: int) -> bool:

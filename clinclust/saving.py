@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 1
+_FORMAT = 2
 _TEXT, _NUMBERS = "model.json", "model.npz"
-_CLUSTER_ARRAYS = ("sizes", "statistics", "prior")
+_MODEL_NUMBERS = ("concentration", "discount", "coarsening")
 _FITTED_ARRAYS = ("labels_", "membership_", "log_joint_trace_")
 
 
@@ -42,7 +42,8 @@ def save(model: MAPDP, folder: Path) -> Path:
 
 
 def _arrays(model: MAPDP) -> dict[str, Any]:
-    arrays = {name: getattr(model.clusters_, name) for name in _CLUSTER_ARRAYS}
+    clusters = model.clusters_
+    arrays = {"sizes": clusters.sizes, "statistics": clusters.statistics, "prior": clusters.model.prior}
     arrays.update({name: getattr(model, name) for name in _FITTED_ARRAYS})
     if not isinstance(model.init, str):
         # Which subjects start together is all that labels say.
@@ -69,7 +70,7 @@ def _text(model: MAPDP) -> dict[str, Any]:
         "features": [feature.name for feature in encoding.features],
         "centres": encoding.centres.tolist(),
         "scales": encoding.scales.tolist(),
-        "concentration": model.concentration_,
+        **{name: getattr(model, f"{name}_") for name in _MODEL_NUMBERS},
         "hyperparameters": model.hyperparameters_,
         "kept_out": model.kept_out_,
         "log_joint": model.log_joint_,
@@ -105,6 +106,7 @@ def load(folder: Path) -> MAPDP:
 
 def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     from clinclust.engine.encoding import Encoding
+    from clinclust.engine.model import Model
     from clinclust.engine.posterior import Clusters
     from clinclust.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
@@ -116,13 +118,15 @@ def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     model = MAPDP(schema, **text["parameters"])
     if "init" in arrays:
         model.init = arrays["init"]
-    model.clusters_ = Clusters(encoding, arrays["prior"], text["concentration"], arrays["sizes"], arrays["statistics"])
+    numbers = {name: float(text[name]) for name in _MODEL_NUMBERS}
+    model.clusters_ = Clusters(encoding, Model(arrays["prior"], **numbers), arrays["sizes"], arrays["statistics"])
+    for name, number in numbers.items():
+        setattr(model, f"{name}_", number)
     for name in _FITTED_ARRAYS:
         setattr(model, name, arrays[name])
     model.schema_ = schema
     model.hyperparameters_ = text["hyperparameters"]
     model.kept_out_ = text["kept_out"]
-    model.concentration_ = text["concentration"]
     model.log_joint_ = text["log_joint"]
     model.leave_one_out_nll_ = text["leave_one_out_nll"]
     model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)

@@ -279,6 +279,8 @@ def test_every_bad_parameter_is_said_at_once():
     bad = {
         "schema": "schema.yaml",
         "concentration": 0.0,
+        "discount": 1.0,
+        "coarsening": 0.0,
         "n_restarts": 0,
         "init": "kmeans",
         "hyperparameters": {"x0": 3.0},
@@ -298,6 +300,8 @@ def test_every_bad_parameter_is_said_at_once():
     ("name", "values"),
     [
         ("concentration", [np.nan, np.inf, -1, "3", None, True]),
+        ("discount", [np.nan, -0.1, 1, "0", None, False]),
+        ("coarsening", [np.nan, 1.1, -1, "1", None, True]),
         ("n_restarts", [-1, 1.0, "3", None, True]),
         ("n_jobs", [-2, 1.5, "2", False]),
         ("random_state", [-1, 1.5, "0", np.random.RandomState(0), True]),

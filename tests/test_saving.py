@@ -252,7 +252,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
     if damage == "format":
-        assert "its format is 2, and this version reads 1" in str(error.value)
+        assert "its format is 2, and this version reads 2" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is damaged" in str(error.value)
 

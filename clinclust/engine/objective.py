@@ -1,7 +1,10 @@
 """The collapsed log joint, the one quantity everything else raises, and what it says of each feature.
 
-    ln p(X_obs, z) = ln CRP(z) + sum_k sum_d ln m_d(observed values of feature d in cluster k)
-    ln CRP(z)      = K ln N0 + sum_k ln Gamma(n_k) + ln Gamma(N0) - ln Gamma(N0 + N)
+    ln p(X_obs, z) = ln p(z) + coarsening * sum_k sum_d ln m_d(observed values of feature d in cluster k)
+    ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
+                     + ln Gamma(N0) - ln Gamma(N0 + N)
+
+At discount 0 the prior is the Chinese restaurant process of the papers, at coarsening 1 the likelihood is whole.
 
 The papers stop on a different quantity, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12), which moves
 that raise the joint can worsen; it is here as `leave_one_out_nll`, for reproduction only.
@@ -27,12 +30,15 @@ __all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "lo
 Array = NDArray[np.float64]
 
 
-def log_crp(sizes: Array, concentration: float) -> float:
-    """Return the log probability of a partition with these cluster sizes under the Chinese restaurant process."""
+def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
+    """Return the log probability of a partition with these cluster sizes under the Chinese restaurant process.
+
+    With a discount it is the two-parameter process (Pitman 1995), whose clusters are those of a Pitman-Yor process.
+    """
     n_subjects = float(sizes.sum())
     return float(
-        sizes.size * np.log(concentration)
-        + gammaln(sizes).sum()
+        np.log(concentration + discount * np.arange(sizes.size)).sum()
+        + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
         + gammaln(concentration)
         - gammaln(concentration + n_subjects)
     )
@@ -65,10 +71,11 @@ def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Arra
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:
-    """Return ln p(X_obs, z) of a partition, all constants included."""
-    k = int(partition.n_clusters[0])
-    marginals = log_marginals(problem.cohort.arrays, problem.prior, partition.statistics[:k])
-    return log_crp(partition.sizes[:k], problem.concentration) + float(marginals.sum()) + problem.cohort.log_base
+    """Return ln p(X_obs, z) of a partition, coarsened as the model says, all constants included."""
+    k, model = int(partition.n_clusters[0]), problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
+    log_likelihood = float(marginals.sum()) + problem.cohort.log_base
+    return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
@@ -76,7 +83,7 @@ def feature_relevance(problem: Problem, partition: Partition) -> Array:
 
     R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together); below 0 the data prefer one distribution.
     """
-    arrays, prior = problem.cohort.arrays, problem.prior
+    arrays, prior = problem.cohort.arrays, problem.model.prior
     statistics = partition.statistics[: int(partition.n_clusters[0])]
     apart = log_marginals(arrays, prior, statistics).sum(axis=0)
     together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
@@ -94,9 +101,10 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
         What `clinclust.engine.posterior.leave_one_out_scores` returns: log weights, of which only the densities
         of the subjects' own clusters enter E.
     """
-    labels, sizes = partition.labels, partition.sizes[: int(partition.n_clusters[0])]
+    labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0
-    weights = np.log(np.where(others > 0.0, others, problem.concentration))
-    densities = scores[np.arange(labels.size), labels] - weights
+    new = model.concentration + model.discount * (sizes.size - 1)
+    weights = np.log(np.where(others > 0.0, others - model.discount, new))
+    densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
     densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
-    return -float(densities.sum()) - log_crp(sizes, problem.concentration)
+    return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)

@@ -3,8 +3,10 @@
 The table holds ln p(level | cluster) for every level of every discrete feature (rows) and cluster (columns,
 contiguous), so that scoring a subject is a sum of table rows. Its twin `left_out` holds the same for the cluster
 without one subject at that level, which is what a subject's own cluster must be scored with. The column after the
-last cluster always belongs to an empty cluster: its log predictives are those of the prior, its log size is the log
-concentration, and a subject that prefers it opens a new cluster.
+last cluster always belongs to an empty cluster: its log predictives are those of the prior, its log weight is that of
+a new cluster, and a subject that prefers it opens one.
+
+Log predictives are multiplied by the coarsening when they are filled in, so that scoring need not know of it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import kernel, subkernel
 from clinclust.engine.encoding import CohortArrays
+from clinclust.engine.model import Model
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
 __all__ = ["Partition", "accumulate", "grow", "move", "new_partition", "refresh", "score_subject"]
@@ -41,8 +44,8 @@ class Partition(NamedTuple):
     """(1,) K."""
     sizes: Array
     """(C,) subjects in each cluster."""
-    log_sizes: Array
-    """(C,) their logarithms; the log concentration at the empty cluster."""
+    log_weights: Array
+    """(C,) log prior weight of each cluster, ln(size - discount), and of the empty one, ln(N0 + K discount)."""
     statistics: Array
     """(C, S) sufficient statistics."""
     table: Array
@@ -66,7 +69,7 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
         sizes=np.zeros(capacity),
-        log_sizes=np.zeros(capacity),
+        log_weights=np.zeros(capacity),
         statistics=np.zeros((capacity, int(cohort.statistic_start[-1]))),
         table=np.zeros((n_rows, capacity)),
         left_out=np.zeros((n_rows, capacity)),
@@ -111,14 +114,22 @@ def _shift_statistics(cohort: CohortArrays, partition: Partition, i: int, k: int
 
 
 @subkernel
-def _refresh_cluster(
-    cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition, k: int, i: int
-) -> None:
+def _log_weight(model: Model, size: float, n_clusters: int) -> float:
+    """Return the log prior weight of a cluster of this size, or of a new one beside n_clusters others if it is 0."""
+    if size > 0.0:
+        return math.log(size - model.discount)
+    return math.log(model.concentration + model.discount * n_clusters)
+
+
+@subkernel
+def _refresh_cluster(cohort: CohortArrays, model: Model, partition: Partition, k: int, i: int) -> None:
     """Bring the log predictives of cluster k up to date with its statistics.
 
     All of them when i is N; after subject i came or went, only the features observed in i.
     """
     stop = cohort.family_stop
+    prior = model.prior
+    coarsening = model.coarsening
     one_subject = i < partition.labels.shape[0]
     for feature in range(stop[4]):
         h = cohort.prior_start[feature]
@@ -138,6 +149,9 @@ def _refresh_cluster(
                 _gamma_levels(prior[h], prior[h + 1], s[0], s[1], levels, log_base, predictive, left_out)
             else:
                 _dirichlet_levels(prior[h : cohort.prior_start[feature + 1]], s, predictive, left_out)
+            for level in range(end - start):
+                predictive[level] *= coarsening
+                left_out[level] *= coarsening
         else:
             if one_subject and math.isnan(cohort.values[i, feature - stop[2]]):
                 continue
@@ -146,14 +160,16 @@ def _refresh_cluster(
                 _lomax(prior[h], prior[h + 1], s[0], s[1], out)
             else:
                 _student(prior[h], prior[h + 1], prior[h + 2], prior[h + 3], s[0], s[1], s[2], out)
-    partition.log_sizes[k] = math.log(partition.sizes[k]) if partition.sizes[k] > 0.0 else log_concentration
+            out[0] *= coarsening
+            out[1] *= coarsening
+    partition.log_weights[k] = _log_weight(model, partition.sizes[k], partition.n_clusters[0])
 
 
 @subkernel
-def refresh(cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition) -> None:
+def refresh(cohort: CohortArrays, model: Model, partition: Partition) -> None:
     """Compute the log predictives of every cluster, and of the empty one after them, from the statistics."""
     for k in range(partition.n_clusters[0] + 1):
-        _refresh_cluster(cohort, prior, log_concentration, partition, k, partition.labels.shape[0])
+        _refresh_cluster(cohort, model, partition, k, partition.labels.shape[0])
 
 
 @kernel
@@ -166,19 +182,18 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
 
 
 @subkernel
-def score_subject(
-    cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition, i: int, own: int
-) -> None:
-    """Write ln n_k + ln p(x_i | cluster k) for k = 0 .. K (K is the empty cluster) to partition.scores.
+def score_subject(cohort: CohortArrays, model: Model, partition: Partition, i: int, own: int) -> None:
+    """Write log weight + coarsening ln p(x_i | cluster k) for k = 0 .. K (K is the empty cluster) to partition.scores.
 
     For the subject's own cluster (-1: none, the subject is new) the size and the predictive leave the subject out.
     """
     n_scores = partition.n_clusters[0] + 1
     scores = partition.scores
     stop = cohort.family_stop
+    prior = model.prior
     own_score = 0.0
     for k in range(n_scores):
-        scores[k] = partition.log_sizes[k]
+        scores[k] = partition.log_weights[k]
     for feature in range(stop[2]):
         code = cohort.codes[i, feature]
         for k in range(n_scores):
@@ -202,16 +217,17 @@ def score_subject(
                     partition.work,
                 )  # fmt: skip
     if own >= 0:
+        own_score *= model.coarsening
         for feature in range(stop[2]):
             own_score += partition.left_out[cohort.codes[i, feature], own]
-        rest = partition.sizes[own] - 1.0
-        scores[own] = own_score + (math.log(rest) if rest > 0.0 else log_concentration)
+        others = partition.sizes[own] - 1.0
+        scores[own] = own_score + _log_weight(model, others, partition.n_clusters[0] - 1)
+        if others == 0.0:  # for a subject alone, a new cluster is the one it has
+            scores[partition.n_clusters[0]] = scores[own]
 
 
 @subkernel
-def move(
-    cohort: CohortArrays, prior: Array, log_concentration: float, partition: Partition, i: int, target: int
-) -> None:
+def move(cohort: CohortArrays, model: Model, partition: Partition, i: int, target: int) -> None:
     """Move subject i to cluster `target`; target = K opens a new one, and a cluster left empty is closed.
 
     The capacity must allow K + 2 columns.
@@ -238,14 +254,14 @@ def move(
                 if partition.labels[j] == last:
                     partition.labels[j] = own
             target = partition.labels[i]
-            _refresh_cluster(cohort, prior, log_concentration, partition, own, n_subjects)
+            _refresh_cluster(cohort, model, partition, own, n_subjects)
         own = -1
         stale = last
     if stale >= 0:
         partition.sizes[stale] = 0.0
         for s in range(partition.statistics.shape[1]):
             partition.statistics[stale, s] = 0.0
-        _refresh_cluster(cohort, prior, log_concentration, partition, stale, n_subjects)
+        _refresh_cluster(cohort, model, partition, stale, n_subjects)
     if own >= 0:
-        _refresh_cluster(cohort, prior, log_concentration, partition, own, i)
-    _refresh_cluster(cohort, prior, log_concentration, partition, target, i)
+        _refresh_cluster(cohort, model, partition, own, i)
+    _refresh_cluster(cohort, model, partition, target, i)

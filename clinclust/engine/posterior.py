@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from clinclust.engine.encoding import Encoding
+from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition, new_partition
 from clinclust.engine.sweep import score_all
 
@@ -30,24 +31,22 @@ class Clusters:
     Attributes
     ----------
     encoding : Encoding
-    prior : float64 (H,)
-        Hyperparameters on the encoded scale.
-    concentration : float
+    model : Model
     sizes : float64 (K,)
     statistics : float64 (K, S)
     """
 
     encoding: Encoding
-    prior: Array
-    concentration: float
+    model: Model
     sizes: Array
     statistics: Array
 
-    def scores(self, values: Mapping[str, Array]) -> Array:
+    def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
         """Return ln p(z = k) + ln p(x | cluster k) of new subjects, shape (n, K + 1).
 
         The last column is a cluster nobody is in yet. Densities are those of the columns on the model's scale
-        (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34.
+        (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34. Clusters found
+        with a coarsened likelihood are chosen with it as well (`coarsened`), but only whole densities integrate to 1.
         """
         n_subjects = next(iter(values.values())).size
         arrays, _ = self.encoding.encode(values)
@@ -55,11 +54,11 @@ class Clusters:
         partition = new_partition(arrays, np.full(n_subjects, n_clusters - 1))
         partition.sizes[:n_clusters] = self.sizes
         partition.statistics[:n_clusters] = self.statistics
-        log_concentration = float(np.log(self.concentration))
+        model = self.model if coarsened else self.model._replace(coarsening=1.0)
         scores = np.zeros((n_subjects, n_clusters + 1))
-        score_all(arrays, self.prior, log_concentration, partition, False, scores)
-        scores += self.encoding.log_jacobian(arrays)[:, None]
-        return np.asarray(scores - np.log(self.sizes.sum() + self.concentration), dtype=np.float64)
+        score_all(arrays, model, partition, False, scores)
+        scores += model.coarsening * self.encoding.log_jacobian(arrays)[:, None]
+        return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:
         """Return the posterior hyperparameters of one feature in every cluster and, last, the prior, (K + 1, P).
@@ -68,7 +67,7 @@ class Clusters:
         """
         likelihood = self.encoding.likelihoods[feature]
         stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
-        theta = self.prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
+        theta = self.model.prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
         stops = np.cumsum([other.n_statistics for other in self.encoding.likelihoods])
         sums = self.statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
         found: Array = likelihood.prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
@@ -85,8 +84,7 @@ def clusters_of(problem: Problem, partition: Partition) -> Clusters:
     k = int(partition.n_clusters[0])
     return Clusters(
         problem.cohort.encoding,
-        problem.prior,
-        problem.concentration,
+        problem.model,
         partition.sizes[:k].copy(),
         partition.statistics[:k].copy(),
     )
@@ -98,7 +96,7 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
     A subject alone in its cluster is weighed there as somebody new would be.
     """
     scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
-    score_all(problem.cohort.arrays, problem.prior, problem.log_concentration, partition, True, scores)
+    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
     return scores[:, :-1]
 
 

@@ -16,6 +16,7 @@ from clinclust.engine.hyperparameters import (
     flat_prior,
     stated_hyperparameters,
 )
+from clinclust.engine.model import Model
 from clinclust.schema.informative import kept_out
 
 if TYPE_CHECKING:
@@ -35,30 +36,26 @@ class Problem:
     cohort : EncodedCohort
     hyperparameters : dict
         By feature and name, on the scale of the columns.
-    prior : float64 (H,)
-        The same side by side, on the encoded scale.
-    concentration : float
+    model : Model
     kept_out : dict
         Features that cannot inform a clustering, with the reason.
     """
 
     cohort: EncodedCohort
     hyperparameters: Hyperparameters
-    prior: NDArray[np.float64]
-    concentration: float
+    model: Model
     kept_out: dict[str, str]
 
-    @property
-    def log_concentration(self) -> float:
-        """Return ln N0."""
-        return float(np.log(self.concentration))
+    def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
+        """Return the problem of some of the subjects, beside n_others clusters that hold everybody else.
 
-    def restricted_to(self, subjects: NDArray[np.int64]) -> Problem:
-        """Return the problem of some of the subjects under the same priors; its joint lacks the base measures."""
+        Its joint changes by as much as that of the whole cohort; it lacks the base measures.
+        """
         arrays = self.cohort.arrays
         arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
         cohort = EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(subjects.size))
-        return replace(self, cohort=cohort)
+        concentration = self.model.concentration + n_others * self.model.discount
+        return replace(self, cohort=cohort, model=self.model._replace(concentration=concentration))
 
 
 def pose(
@@ -66,6 +63,8 @@ def pose(
     schema: FeatureSchema,
     hyperparameters: Mapping[str, Mapping[str, Any]] | None,
     concentration: float,
+    discount: float = 0.0,
+    coarsening: float = 1.0,
 ) -> Problem:
     """Pose the problem of a validated cohort.
 
@@ -87,4 +86,5 @@ def pose(
     encoding = Encoding.of(features, values)
     complete = default_hyperparameters(encoding, values, stated)
     cohort = EncodedCohort(encoding, *encoding.encode(values), order)
-    return Problem(cohort, complete, flat_prior(encoding, complete), concentration, excluded)
+    model = Model(flat_prior(encoding, complete), float(concentration), float(discount), float(coarsening))
+    return Problem(cohort, complete, model, excluded)

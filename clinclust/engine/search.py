@@ -119,12 +119,15 @@ def _divided(
     for group in _groups(gains):
         members = np.flatnonzero(np.isin(labels, group))
         division = compact(labels[members])
-        key = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16).digest()
+        part = problem.restricted_to(members, int(labels.max()) + 1 - len(group))
+        digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
+        digest.update(np.float64(part.model.concentration).tobytes())
+        key = digest.digest()
         if members.size < 2 or key in hopeless or cancelled.is_set():
             continue
         # All restarts have the entropy of the same seed, so this generator is that of the group.
         rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
-        gain, division = resettle(problem, division, members, rng, cancelled)
+        gain, division = resettle(part, division, rng, cancelled)
         if gain > minimum_gain(problem):
             divided = labels.copy()
             divided[members] = division + labels.max() + 1

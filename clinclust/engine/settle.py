@@ -56,7 +56,7 @@ def settle(
     traced : bool
         Whether to compute the log joint after each sweep, and not only after the last.
     """
-    arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, problem.log_concentration
+    arrays = problem.cohort.arrays
     least = minimum_gain(problem)
     partition = new_partition(arrays, labels)
     trace: list[float] = []
@@ -64,7 +64,7 @@ def settle(
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
         position = moves = 0
         while position < order.size:
-            position, made = sweep(arrays, prior, log_concentration, partition, order, position, least, ignore_size)
+            position, made = sweep(arrays, problem.model, partition, order, position, least, ignore_size)
             moves += made
             if position < order.size:
                 partition = grow(arrays, partition)
@@ -88,7 +88,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 8) -> Labels:
     for _ in range(n_rounds):
         partition = new_partition(arrays, labels)
         scores = np.empty((labels.size, int(partition.n_clusters[0]) + 1))
-        score_all(arrays, problem.prior, problem.log_concentration, partition, True, scores)
+        score_all(arrays, problem.model, partition, True, scores)
         moved = scores[:, :-1].argmax(axis=1)
         if (moved == labels).all():
             break

@@ -38,54 +38,52 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     """Return the change of the log joint if two clusters were one, float64 (K, K); -inf on and below the diagonal.
 
     Sufficient statistics add up, so nothing has to be fitted again:
-    ln Gamma(n_k + n_l) - ln Gamma(n_k) - ln Gamma(n_l) - ln N0 + sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)].
+    g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
+        + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+    with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
     """
-    n_clusters = int(partition.n_clusters[0])
+    model, n_clusters = problem.model, int(partition.n_clusters[0])
     statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
-    marginals = log_marginals(problem.cohort.arrays, problem.prior, statistics).sum(axis=1) + gammaln(sizes)
+
+    def terms(statistics: Array, sizes: Array) -> Array:
+        marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
+        seating = gammaln(sizes - model.discount) - gammaln(1.0 - model.discount)
+        return np.asarray(model.coarsening * marginals + seating)
+
+    apart = terms(statistics, sizes)
     gains = np.full((n_clusters, n_clusters), -np.inf)
     first, second = np.triu_indices(n_clusters, k=1)
     if first.size:
-        together = log_marginals(problem.cohort.arrays, problem.prior, statistics[first] + statistics[second])
-        gains[first, second] = (
-            together.sum(axis=1)
-            + gammaln(sizes[first] + sizes[second])
-            - marginals[first]
-            - marginals[second]
-            - problem.log_concentration
-        )
+        together = terms(statistics[first] + statistics[second], sizes[first] + sizes[second])
+        last_seat = np.log(model.concentration + (n_clusters - 1) * model.discount)
+        gains[first, second] = together - apart[first] - apart[second] - last_seat
     return gains
 
 
-def resettle(
-    problem: Problem, division: Labels, members: Labels, rng: np.random.Generator, cancelled: Event
-) -> tuple[float, Labels]:
+def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
     """Divide some clusters anew, from several starts of two parts, as if their members were the whole cohort.
 
     Parameters
     ----------
-    problem : Problem
+    part : Problem
+        Of all M subjects of one or more clusters.
     division : int64 (M,)
-        The clusters of the members as they are, 0, 1, ...
-    members : int64 (M,)
-        All the subjects of one or more clusters.
+        Their clusters as they are, 0, 1, ...
     rng : numpy.random.Generator
     cancelled : threading.Event
 
     Returns
     -------
     gain : float
-        Change of the log joint of the whole cohort by the best division found. The joint is a sum over
-        clusters, so the change is that of the members' own joint.
+        Change of the log joint by the best division found.
     division : int64 (M,)
         Labels 0, 1, ... of the members.
     """
-    part = problem.restricted_to(members)
     now = log_joint(part, new_partition(part.cohort.arrays, division))
     best = -np.inf
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
-        order = rng.permutation(members.size)
+        order = rng.permutation(division.size)
         start = hasten(part, compact(halves))
         if start.max() == 0 or start.tobytes() in tried:  # different cuts often hasten to the same division
             continue

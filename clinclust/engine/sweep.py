@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import kernel
 from clinclust.engine.encoding import CohortArrays
+from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition, move, refresh, score_subject
 
 __all__ = ["score_all", "sweep"]
@@ -21,8 +22,7 @@ __all__ = ["score_all", "sweep"]
 @kernel
 def sweep(
     cohort: CohortArrays,
-    prior: NDArray[np.float64],
-    log_concentration: float,
+    model: Model,
     partition: Partition,
     order: NDArray[np.int64],
     start: int,
@@ -34,9 +34,7 @@ def sweep(
     Parameters
     ----------
     cohort : CohortArrays
-    prior : float64 (H,)
-        Hyperparameters of all features on the encoded scale.
-    log_concentration : float
+    model : Model
     partition : Partition, modified in place
         Sizes and statistics must be those of the labels; the log predictives follow from them here.
     order : int64 (N,)
@@ -53,17 +51,17 @@ def sweep(
         Where in `order` the sweep stopped: N, or earlier when there is no room for another cluster.
     moves : int
     """
-    refresh(cohort, prior, log_concentration, partition)
+    refresh(cohort, model, partition)
     moves = 0
     scores = partition.scores
     for position in range(start, order.shape[0]):
         i = order[position]
         own = partition.labels[i]
-        score_subject(cohort, prior, log_concentration, partition, i, own)
+        score_subject(cohort, model, partition, i, own)
         if ignore_size:
             held = partition.sizes[0] - (1.0 if own == 0 else 0.0)
             if held > 0.0:
-                scores[0] -= partition.log_sizes[0] if own != 0 else math.log(held)
+                scores[0] += math.log(1.0 - model.discount) - math.log(held - model.discount)
         n_clusters = partition.n_clusters[0]
         best = own
         for k in range(n_clusters + 1):
@@ -72,7 +70,7 @@ def sweep(
         if scores[best] - scores[own] > minimum_gain:
             if best == n_clusters and n_clusters + 2 > partition.sizes.shape[0]:
                 return position, moves
-            move(cohort, prior, log_concentration, partition, i, best)
+            move(cohort, model, partition, i, best)
             moves += 1
     return order.shape[0], moves
 
@@ -80,8 +78,7 @@ def sweep(
 @kernel
 def score_all(
     cohort: CohortArrays,
-    prior: NDArray[np.float64],
-    log_concentration: float,
+    model: Model,
     partition: Partition,
     leave_one_out: bool,
     out: NDArray[np.float64],
@@ -90,9 +87,9 @@ def score_all(
 
     With `leave_one_out` a subject is scored against its own cluster without itself; otherwise all are new.
     """
-    refresh(cohort, prior, log_concentration, partition)
+    refresh(cohort, model, partition)
     for i in range(out.shape[0]):
         own = partition.labels[i] if leave_one_out else -1
-        score_subject(cohort, prior, log_concentration, partition, i, own)
+        score_subject(cohort, model, partition, i, own)
         for k in range(out.shape[1]):
             out[i, k] = partition.scores[k]

@@ -8,26 +8,31 @@ from clinclust.engine.objective import log_joint
 from clinclust.engine.partition import new_partition
 from clinclust.engine.posterior import leave_one_out_scores, partition_of
 from clinclust.engine.problem import pose
+from clinclust.engine.split_merge import merge_gains
 from clinclust.engine.sweep import score_all, sweep
 
 
-def _problem(seed, n=30, **options):
+def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
     frame, schema, _, _ = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
 
 
 def _joint(problem, labels):
     return log_joint(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed):
-    problem = _problem(seed, likelihoods=LIKELIHOODS * 2, missing=0.2)
+MODELS = [(0.0, 1.0), (0.4, 1.0), (0.0, 0.3), (0.7, 0.6)]
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, discount, coarsening):
+    problem = _problem(seed, 30, discount, coarsening, likelihoods=LIKELIHOODS * 2, missing=0.2)
     labels = np.random.default_rng(seed).integers(4, size=30)
     labels[:2] = 4, 5  # two subjects alone
     partition = partition_of(problem, labels)
     scores = np.zeros((30, 7))
-    score_all(problem.cohort.arrays, problem.prior, problem.log_concentration, partition, True, scores)
+    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
     here = _joint(problem, labels)
     for i in range(30):
         alone = (labels == labels[i]).sum() == 1
@@ -39,26 +44,50 @@ def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed):
             assert scores[i, k] - scores[i, labels[i]] == pytest.approx(_joint(problem, moved) - here, abs=1e-9)
 
 
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+def test_the_gain_of_a_merger_is_the_difference_of_the_joint(discount, coarsening):
+    problem = _problem(3, 30, discount, coarsening)
+    labels = np.random.default_rng(3).permutation(np.repeat([0, 1, 2, 3], [14, 10, 5, 1]))
+    gains = merge_gains(problem, partition_of(problem, labels))
+    here = _joint(problem, labels)
+    for first, second in zip(*np.triu_indices(4, 1), strict=True):
+        merged = np.where(labels == second, first, labels)
+        assert gains[first, second] == pytest.approx(_joint(problem, merged) - here, abs=1e-9)
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+def test_dividing_some_clusters_changes_the_joint_of_all_by_as_much_as_their_own(discount, coarsening):
+    problem = _problem(4, 30, discount, coarsening)
+    labels = np.random.default_rng(4).permutation(np.repeat([0, 1, 2], [14, 10, 6]))
+    members = np.flatnonzero(labels < 2)
+    part = problem.restricted_to(members, 1)
+    division = np.arange(members.size) % 4
+    moved = labels.copy()
+    moved[members] = 3 + division
+    gain = _joint(part, division) - _joint(part, labels[members])
+    assert gain == pytest.approx(_joint(problem, moved) - _joint(problem, labels), abs=1e-9)
+
+
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 def test_moving_there_and_back_restores_everything(likelihood):
     """A sweep of one subject with an impossible gain moves nobody; forced moves must be undone exactly."""
     problem = _problem(1, likelihoods=(likelihood,) * 3)
-    arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, problem.log_concentration
+    arrays, model = problem.cohort.arrays, problem.model
     labels = np.arange(30) % 3
     before = partition_of(problem, labels)
     nobody = np.zeros(0, dtype=np.int64)
-    sweep(arrays, prior, log_concentration, before, nobody, 0, 0.0, False)
+    sweep(arrays, model, before, nobody, 0, 0.0, False)
     moved = partition_of(problem, labels)
     everyone = np.arange(30)
-    while sweep(arrays, prior, log_concentration, moved, everyone, 0, 1e-9, False)[1]:
+    while sweep(arrays, model, moved, everyone, 0, 1e-9, False)[1]:
         pass
     assert (moved.labels != labels).any()
     # What the moves left behind must be what the labels alone say.
     fresh = new_partition(arrays, moved.labels)
-    sweep(arrays, prior, log_concentration, fresh, nobody, 0, 0.0, False)
+    sweep(arrays, model, fresh, nobody, 0, 0.0, False)
     k = int(fresh.n_clusters[0])
     assert k == moved.n_clusters[0]
-    for name in ("sizes", "log_sizes", "statistics"):
+    for name in ("sizes", "log_weights", "statistics"):
         np.testing.assert_allclose(getattr(moved, name)[:k], getattr(fresh, name)[:k], rtol=1e-9, atol=1e-9)
     for name in ("table", "left_out"):
         np.testing.assert_allclose(getattr(moved, name)[:, :k], getattr(fresh, name)[:, :k], rtol=1e-9, atol=1e-9)
@@ -67,7 +96,7 @@ def test_moving_there_and_back_restores_everything(likelihood):
 
 def test_running_out_of_room_changes_nothing_that_is_found():
     problem = _problem(4, n=60)
-    arrays, prior, log_concentration = problem.cohort.arrays, problem.prior, np.log(50.0)
+    arrays, model = problem.cohort.arrays, problem.model._replace(concentration=50.0)
     order = np.arange(60)
 
     def settled(capacity):
@@ -78,7 +107,7 @@ def test_running_out_of_room_changes_nothing_that_is_found():
         while moves:
             position = moves = 0
             while position < 60:
-                position, made = sweep(arrays, prior, log_concentration, partition, order, position, 1e-9, False)
+                position, made = sweep(arrays, model, partition, order, position, 1e-9, False)
                 moves += made
                 if position < 60:
                     partition = grow(arrays, partition)

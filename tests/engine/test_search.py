@@ -29,14 +29,18 @@ CLUSTERS = {n: _enumerate(n) for n in (5, 6, 7, 8)}
 
 def best_of_all(problem):
     """Return the highest joint of all partitions, from the marginal of every possible cluster."""
-    n = problem.cohort.n_subjects
+    n, model = problem.cohort.n_subjects, problem.model
     members = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     statistics = new_partition(problem.cohort.arrays, np.arange(n)).statistics[:n]
     weight = np.zeros(2**n)
-    marginals = log_marginals(problem.cohort.arrays, problem.prior, members[1:] @ statistics).sum(axis=1)
-    weight[1:] = marginals + np.log(problem.concentration) + gammaln(members[1:].sum(axis=1))
-    constant = gammaln(problem.concentration) - gammaln(problem.concentration + n)
-    return weight[CLUSTERS[n]].sum(axis=1).max() + constant + problem.cohort.log_base
+    marginals = log_marginals(problem.cohort.arrays, model.prior, members[1:] @ statistics).sum(axis=1)
+    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1) - model.discount)
+    weight[1:] -= gammaln(1 - model.discount)
+    opened = np.cumsum(np.log(model.concentration + model.discount * np.arange(n)))
+    opened = opened[(CLUSTERS[n] > 0).sum(axis=1) - 1]
+    constant = gammaln(model.concentration) - gammaln(model.concentration + n)
+    best = (weight[CLUSTERS[n]].sum(axis=1) + opened).max()
+    return best + constant + model.coarsening * problem.cohort.log_base
 
 
 def test_the_default_fit_finds_the_best_of_all_partitions():
@@ -67,7 +71,7 @@ def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     labels = model.labels_[problem.cohort.order]
     scores = np.zeros((150, model.n_clusters_ + 1))
     partition = new_partition(problem.cohort.arrays, labels)
-    score_all(problem.cohort.arrays, problem.prior, problem.log_concentration, partition, True, scores)
+    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
     assert (scores.max(axis=1) - scores[np.arange(150), labels] < 1e-6).all()
 
 
@@ -100,6 +104,20 @@ def test_given_starts_travel_with_their_subjects():
     second = MAPDP(schema, init=groups[shuffled], random_state=3, n_restarts=3).fit(frame.iloc[shuffled])
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert set(first.restarts_["start"]) == {"given"}
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), [(0.5, 1.0), (0.0, 0.3), (0.3, 0.5)])
+def test_other_models_of_partitions_are_searched_as_well(discount, coarsening):
+    found = []
+    for seed in range(20):
+        frame, schema, columns, _ = mixed_cohort(seed, 8, n_groups=2)
+        model = MAPDP(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
+        assert (np.diff(model.log_joint_trace_) >= 0).all()
+        expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, discount, coarsening)
+        assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+        found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
+    assert np.mean(found) >= 0.95
 
 
 def test_a_column_without_values_changes_no_label():
