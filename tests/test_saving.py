@@ -225,7 +225,7 @@ BROKEN = {
     "half": lambda folder: (folder / "model.json").write_bytes((folder / "model.json").read_bytes()[:2000]),
     "list": lambda folder: (folder / "model.json").write_text("[1, 2]"),
     "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
-    "format": edited(lambda text: text.update(clinclust_model=2)),
+    "format": edited(lambda text: text.update(clinclust_model=99)),
     "lacks features": edited(lambda text: text.pop("features")),
     "lacks checksum": edited(lambda text: text.pop("sha256_of_npz")),
     "schema": edited(lambda text: text.update(schema="features: [")),
@@ -252,7 +252,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
     if damage == "format":
-        assert "its format is 2, and this version reads 2" in str(error.value)
+        assert "its format is 99, and this version reads 2" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is damaged" in str(error.value)
 
