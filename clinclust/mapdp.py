@@ -61,7 +61,8 @@ class MAPDP:
         coarsening*). Features that depend on each other inside a subtype, or follow no textbook distribution, buy
         extra clusters at 1; below 1 the data must say more for each. `log_joint_` is then the coarsened joint.
     n_restarts : int
-        From how many starts to search.
+        From how many starts to search at most; fewer when three of them end at the best partition. The best are then
+        recombined and perturbed, for as long as this finds a better one (``init="search"`` only).
     init : {"search", "single"} or array of int, shape (N,)
         Where restarts begin. ``"search"``: random partitions of different sizes, and everybody together.
         ``"single"``: everybody together, visited in random orders, as in the paper, without moves of whole
@@ -93,8 +94,9 @@ class MAPDP:
     leave_one_out_nll_ : float
         The paper's E (eq. 12), for reproduction. It is not the joint: moves that raise the joint can worsen it.
     restarts_ : DataFrame
-        One row for each restart: start, log joint, clusters, sweeps, converged, seconds, and the adjusted Rand index
-        to the winner. Different partitions within a few nats of each other are equally good answers.
+        One row for each restart, and then for each recombined or perturbed partition: start, log joint, clusters,
+        sweeps, converged, seconds, and the adjusted Rand index to the winner. Different partitions within a few nats
+        of each other are equally good answers.
     hyperparameters_ : dict
     membership_ : float64 (N, K)
         Probability of each cluster for each subject, given all others; rows sum to 1.
@@ -372,7 +374,7 @@ class MAPDP:
     def _search(self, problem: Problem, starts: list[Start]) -> list[Restart]:
         from tqdm import tqdm
 
-        from clinclust.engine.search import run_restarts
+        from clinclust.engine.restarts import run_restarts
 
         # disable=None: silent when standard error is not a terminal.
         with tqdm(total=len(starts), desc="restarts", delay=1, disable=None if self.progress else True) as bar:
@@ -381,6 +383,7 @@ class MAPDP:
                 starts,
                 max_sweeps=self.max_sweeps,
                 n_jobs=None if self.n_jobs == -1 else self.n_jobs,
+                refine=isinstance(self.init, str) and self.init == "search",
                 finished=lambda restart: bar.update(),
             )
 

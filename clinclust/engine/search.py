@@ -1,17 +1,10 @@
-"""Search for the partition with the highest log joint.
-
-Each restart settles (`settle`), then lets whole clusters merge and divide (`split_merge`), settles again, and so on
-until neither raises the joint. Restarts begin from different places (`starts`); what each found is kept, not only the
-best.
-"""
+"""Search from one start: settle, let whole clusters merge and divide, settle again, until nothing raises the joint."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
@@ -21,13 +14,13 @@ from numpy.typing import NDArray
 
 from clinclust.engine.labels import compact
 from clinclust.engine.settle import Settled, hasten, minimum_gain, settle
-from clinclust.engine.split_merge import merge_gains, resettle
+from clinclust.engine.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.starts import Start
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
 
-__all__ = ["Restart", "run_restarts", "search_from"]
+__all__ = ["Restart", "search_from"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -70,8 +63,9 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
     trace = list(found.trace)
     while not start.ignore_size and found.converged and not cancelled.is_set():
         gains = merge_gains(problem, found.partition)
-        changed = _merged(found, gains, minimum_gain(problem))
-        if changed is None:
+        if gains.max() > minimum_gain(problem):
+            changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
+        else:
             changed = _divided(problem, found, gains, start.seed, hopeless, cancelled)
         if changed is None:
             break
@@ -86,15 +80,6 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
         converged=found.converged,
         seconds=time.perf_counter() - began,
     )
-
-
-def _merged(found: Settled, gains: Array, least: float) -> Labels | None:
-    """Return labels with the two clusters merged whose merger raises the joint most; None if no merger does."""
-    kept, lost = np.unravel_index(gains.argmax(), gains.shape)
-    if gains[kept, lost] <= least:
-        return None
-    labels = found.partition.labels
-    return compact(np.where(labels == lost, kept, labels))
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
@@ -135,43 +120,3 @@ def _divided(
         if not cancelled.is_set():
             hopeless.add(key)
     return None
-
-
-def run_restarts(
-    problem: Problem,
-    starts: list[Start],
-    *,
-    max_sweeps: int,
-    n_jobs: int | None = None,
-    finished: Callable[[Restart], object] = lambda restart: None,
-) -> list[Restart]:
-    """Search from every start, on threads; the results come in the order of the starts, whatever the threads did.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Threads; by default one for each processor that this process may use.
-    finished : callable
-        Called with each restart when it is done, in no particular order, on the caller's thread.
-    """
-    cancelled = Event()
-    hopeless: set[bytes] = set()
-    with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
-        futures = [pool.submit(search_from, problem, start, max_sweeps, cancelled, hopeless) for start in starts]
-        try:
-            for future in as_completed(futures):
-                finished(future.result())
-        except BaseException:
-            # Ctrl-C reaches this thread only: the others stop at the end of their sweep.
-            cancelled.set()
-            for future in futures:
-                future.cancel()
-            raise
-    return [future.result() for future in futures]
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clinclust.engine.encoding import CohortArrays
     from clinclust.engine.problem import Problem
 
-__all__ = ["merge_gains", "resettle"]
+__all__ = ["merge_all", "merge_gains", "resettle"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -42,22 +42,55 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
         + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
     with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
     """
-    model, n_clusters = problem.model, int(partition.n_clusters[0])
+    n_clusters = int(partition.n_clusters[0])
     statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
-
-    def terms(statistics: Array, sizes: Array) -> Array:
-        marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
-        seating = gammaln(sizes - model.discount) - gammaln(1.0 - model.discount)
-        return np.asarray(model.coarsening * marginals + seating)
-
-    apart = terms(statistics, sizes)
     gains = np.full((n_clusters, n_clusters), -np.inf)
     first, second = np.triu_indices(n_clusters, k=1)
     if first.size:
-        together = terms(statistics[first] + statistics[second], sizes[first] + sizes[second])
-        last_seat = np.log(model.concentration + (n_clusters - 1) * model.discount)
-        gains[first, second] = together - apart[first] - apart[second] - last_seat
+        apart = _terms(problem, statistics, sizes)
+        together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
+        gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
     return gains
+
+
+def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
+    """Merge the two clusters whose merger raises the log joint most, and again, while it rises by more than `least`.
+
+    Returns labels 0 .. K - 1.
+    """
+    partition = new_partition(problem.cohort.arrays, labels)
+    n_clusters = int(partition.n_clusters[0])
+    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
+    statistics, sizes = partition.statistics, partition.sizes
+    into = np.arange(n_clusters)
+    while n_clusters > 1:
+        kept, lost = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[kept, lost] - _last_seat(problem, n_clusters) <= least:
+            break
+        into[into == lost] = kept
+        n_clusters -= 1
+        statistics[kept] += statistics[lost]
+        sizes[kept] += sizes[lost]
+        gains[lost], gains[:, lost] = -np.inf, -np.inf
+        others = np.setdiff1d(into, kept)
+        if others.size:
+            apart = _terms(problem, statistics[others], sizes[others])
+            own = _terms(problem, statistics[[kept]], sizes[[kept]])
+            together = _terms(problem, statistics[others] + statistics[kept], sizes[others] + sizes[kept])
+            gains[np.minimum(others, kept), np.maximum(others, kept)] = together - apart - own
+    return compact(into[labels])
+
+
+def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
+    """Return what clusters of these statistics, (K, S), and sizes, (K,), add to the log joint, shape (K,)."""
+    model = problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
+    return np.asarray(model.coarsening * marginals + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
+
+
+def _last_seat(problem: Problem, n_clusters: int) -> float:
+    """Return what the last of n clusters adds to the log joint by being there."""
+    return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
 
 
 def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:

@@ -10,12 +10,15 @@ from scipy.special import gammaln
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.agreement import adjusted_rand_index
 from clinclust.engine.labels import by_decreasing_size, compact
-from clinclust.engine.objective import log_marginals
+from clinclust.engine.objective import log_joint, log_marginals
 from clinclust.engine.partition import new_partition
 from clinclust.engine.problem import pose
-from clinclust.engine.search import run_restarts
+from clinclust.engine.refine import recombined
+from clinclust.engine.restarts import run_restarts
+from clinclust.engine.split_merge import merge_all
 from clinclust.engine.starts import search_starts
 from clinclust.engine.sweep import score_all
+from clinclust.schema import schema_for_array
 
 
 def _enumerate(n):
@@ -55,7 +58,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions():
         # What `fit` does by default, without what it does for the report.
         problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
         starts = search_starts(n, np.random.SeedSequence(0).spawn(MAPDP().n_restarts))
-        restarts = run_restarts(problem, starts, max_sweeps=MAPDP().max_sweeps, n_jobs=1)
+        restarts = run_restarts(problem, starts, max_sweeps=MAPDP().max_sweeps, n_jobs=1, refine=True)
         found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.99
 
@@ -131,6 +134,46 @@ def test_a_column_without_values_changes_no_label():
     assert second.labels_.tolist() == first.labels_.tolist()
     assert second.log_joint_ == first.log_joint_
     assert second.kept_out_ == {"never_measured": "no observed value"}
+
+
+def test_restarts_stop_when_the_best_was_found_three_times():
+    rng = np.random.default_rng(0)
+    X = rng.normal(np.repeat([0.0, 8.0], 40)[:, None], 1.0, (80, 5))
+    restarts = MAPDP(random_state=0, n_restarts=50).fit(X).restarts_
+    begun = restarts[~restarts["start"].isin(["recombined", "perturbed"])]
+    best = begun["log_joint"] > begun["log_joint"].max() - 1e-6
+    assert best.sum() == 3
+    assert best.iloc[-1]
+    assert len(MAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.4])
+def test_merging_goes_on_while_the_joint_rises(discount):
+    frame, schema, _, _ = mixed_cohort(11, n=60)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
+    arrays = problem.cohort.arrays
+    found = merge_all(problem, np.arange(60) // 2, 0.0)
+    # The same by computing the joint of every merger anew.
+    labels = np.arange(60) // 2
+    joint = log_joint(problem, new_partition(arrays, labels))
+    while True:
+        merged = [np.where(labels == b, a, labels) for a in np.unique(labels) for b in np.unique(labels) if a < b]
+        joints = [log_joint(problem, new_partition(arrays, compact(m))) for m in merged]
+        if not joints or max(joints) <= joint:
+            break
+        joint, labels = max(joints), merged[int(np.argmax(joints))]
+    assert found.tolist() == compact(labels).tolist()
+
+
+def test_recombining_keeps_what_two_partitions_share():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(4), 30)
+    X = rng.normal(10.0 * rng.normal(size=(4, 6))[groups], 1.0)
+    schema = schema_for_array(X)
+    problem = pose(schema.validate(pd.DataFrame(X, columns=list(schema.names))), schema, None, 3.0)
+    truth = groups[problem.cohort.order]
+    first, second = np.where(truth == 3, 2, truth), np.where(truth == 1, 0, truth)
+    assert adjusted_rand_index(recombined(problem, first, second), truth) == 1.0
 
 
 def test_equal_partitions_look_equal():

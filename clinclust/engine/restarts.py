@@ -1,0 +1,195 @@
+"""Many searches, one answer: restarts from different places, then refinement of what they found.
+
+Restarts stop when the best partition has been found often enough. Then the best partitions are recombined in pairs,
+and the best of all is perturbed for as long as this leads to a better one (`refine`). What every search found is kept,
+because different partitions within a few nats of each other are equally good answers.
+
+Searches run on threads, a batch at a time. Which searches a batch holds follows from the results of earlier ones
+alone, so the number of threads cannot change what is found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.refine import perturbed, recombined
+from clinclust.engine.search import Restart, search_from
+from clinclust.engine.settle import minimum_gain
+from clinclust.engine.starts import Start
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem import Problem
+
+__all__ = ["run_restarts"]
+
+Labels = NDArray[np.int64]
+Maker = Callable[..., Labels | None]
+
+_OFTEN_ENOUGH = 3
+"""Restarts that must end at the best log joint for the rest to be spared."""
+_ELITE = 4
+"""Partitions of which each pair is recombined."""
+_BATCH = 8
+_PATIENCE = 4
+"""Batches of perturbations in a row without a better partition after which the search ends."""
+
+
+def run_restarts(
+    problem: Problem,
+    starts: list[Start],
+    *,
+    max_sweeps: int,
+    n_jobs: int | None = None,
+    refine: bool = False,
+    finished: Callable[[Restart], object] = lambda restart: None,
+) -> list[Restart]:
+    """Search from every start, on threads; the results come in a fixed order, whatever the threads did.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : list of Start
+    max_sweeps : int
+    n_jobs : int, optional
+        Threads; by default one for each processor that this process may use.
+    refine : bool
+        Leave out the starts that come after the best partition was found three times, then recombine and perturb.
+        What this finds stands after the restarts.
+    finished : callable
+        Called with each restart when it is done, on the caller's thread.
+    """
+    cancelled = Event()
+    hopeless: set[bytes] = set()
+    begin = partial(search_from, problem, max_sweeps=max_sweeps, hopeless=hopeless)
+    with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
+        try:
+            found = _restarts(pool, begin, starts, cancelled, finished, stop_early=refine)
+            if refine:
+                found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled)
+        except BaseException:
+            # Ctrl-C reaches this thread only: the others stop at the end of their sweep.
+            cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
+
+
+def _restarts(
+    pool: ThreadPoolExecutor,
+    begin: Callable[..., Restart],
+    starts: list[Start],
+    cancelled: Event,
+    finished: Callable[[Restart], object],
+    *,
+    stop_early: bool,
+) -> list[Restart]:
+    """Search from the starts in their order; perhaps leave out the last ones."""
+    found: list[Restart] = []
+    spared = _Either(cancelled)
+    futures = [pool.submit(begin, start=start, cancelled=spared) for start in starts]
+    try:
+        for future in futures:
+            found.append(future.result())
+            finished(found[-1])
+            best = max(restart.log_joint for restart in found)
+            if stop_early and sum(restart.log_joint > best - 1e-6 for restart in found) == _OFTEN_ENOUGH:
+                break
+    finally:
+        spared.set()
+        for future in futures:
+            future.cancel()
+    return found
+
+
+class _Either(Event):
+    """An event that is also set when another one is."""
+
+    def __init__(self, other: Event) -> None:
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._other.is_set()
+
+
+def _refinements(
+    pool: ThreadPoolExecutor,
+    problem: Problem,
+    begin: Callable[..., Restart],
+    found: list[Restart],
+    entropy: object,
+    cancelled: Event,
+) -> list[Restart]:
+    """Recombine and perturb the best of what was found; return what came of it."""
+    everything = list(found)
+    tried: set[tuple[float, float]] = set()
+    numbers = itertools.count()
+
+    def run(name: str, makers: list[Maker]) -> bool:
+        """Search from what each maker makes; return whether this found a better partition."""
+        before = max(restart.log_joint for restart in everything)
+        futures = [
+            pool.submit(_search_from_made, begin, name, make, _seed(entropy, next(numbers)), cancelled)
+            for make in makers
+        ]
+        everything.extend(restart for future in futures if (restart := future.result()) is not None)
+        return max(restart.log_joint for restart in everything) > before + minimum_gain(problem)
+
+    failures = 0
+    while failures < _PATIENCE and not cancelled.is_set():
+        while pairs := [pair for pair in _elite_pairs(everything) if _joints(pair) not in tried]:
+            tried.update(_joints(pair) for pair in pairs)
+            if run("recombined", [partial(_recombined, problem, *pair) for pair in pairs]):
+                failures = 0
+        best = max(everything, key=lambda restart: restart.log_joint)
+        improved = run("perturbed", [partial(perturbed, problem, best.labels, cancelled=cancelled)] * _BATCH)
+        failures = 0 if improved else failures + 1
+    return everything[len(found) :]
+
+
+def _search_from_made(
+    begin: Callable[..., Restart], name: str, make: Maker, seed: np.random.SeedSequence, cancelled: Event
+) -> Restart | None:
+    rng = np.random.default_rng(seed)
+    labels = make(rng=rng)
+    if labels is None:
+        return None
+    return begin(start=Start(name, labels, seed, rng.permutation(labels.size)), cancelled=cancelled)
+
+
+def _seed(entropy: object, number: int) -> np.random.SeedSequence:
+    """Return the seed of a refinement, apart from those of the restarts, which are spawned one level higher."""
+    return np.random.SeedSequence(entropy, spawn_key=(0, number))  # type: ignore[arg-type]
+
+
+def _recombined(problem: Problem, first: Restart, second: Restart, rng: np.random.Generator) -> Labels:
+    return recombined(problem, first.labels, second.labels)
+
+
+def _elite_pairs(found: list[Restart]) -> Iterator[tuple[Restart, Restart]]:
+    """Yield the pairs of the best partitions that differ; equal joints to six decimals count as one partition."""
+    distinct: dict[float, Restart] = {}
+    for restart in found:
+        distinct.setdefault(round(restart.log_joint, 6), restart)
+    elite = sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:_ELITE]
+    yield from itertools.combinations(elite, 2)
+
+
+def _joints(pair: tuple[Restart, Restart]) -> tuple[float, float]:
+    return pair[0].log_joint, pair[1].log_joint
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
