@@ -21,7 +21,11 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     problems = []
     if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
         problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
-    problems += model_problems(given["concentration"], given["discount"], given["coarsening"])
+    concentration = given["concentration"]
+    if _is_number(concentration):
+        problems += model_problems(concentration, given["discount"], given["coarsening"])
+    else:
+        problems += concentration_problems(concentration) + model_problems(1.0, given["discount"], given["coarsening"])
     for name in ("n_restarts", "max_sweeps"):
         if not _is_whole(given[name], 1):
             problems.append(f"{name} must be a whole number of at least 1, not {given[name]!r}")
@@ -32,7 +36,10 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     if init not in ("search", "single") if isinstance(init, str) else np.ndim(init) != 1:
         problems.append(f"init must be 'search', 'single' or one label for each subject, not {init!r}")
     hyperparameters = given["hyperparameters"]
-    if hyperparameters is not None:
+    if isinstance(hyperparameters, str):
+        if hyperparameters not in ("empirical", "greedy"):
+            problems.append(f"hyperparameters must be 'empirical', 'greedy' or a dictionary, not {hyperparameters!r}")
+    elif hyperparameters is not None:
         problems += hyperparameter_problems(hyperparameters)
     random_state = given["random_state"]
     if not (random_state is None or isinstance(random_state, np.random.Generator) or _is_whole(random_state, 0)):
@@ -50,6 +57,20 @@ def hyperparameter_problems(hyperparameters: object) -> list[str]:
         f"hyperparameters of {feature} must be a dictionary by name, not {named!r}"
         for feature, named in hyperparameters.items()
         if not isinstance(named, Mapping)
+    ]
+
+
+def concentration_problems(concentration: object) -> list[str]:
+    """Return what keeps a concentration that is no number from being a way to choose one."""
+    if isinstance(concentration, str) and concentration in ("map", "cross-validation"):
+        return []
+    if isinstance(concentration, list | tuple | np.ndarray):
+        given = list(concentration)
+        if given and all(_is_number(value) and 0.0 < value < np.inf for value in given):
+            return []
+    return [
+        "concentration must be a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation', "
+        f"not {concentration!r}"
     ]
 
 

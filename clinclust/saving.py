@@ -58,7 +58,7 @@ def _text(model: MAPDP) -> dict[str, Any]:
     parameters = {name: value for name, value in model.get_params().items() if name != "schema"}
     # The seed that was used stands for a generator, whose state cannot be written down.
     parameters["random_state"] = model.random_seed_
-    if model.hyperparameters is not None:
+    if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
     if not isinstance(model.init, str):
         del parameters["init"]
@@ -77,6 +77,7 @@ def _text(model: MAPDP) -> dict[str, Any]:
         "leave_one_out_nll": model.leave_one_out_nll_,
         "feature_relevance": model.feature_relevance_.to_dict(),
         "restarts": model.restarts_.to_dict("list"),
+        "tuning": model.tuning_.to_dict("list"),
         "random_seed": model.random_seed_,
     }
 
@@ -131,6 +132,7 @@ def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     model.leave_one_out_nll_ = text["leave_one_out_nll"]
     model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)
     model.restarts_ = pd.DataFrame(text["restarts"])
+    model.tuning_ = pd.DataFrame(text["tuning"])
     model.random_seed_ = text["random_seed"]
     model.cluster_sizes_ = np.bincount(model.labels_)
     model.n_clusters_ = model.cluster_sizes_.size

@@ -300,7 +300,8 @@ def test_every_bad_parameter_is_said_at_once():
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("concentration", [np.nan, np.inf, -1, "3", None, True]),
+        ("concentration", [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}]),
+        ("hyperparameters", ["flat", 3.0, ["empirical"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
         ("coarsening", [np.nan, 1.1, -1, "1", None, True]),
         ("n_restarts", [-1, 1.0, "3", None, True]),

@@ -18,7 +18,13 @@ from clinclust.schema import Feature
 if TYPE_CHECKING:
     from clinclust.engine.encoding import Encoding
 
-__all__ = ["Hyperparameters", "default_hyperparameters", "flat_prior", "stated_hyperparameters"]
+__all__ = [
+    "Hyperparameters",
+    "default_hyperparameters",
+    "flat_prior",
+    "named_hyperparameters",
+    "stated_hyperparameters",
+]
 
 Array = NDArray[np.float64]
 Hyperparameters = dict[str, dict[str, Any]]
@@ -51,6 +57,20 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
             theta[3] /= encoding.scales[index] ** 2
         parts.append(theta)
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
+    """Return the hyperparameters of a flat prior by feature and name, on the scale of the columns."""
+    named: Hyperparameters = {}
+    stop = 0
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        start, stop = stop, stop + likelihood.n_hyperparameters
+        theta = prior[start:stop].copy()
+        if likelihood.name == "gaussian":
+            theta[0] = theta[0] * encoding.scales[index] + encoding.centres[index]
+            theta[3] *= encoding.scales[index] ** 2
+        named[feature.name] = likelihood.as_dict(theta)
+    return named
 
 
 def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:

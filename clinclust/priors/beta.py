@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betaln, psi
 
 from clinclust.compiled import subkernel
 from clinclust.priors.rising_factorial import log_rising
 
-__all__ = ["NAMES", "level_predictives", "log_normalizer", "posterior"]
+__all__ = ["NAMES", "level_predictives", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,18 @@ def posterior(prior: Array, statistics: Array) -> Array:
 def log_normalizer(parameters: Array) -> Array:
     """Return A(a, b) = ln B(a, b), shape (...), of parameters of shape (..., 2)."""
     return np.asarray(betaln(parameters[..., 0], parameters[..., 1]), dtype=np.float64)
+
+
+def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
+    """Return the derivatives of A(posterior) - A(prior) by (a, b); all arrays have shape (..., 2).
+
+    With psi = (ln Gamma)', dA/da = psi(a) - psi(a + b).
+    """
+
+    def slope(parameters: Array) -> Array:
+        return np.asarray(psi(parameters) - psi(parameters.sum(axis=-1, keepdims=True)), dtype=np.float64)
+
+    return slope(posterior(prior, statistics)) - slope(prior)
 
 
 @subkernel

@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 
 from clinclust.compiled import subkernel
 
-__all__ = ["NAMES", "level_predictives", "log_normalizer", "posterior"]
+__all__ = ["NAMES", "level_predictives", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
 
@@ -28,6 +28,18 @@ def posterior(prior: Array, statistics: Array) -> Array:
 def log_normalizer(parameters: Array) -> Array:
     """Return A = sum_l ln Gamma(c_l) - ln Gamma(sum_l c_l), shape (...), of concentrations of shape (..., L)."""
     return np.asarray(gammaln(parameters).sum(axis=-1) - gammaln(parameters.sum(axis=-1)), dtype=np.float64)
+
+
+def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
+    """Return the derivatives of A(posterior) - A(prior) by the concentrations; all arrays have shape (..., L).
+
+    With psi = (ln Gamma)', dA/dc_l = psi(c_l) - psi(sum_l c_l).
+    """
+
+    def slope(parameters: Array) -> Array:
+        return np.asarray(psi(parameters) - psi(parameters.sum(axis=-1, keepdims=True)), dtype=np.float64)
+
+    return slope(posterior(prior, statistics)) - slope(prior)
 
 
 @subkernel

@@ -9,12 +9,20 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 
 from clinclust.compiled import subkernel
 from clinclust.priors.rising_factorial import log_rising
 
-__all__ = ["NAMES", "coefficients", "left_out_value", "level_predictives", "log_normalizer", "posterior"]
+__all__ = [
+    "NAMES",
+    "coefficients",
+    "left_out_value",
+    "level_predictives",
+    "log_marginal_gradient",
+    "log_normalizer",
+    "posterior",
+]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +38,19 @@ def log_normalizer(parameters: Array) -> Array:
     """Return A(shape, rate) = ln Gamma(shape) - shape ln rate, shape (...), of parameters of shape (..., 2)."""
     shape, rate = parameters[..., 0], parameters[..., 1]
     return np.asarray(gammaln(shape) - shape * np.log(rate), dtype=np.float64)
+
+
+def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
+    """Return the derivatives of A(posterior) - A(prior) by (shape, rate); all arrays have shape (..., 2).
+
+    With psi = (ln Gamma)', dA/dshape = psi(shape) - ln rate and dA/drate = -shape / rate.
+    """
+
+    def slope(parameters: Array) -> Array:
+        shape, rate = parameters[..., 0], parameters[..., 1]
+        return np.stack([psi(shape) - np.log(rate), -shape / rate], axis=-1)
+
+    return np.asarray(slope(posterior(prior, statistics)) - slope(prior), dtype=np.float64)
 
 
 @subkernel

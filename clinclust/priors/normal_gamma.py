@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 
 from clinclust.compiled import subkernel
 
-__all__ = ["NAMES", "coefficients", "left_out_value", "log_normalizer", "posterior"]
+__all__ = ["NAMES", "coefficients", "left_out_value", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
 
@@ -54,6 +54,39 @@ def log_normalizer(parameters: Array) -> Array:
     """
     kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))
     return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
+
+
+def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
+    """Return the derivatives of A(posterior) - A(prior) by (mean, kappa, shape, rate), shape (..., 4).
+
+    With primes for the posterior, x for the average of the values and psi = (ln Gamma)':
+
+        by mean    (shape' / rate') kappa n (x - mean) / kappa'
+        by kappa   -(shape' / rate') n^2 (x - mean)^2 / (2 kappa'^2) - 1 / (2 kappa') + 1 / (2 kappa)
+        by shape   psi(shape') - ln rate' - psi(shape) + ln rate
+        by rate    shape / rate - shape' / rate'
+
+    Parameters
+    ----------
+    prior : float64 (..., 4)
+    statistics : float64 (..., 3)
+        n, sum of values, sum of squared values.
+    """
+    after = posterior(prior, statistics)
+    mean, kappa, shape, rate = (prior[..., index] for index in range(4))
+    kappa_n, shape_n, rate_n = (after[..., index] for index in (1, 2, 3))
+    n, total = statistics[..., 0], statistics[..., 1]
+    distance = total / np.maximum(n, 1.0) - mean
+    precision = shape_n / rate_n
+    return np.stack(
+        [
+            precision * kappa * n * distance / kappa_n,
+            -0.5 * precision * (n * distance / kappa_n) ** 2 - 0.5 / kappa_n + 0.5 / kappa,
+            psi(shape_n) - np.log(rate_n) - psi(shape) + np.log(rate),
+            shape / rate - precision,
+        ],
+        axis=-1,
+    )
 
 
 @subkernel
