@@ -6,29 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.engine.agreement import adjusted_rand_index
 from clinclust.engine.labels import by_decreasing_size
-from clinclust.engine.objective import feature_relevance, leave_one_out_nll
+from clinclust.engine.objective import feature_relevance, leave_one_out_nll, log_crp
 from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
     from clinclust.engine.search import Restart
+    from clinclust.schema import FeatureSchema
 
 __all__ = ["fitted_attributes"]
 
 
-def fitted_attributes(problem: Problem, restarts: list[Restart]) -> dict[str, Any]:
+def fitted_attributes(problem: Problem, restarts: list[Restart], schema: FeatureSchema) -> dict[str, Any]:
     """Return what the best of the restarts says, by the name of the attribute."""
     best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
     partition = partition_of(problem, labels)
-    scores = leave_one_out_scores(problem, partition)
+    # The features left out are the same in every cluster, and cancel.
+    included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
+    selected = problem.with_features(included)
+    scores = leave_one_out_scores(selected, partition_of(selected, labels))
+    names = {feature.name for feature in selected.cohort.encoding.features}
     sizes = np.bincount(labels)
     return {
-        "clusters_": clusters_of(problem, partition),
+        "clusters_": clusters_of(problem, partition, included),
         "hyperparameters_": problem.hyperparameters,
         "concentration_": problem.model.concentration,
         "discount_": problem.model.discount,
@@ -40,12 +46,13 @@ def fitted_attributes(problem: Problem, restarts: list[Restart]) -> dict[str, An
         "log_joint_": best.log_joint,
         "log_joint_trace_": best.trace,
         "membership_": cohort.in_table_order(probabilities(scores)),
-        "leave_one_out_nll_": leave_one_out_nll(problem, partition, scores),
+        "leave_one_out_nll_": leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
         "feature_relevance_": pd.Series(
             feature_relevance(problem, partition),
             index=[feature.name for feature in cohort.encoding.features],
             name="relevance",
         ).sort_values(ascending=False, kind="stable"),
+        "selected_features_": [name for name in schema.names if name in names],
         "restarts_": pd.DataFrame(
             {
                 "restart": np.arange(1, len(restarts) + 1),
@@ -59,3 +66,13 @@ def fitted_attributes(problem: Problem, restarts: list[Restart]) -> dict[str, An
             }
         ),
     }
+
+
+def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
+    """Return what features that have one distribution for everybody add to the papers' E."""
+    if not shared.any():
+        return 0.0
+    alike = problem.with_features(shared)
+    together = partition_of(alike, np.zeros(alike.cohort.n_subjects, dtype=np.int64))
+    nll = leave_one_out_nll(alike, together, leave_one_out_scores(alike, together))
+    return nll + log_crp(together.sizes[:1], alike.model.concentration, alike.model.discount)

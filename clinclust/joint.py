@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from clinclust.parameters import cluster_codes, hyperparameter_problems, model_problems
+from clinclust.parameters import cluster_codes, hyperparameter_problems, model_problems, switch_problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,7 @@ def log_joint(
     *,
     discount: float = 0.0,
     coarsening: float = 1.0,
+    select_features: bool = False,
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
@@ -40,6 +41,8 @@ def log_joint(
         As in `MAPDP`; what is missing is set from the data.
     concentration, discount, coarsening : float
         As in `MAPDP`.
+    select_features : bool
+        Return the joint of the partition and the features that are best for it, as in `MAPDP`.
 
     Raises
     ------
@@ -51,12 +54,19 @@ def log_joint(
     from clinclust.engine.objective import log_joint as joint_of
     from clinclust.engine.posterior import partition_of
     from clinclust.engine.problem import pose
+    from clinclust.engine.selection import best_inclusion, log_inclusion
 
     problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
     problems += model_problems(concentration, discount, coarsening)
+    problems += switch_problems("select_features", select_features)
     if problems:
         raise ValueError("; ".join(problems))
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
     problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)
-    return joint_of(problem, partition_of(problem, codes[problem.cohort.order]))
+    codes = codes[problem.cohort.order]
+    if select_features:
+        included = best_inclusion(problem, codes)
+        selected = problem.with_features(included)
+        return joint_of(selected, partition_of(selected, codes)) + log_inclusion(int(included.sum()), included.size)
+    return joint_of(problem, partition_of(problem, codes))

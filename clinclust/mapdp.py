@@ -65,6 +65,11 @@ class MAPDP:
         Power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019, *Robust Bayesian inference via
         coarsening*). Features that depend on each other inside a subtype, or follow no textbook distribution, buy
         extra clusters at 1; below 1 the data must say more for each. `log_joint_` is then the coarsened joint.
+    select_features : bool
+        Let features that do not differ between the clusters have one distribution for everybody, so that many
+        irrelevant ones do not drown the others. Which features are included, gamma, is then part of the model,
+        ``ln p(gamma) = ln B(1 + n, 1 + D - n)`` with n of the D features included, and `log_joint_` the joint of the
+        partition and the features. Whatever many features share is a cluster: it need not be a disease.
     n_restarts : int
         From how many starts to search at most; fewer when three of them end at the best partition. The best are then
         recombined and perturbed, for as long as this finds a better one (``init="search"`` only).
@@ -123,6 +128,9 @@ class MAPDP:
         Probability of each cluster for each subject, given all others; rows sum to 1.
     feature_relevance_ : Series
         Evidence, in nats, that a feature differs between the clusters; below 0 it does not.
+    selected_features_ : list of str
+        The clustered features that differ between the clusters, in the order of the schema: all of them, or those
+        that `select_features` included (none when there is one cluster).
     kept_out_ : dict
         Features that could not inform the clustering (constant, or never observed), with the reason.
     schema_ : FeatureSchema
@@ -152,6 +160,7 @@ class MAPDP:
     tuning_: pd.DataFrame
     membership_: Array
     feature_relevance_: pd.Series[float]
+    selected_features_: list[str]
     kept_out_: dict[str, str]
     schema_: FeatureSchema
     concentration_: float
@@ -169,6 +178,7 @@ class MAPDP:
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
         coarsening: float = 1.0,
+        select_features: bool = False,
         n_restarts: int = 10,
         init: str | ArrayLike = "search",
         hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
@@ -181,6 +191,7 @@ class MAPDP:
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
+        self.select_features = select_features
         self.n_restarts = n_restarts
         self.init = init
         self.hyperparameters = hyperparameters
@@ -240,7 +251,7 @@ class MAPDP:
         seed = seed_of(self.random_state)
         with announcing_compilation():
             problem, restarts, tried = tuner.tune(problem, self._starts(problem, seed), seed)
-            found = {**fitted_attributes(problem, restarts), "tuning_": tried}
+            found = {**fitted_attributes(problem, restarts, schema), "tuning_": tried}
         # All at once and last, so that an interrupted fit leaves the model as it was.
         for name, value in found.items():
             setattr(self, name, value)
@@ -400,10 +411,12 @@ class MAPDP:
         from tqdm import tqdm
 
         from clinclust.engine.restarts import run_restarts
+        from clinclust.engine.selection import run_selecting_restarts
 
+        run = run_selecting_restarts if self.select_features else run_restarts
         # disable=None: silent when standard error is not a terminal.
         with tqdm(total=len(starts), desc="restarts", delay=1, disable=None if self.progress else True) as bar:
-            return run_restarts(
+            return run(
                 problem,
                 starts,
                 max_sweeps=self.max_sweeps,

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.schema import FeatureSchema
 
-__all__ = ["cluster_codes", "hyperparameter_problems", "model_problems", "parameter_problems", "seed_of"]
+__all__ = [
+    "cluster_codes",
+    "concentration_problems",
+    "hyperparameter_problems",
+    "model_problems",
+    "parameter_problems",
+    "seed_of",
+    "switch_problems",
+]
 
 
 def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
@@ -44,9 +52,28 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     random_state = given["random_state"]
     if not (random_state is None or isinstance(random_state, np.random.Generator) or _is_whole(random_state, 0)):
         problems.append(f"random_state must be a whole number from 0, a numpy Generator or None, not {random_state!r}")
-    if not isinstance(given["progress"], bool | np.bool_):
-        problems.append(f"progress must be True or False, not {given['progress']!r}")
-    return problems
+    for name in ("select_features", "progress"):
+        problems += switch_problems(name, given[name])
+    return problems or _combination_problems(given)
+
+
+def _combination_problems(given: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with parameters that can be used, but not together.
+
+    Each of these searches for something beside the partition, in turns with it; only one such search runs at a time.
+    """
+    asked = {
+        "hyperparameters": isinstance(given["hyperparameters"], str),
+        "concentration": not _is_number(given["concentration"]),
+        "select_features": bool(given["select_features"]),
+    }
+    estimating = [name for name in ("hyperparameters", "concentration") if asked[name]]
+    if asked["select_features"] and estimating:
+        return [
+            f"select_features cannot be combined with an estimated {' or '.join(estimating)}: "
+            "choose one, or estimate first and give `hyperparameters_` and `concentration_` to a second fit"
+        ]
+    return []
 
 
 def hyperparameter_problems(hyperparameters: object) -> list[str]:
@@ -72,6 +99,11 @@ def concentration_problems(concentration: object) -> list[str]:
         "concentration must be a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation', "
         f"not {concentration!r}"
     ]
+
+
+def switch_problems(name: str, value: object) -> list[str]:
+    """Return what is wrong with a parameter that is on or off."""
+    return [] if isinstance(value, bool | np.bool_) else [f"{name} must be True or False, not {value!r}"]
 
 
 def model_problems(concentration: object, discount: object, coarsening: object) -> list[str]:

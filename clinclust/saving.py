@@ -76,6 +76,7 @@ def _text(model: MAPDP) -> dict[str, Any]:
         "log_joint": model.log_joint_,
         "leave_one_out_nll": model.leave_one_out_nll_,
         "feature_relevance": model.feature_relevance_.to_dict(),
+        "selected_features": model.selected_features_,
         "restarts": model.restarts_.to_dict("list"),
         "tuning": model.tuning_.to_dict("list"),
         "random_seed": model.random_seed_,
@@ -131,6 +132,7 @@ def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     model.log_joint_ = text["log_joint"]
     model.leave_one_out_nll_ = text["leave_one_out_nll"]
     model.feature_relevance_ = pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64)
+    model.selected_features_ = text["selected_features"]
     model.restarts_ = pd.DataFrame(text["restarts"])
     model.tuning_ = pd.DataFrame(text["tuning"])
     model.random_seed_ = text["random_seed"]

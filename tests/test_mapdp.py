@@ -282,6 +282,7 @@ def test_every_bad_parameter_is_said_at_once():
         "concentration": 0.0,
         "discount": 1.0,
         "coarsening": 0.0,
+        "select_features": 1,
         "n_restarts": 0,
         "init": "kmeans",
         "hyperparameters": {"x0": 3.0},
@@ -314,6 +315,15 @@ def test_bad_values_of_one_parameter(name, values):
     for value in values:
         with pytest.raises(ValueError, match=f"^{name} must be"):
             MAPDP(**{name: value}).fit(two_groups())
+
+
+@pytest.mark.parametrize(
+    "estimated", [{"hyperparameters": "empirical"}, {"hyperparameters": "greedy"}, {"concentration": "map"}]
+)
+def test_parameters_that_do_not_go_together(estimated):
+    (name,) = estimated
+    with pytest.raises(ValueError, match=f"select_features cannot be combined with an estimated {name}"):
+        MAPDP(select_features=True, **estimated).fit(two_groups())
 
 
 @pytest.mark.parametrize(

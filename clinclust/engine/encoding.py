@@ -175,6 +175,34 @@ class EncodedCohort:
         """N."""
         return int(self.order.size)
 
+    def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
+        """Return the same subjects with some of the features only, and this log base measure."""
+        arrays, kept = self.arrays, np.flatnonzero(included)
+        n_table = arrays.codes.shape[1]
+        tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
+        n_levels = np.diff(arrays.level_start)[tabled]
+        level_start = 1 + _starts(n_levels)
+        # Rows of the table close ranks: each kept feature's levels move up by as much as its first one.
+        shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
+        codes = arrays.codes[:, tabled]
+        rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
+        encoding = self.encoding
+        return EncodedCohort(
+            Encoding(tuple(encoding.features[d] for d in kept), encoding.centres[kept], encoding.scales[kept]),
+            CohortArrays(
+                codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
+                values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
+                family_stop=np.concatenate([[0], np.cumsum(included)])[arrays.family_stop].astype(np.int64),
+                level_start=level_start,
+                level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+                level_log_base=arrays.level_log_base[rows],
+                statistic_start=_starts(np.diff(arrays.statistic_start)[kept]),
+                prior_start=_starts(np.diff(arrays.prior_start)[kept]),
+            ),
+            log_base,
+            self.order,
+        )
+
     def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
         """Put an array with one row a subject back into the order of the table."""
         back = np.empty_like(rows)
@@ -202,7 +230,7 @@ def canonical_order(values: dict[str, Array]) -> NDArray[np.int64]:
     return np.argsort(keys, kind="stable")
 
 
-def _starts(lengths: list[int]) -> NDArray[np.int64]:
+def _starts(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 

@@ -79,15 +79,23 @@ def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
     return new_partition(problem.cohort.arrays, labels)
 
 
-def clusters_of(problem: Problem, partition: Partition) -> Clusters:
-    """Return what a partition of a cohort says of its clusters."""
+def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:
+    """Return what a partition of a cohort says of its clusters.
+
+    A feature that is not included, bool (D,), has the same predictive in every cluster and in the empty one: its
+    posterior given everybody takes the place of its prior, and no cluster adds to it.
+    """
     k = int(partition.n_clusters[0])
-    return Clusters(
-        problem.cohort.encoding,
-        problem.model,
-        partition.sizes[:k].copy(),
-        partition.statistics[:k].copy(),
-    )
+    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
+    statistics, prior = partition.statistics[:k].copy(), problem.model.prior.copy()
+    if included is not None:
+        likelihoods = encoding.likelihoods
+        for feature in np.flatnonzero(~included):
+            sums = statistics[:, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
+            theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+            theta[:] = likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
+            sums[:] = 0.0
+    return Clusters(encoding, problem.model._replace(prior=prior), partition.sizes[:k].copy(), statistics)
 
 
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:

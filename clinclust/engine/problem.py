@@ -17,6 +17,8 @@ from clinclust.engine.hyperparameters import (
     stated_hyperparameters,
 )
 from clinclust.engine.model import Model
+from clinclust.engine.objective import log_marginals
+from clinclust.engine.partition import new_partition
 from clinclust.schema.informative import kept_out
 
 if TYPE_CHECKING:
@@ -45,6 +47,25 @@ class Problem:
     hyperparameters: Hyperparameters
     model: Model
     kept_out: dict[str, str]
+
+    def with_features(self, included: NDArray[np.bool_]) -> Problem:
+        """Return the problem in which only the included features, bool (D,), differ between clusters.
+
+        The others have one distribution for everybody. They are no longer in the arrays, and so cost nothing; their
+        log marginals, the same for every partition, are part of the log base measure.
+        """
+        arrays, prior = self.cohort.arrays, self.model.prior
+        together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
+        shared = log_marginals(arrays, prior, together)[0, ~included].sum()
+        cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
+        kept_prior = prior[np.repeat(included, np.diff(arrays.prior_start))]
+        names = [feature.name for feature in cohort.encoding.features]
+        return replace(
+            self,
+            cohort=cohort,
+            hyperparameters={name: self.hyperparameters[name] for name in names},
+            model=self.model._replace(prior=kept_prior),
+        )
 
     def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
         """Return the problem of some of the subjects, beside n_others clusters that hold everybody else.

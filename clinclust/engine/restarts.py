@@ -33,6 +33,7 @@ __all__ = ["run_restarts"]
 
 Labels = NDArray[np.int64]
 Maker = Callable[..., Labels | None]
+Search = Callable[..., Restart]
 
 _OFTEN_ENOUGH = 3
 """Restarts that must end at the best log joint for the rest to be spared."""
@@ -51,6 +52,8 @@ def run_restarts(
     n_jobs: int | None = None,
     refine: bool = False,
     finished: Callable[[Restart], object] = lambda restart: None,
+    search: Search = search_from,
+    second_half: Callable[[list[Start], list[Restart]], list[Start]] | None = None,
 ) -> list[Restart]:
     """Search from every start, on threads; the results come in a fixed order, whatever the threads did.
 
@@ -66,13 +69,17 @@ def run_restarts(
         What this finds stands after the restarts.
     finished : callable
         Called with each restart when it is done, on the caller's thread.
+    search : callable
+        What searches from one start, with the parameters of `search_from`.
+    second_half : callable, optional
+        Called with the second half of the starts and what was found from the first; returns where to begin instead.
     """
     cancelled = Event()
     hopeless: set[bytes] = set()
-    begin = partial(search_from, problem, max_sweeps=max_sweeps, hopeless=hopeless)
+    begin = partial(search, problem, max_sweeps=max_sweeps, hopeless=hopeless)
     with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
         try:
-            found = _restarts(pool, begin, starts, cancelled, finished, stop_early=refine)
+            found = _restarts(pool, begin, starts, cancelled, finished, second_half, stop_early=refine)
             if refine:
                 found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled)
         except BaseException:
@@ -85,29 +92,36 @@ def run_restarts(
 
 def _restarts(
     pool: ThreadPoolExecutor,
-    begin: Callable[..., Restart],
+    begin: Search,
     starts: list[Start],
     cancelled: Event,
     finished: Callable[[Restart], object],
+    second_half: Callable[[list[Start], list[Restart]], list[Start]] | None,
     *,
     stop_early: bool,
 ) -> list[Restart]:
     """Search from the starts in their order; perhaps leave out the last ones."""
     found: list[Restart] = []
     spared = _Either(cancelled)
-    futures = [pool.submit(begin, start=start, cancelled=spared) for start in starts]
+    n_first = len(starts) if second_half is None else (len(starts) + 1) // 2
+    futures = [pool.submit(begin, start=start, cancelled=spared) for start in starts[:n_first]]
     try:
-        for future in futures:
-            found.append(future.result())
+        while len(found) < len(starts) and not (stop_early and _found_often(found)):
+            if len(found) == n_first and second_half is not None:
+                later = second_half(starts[n_first:], found)
+                futures += [pool.submit(begin, start=start, cancelled=spared) for start in later]
+            found.append(futures[len(found)].result())
             finished(found[-1])
-            best = max(restart.log_joint for restart in found)
-            if stop_early and sum(restart.log_joint > best - 1e-6 for restart in found) == _OFTEN_ENOUGH:
-                break
     finally:
         spared.set()
         for future in futures:
             future.cancel()
     return found
+
+
+def _found_often(found: list[Restart]) -> bool:
+    best = max((restart.log_joint for restart in found), default=0.0)
+    return sum(restart.log_joint > best - 1e-6 for restart in found) >= _OFTEN_ENOUGH
 
 
 class _Either(Event):
@@ -124,7 +138,7 @@ class _Either(Event):
 def _refinements(
     pool: ThreadPoolExecutor,
     problem: Problem,
-    begin: Callable[..., Restart],
+    begin: Search,
     found: list[Restart],
     entropy: object,
     cancelled: Event,
@@ -134,12 +148,12 @@ def _refinements(
     tried: set[tuple[float, float]] = set()
     numbers = itertools.count()
 
-    def run(name: str, makers: list[Maker]) -> bool:
-        """Search from what each maker makes; return whether this found a better partition."""
+    def run(name: str, makers: list[tuple[Restart, Maker]]) -> bool:
+        """Search from what each maker makes of a restart; return whether this found a better partition."""
         before = max(restart.log_joint for restart in everything)
         futures = [
-            pool.submit(_search_from_made, begin, name, make, _seed(entropy, next(numbers)), cancelled)
-            for make in makers
+            pool.submit(_search_from_made, begin, name, make, origin, _seed(entropy, next(numbers)), cancelled)
+            for origin, make in makers
         ]
         everything.extend(restart for future in futures if (restart := future.result()) is not None)
         return max(restart.log_joint for restart in everything) > before + minimum_gain(problem)
@@ -148,22 +162,24 @@ def _refinements(
     while failures < _PATIENCE and not cancelled.is_set():
         while pairs := [pair for pair in _elite_pairs(everything) if _joints(pair) not in tried]:
             tried.update(_joints(pair) for pair in pairs)
-            if run("recombined", [partial(_recombined, problem, *pair) for pair in pairs]):
+            if run("recombined", [(pair[0], partial(_recombined, problem, *pair)) for pair in pairs]):
                 failures = 0
         best = max(everything, key=lambda restart: restart.log_joint)
-        improved = run("perturbed", [partial(perturbed, problem, best.labels, cancelled=cancelled)] * _BATCH)
+        perturb = partial(perturbed, _with_features_of(best, problem), best.labels, cancelled=cancelled)
+        improved = run("perturbed", [(best, perturb)] * _BATCH)
         failures = 0 if improved else failures + 1
     return everything[len(found) :]
 
 
 def _search_from_made(
-    begin: Callable[..., Restart], name: str, make: Maker, seed: np.random.SeedSequence, cancelled: Event
+    begin: Search, name: str, make: Maker, origin: Restart, seed: np.random.SeedSequence, cancelled: Event
 ) -> Restart | None:
     rng = np.random.default_rng(seed)
     labels = make(rng=rng)
     if labels is None:
         return None
-    return begin(start=Start(name, labels, seed, rng.permutation(labels.size)), cancelled=cancelled)
+    start = Start(name, labels, seed, rng.permutation(labels.size), included=_included(origin))
+    return begin(start=start, cancelled=cancelled)
 
 
 def _seed(entropy: object, number: int) -> np.random.SeedSequence:
@@ -172,7 +188,17 @@ def _seed(entropy: object, number: int) -> np.random.SeedSequence:
 
 
 def _recombined(problem: Problem, first: Restart, second: Restart, rng: np.random.Generator) -> Labels:
-    return recombined(problem, first.labels, second.labels)
+    return recombined(_with_features_of(first, problem), first.labels, second.labels)
+
+
+def _with_features_of(restart: Restart, problem: Problem) -> Problem:
+    included = _included(restart)
+    return problem if included is None else problem.with_features(included)
+
+
+def _included(restart: Restart) -> NDArray[np.bool_] | None:
+    """Return the features that a restart selected; all if it selected none, since nothing can be searched on none."""
+    return None if restart.included is None or not restart.included.any() else restart.included
 
 
 def _elite_pairs(found: list[Restart]) -> Iterator[tuple[Restart, Restart]]:

@@ -40,6 +40,8 @@ class Restart:
     n_sweeps: int
     converged: bool
     seconds: float
+    included: NDArray[np.bool_] | None = None
+    """(D,) features that differ between the clusters; None = all, as nothing was selected."""
 
 
 def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, hopeless: set[bytes]) -> Restart:

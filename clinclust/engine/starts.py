@@ -33,6 +33,8 @@ class Start(NamedTuple):
     """Begin with a few rounds in which everybody moves at once."""
     ignore_size: bool = False
     """Count cluster 0 as one subject in the first sweep (Raykov et al. 2016, appendix B)."""
+    included: NDArray[np.bool_] | None = None
+    """(D,) features to begin with when features are selected; None = all."""
 
 
 def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
