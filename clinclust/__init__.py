@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from clinclust.joint import log_joint
     from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
+    from clinclust.reporting.figures import plot_resolution_path, plot_tree
+    from clinclust.resolution import resolution_path
     from clinclust.schema import Feature, FeatureSchema, draft_schema
     from clinclust.tables import read_cohort
 
@@ -29,7 +31,10 @@ _HOME = {
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
     "log_joint": "clinclust.joint",
+    "plot_resolution_path": "clinclust.reporting.figures",
+    "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
+    "resolution_path": "clinclust.resolution",
     "write_report": "clinclust.reporting",
 }
 
@@ -43,7 +48,10 @@ __all__ = [
     "compare_subtypes",
     "draft_schema",
     "log_joint",
+    "plot_resolution_path",
+    "plot_tree",
     "read_cohort",
+    "resolution_path",
     "write_report",
 ]
 

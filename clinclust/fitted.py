@@ -1,7 +1,8 @@
-"""From the restarts of a search to the attributes of a fitted `MAPDP`."""
+"""From what a search found to the attributes of a fitted `MAPDP`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +13,21 @@ from clinclust.engine.agreement import adjusted_rand_index
 from clinclust.engine.labels import by_decreasing_size
 from clinclust.engine.objective import feature_relevance, leave_one_out_nll, log_crp
 from clinclust.engine.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.tree import merge_tree
+from clinclust.resolution import path_of
+from clinclust.subtype_tree import SubtypeTree
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
-    from clinclust.engine.search import Restart
     from clinclust.schema import FeatureSchema
+    from clinclust.search import Result
 
 __all__ = ["fitted_attributes"]
 
 
-def fitted_attributes(problem: Problem, restarts: list[Restart], schema: FeatureSchema) -> dict[str, Any]:
-    """Return what the best of the restarts says, by the name of the attribute."""
+def fitted_attributes(result: Result, schema: FeatureSchema) -> dict[str, Any]:
+    """Return what a search says, by the name of the attribute."""
+    problem, restarts = result.problem, result.restarts
     best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
@@ -33,8 +38,13 @@ def fitted_attributes(problem: Problem, restarts: list[Restart], schema: Feature
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
     names = {feature.name for feature in selected.cohort.encoding.features}
     sizes = np.bincount(labels)
-    return {
-        "clusters_": clusters_of(problem, partition, included),
+    joins, evidence = merge_tree(selected, labels)
+    outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
+    encoded = [feature.name for feature in cohort.encoding.features]
+    outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
+    path = {"resolution_path_": path_of(result.steps, problem.model.coarsening)} if result.steps else {}
+    return path | {
+        "clusters_": replace(clusters_of(problem, partition, included), outlying_share=result.outlying_share),
         "hyperparameters_": problem.hyperparameters,
         "concentration_": problem.model.concentration,
         "discount_": problem.model.discount,
@@ -49,10 +59,14 @@ def fitted_attributes(problem: Problem, restarts: list[Restart], schema: Feature
         "leave_one_out_nll_": leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
         "feature_relevance_": pd.Series(
             feature_relevance(problem, partition),
-            index=[feature.name for feature in cohort.encoding.features],
+            index=encoded,
             name="relevance",
         ).sort_values(ascending=False, kind="stable"),
         "selected_features_": [name for name in schema.names if name in names],
+        "tree_": SubtypeTree(cohort.in_table_order(labels), joins, evidence),
+        "outlying_": outlying,
+        "outlying_share_": result.outlying_share,
+        "tuning_": result.tried,
         "restarts_": pd.DataFrame(
             {
                 "restart": np.arange(1, len(restarts) + 1),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
     from clinclust.engine.search import Restart
     from clinclust.engine.starts import Start
+    from clinclust.resolution import ResolutionPath
+    from clinclust.subtype_tree import SubtypeTree
 
 __all__ = ["MAPDP"]
 
@@ -61,10 +64,18 @@ class MAPDP:
         the seed: five searches at 3, from which those at the other values go on. `tuning_` shows what was tried.
     discount : float
         Discount of a Pitman-Yor process, in [0, 1): the larger, the more small clusters. 0 is the Dirichlet process.
-    coarsening : float
+    coarsening : float or "auto"
         Power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019, *Robust Bayesian inference via
         coarsening*). Features that depend on each other inside a subtype, or follow no textbook distribution, buy
         extra clusters at 1; below 1 the data must say more for each. `log_joint_` is then the coarsened joint.
+        ``"auto"`` searches from 1 down (`resolution_path_`) and takes the first coarsening zeta that its own partition
+        bears out: zeta = 1 / (1 + mean over features of the summed squared correlations that are left between it and
+        the others within clusters, each debiased by 1 / n). The fit is then that of this number.
+    outlying_share : float, optional
+        Probability, in [0, 1), that a single value is not of its subject's subtype but outlying: a slip of the pen, or
+        the tail of a distribution that is no textbook one. Such values (`outlying_`) are set aside, each at the price
+        of a value from the prior, ln m_d(x) + ln share, where they would else open clusters of their own. Which they
+        are is found with the partition, by raising one joint. By default .01 with ``coarsening="auto"``, else 0.
     select_features : bool
         Let features that do not differ between the clusters have one distribution for everybody, so that many
         irrelevant ones do not drown the others. Which features are included, gamma, is then part of the model,
@@ -133,8 +144,14 @@ class MAPDP:
         that `select_features` included (none when there is one cluster).
     kept_out_ : dict
         Features that could not inform the clustering (constant, or never observed), with the reason.
+    tree_ : SubtypeTree
+        The subtypes merged step by step, each join with its evidence in nats: which are near-twins.
+    outlying_ : bool (N, D)
+        Values set aside; columns as `feature_names_in_`. Everything above is of the values that are kept.
+    resolution_path_ : ResolutionPath
+        With ``coarsening="auto"``: the best partition at each coarsening.
     schema_ : FeatureSchema
-    concentration_, discount_, coarsening_ : float
+    concentration_, discount_, coarsening_, outlying_share_ : float
     random_seed_ : int
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -166,6 +183,10 @@ class MAPDP:
     concentration_: float
     discount_: float
     coarsening_: float
+    outlying_share_: float
+    outlying_: NDArray[np.bool_]
+    tree_: SubtypeTree
+    resolution_path_: ResolutionPath
     random_seed_: int
     clusters_: Clusters
     n_features_in_: int
@@ -177,7 +198,8 @@ class MAPDP:
         *,
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
-        coarsening: float = 1.0,
+        coarsening: float | str = 1.0,
+        outlying_share: float | None = None,
         select_features: bool = False,
         n_restarts: int = 10,
         init: str | ArrayLike = "search",
@@ -191,6 +213,7 @@ class MAPDP:
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
+        self.outlying_share = outlying_share
         self.select_features = select_features
         self.n_restarts = n_restarts
         self.init = init
@@ -239,20 +262,22 @@ class MAPDP:
         from clinclust.engine.announcement import announcing_compilation
         from clinclust.engine.problem import pose
         from clinclust.fitted import fitted_attributes
-        from clinclust.tuning import Tuner, first_concentration, named_hyperparameters_of
+        from clinclust.search import search
+        from clinclust.tuning import first_concentration, named_hyperparameters_of
 
         problems = parameter_problems(self.get_params())
         if problems:
             raise ValueError("; ".join(problems))
         frame, schema = self._cohort(X)
         stated, concentration = named_hyperparameters_of(self.hyperparameters), first_concentration(self.concentration)
-        problem = pose(frame, schema, stated, concentration, self.discount, self.coarsening)
-        tuner = Tuner(self.hyperparameters, self.concentration, self._search, self.max_sweeps)
+        coarsening = 1.0 if isinstance(self.coarsening, str) else self.coarsening
+        problem = pose(frame, schema, stated, concentration, self.discount, coarsening)
         seed = seed_of(self.random_state)
-        with announcing_compilation():
-            problem, restarts, tried = tuner.tune(problem, self._starts(problem, seed), seed)
-            found = {**fitted_attributes(problem, restarts, schema), "tuning_": tried}
+        with announcing_compilation(), self._progress() as finished:
+            result = search(problem, self._starts(problem, seed), seed, self.get_params(), finished)
+            found = fitted_attributes(result, schema)
         # All at once and last, so that an interrupted fit leaves the model as it was.
+        vars(self).pop("resolution_path_", None)
         for name, value in found.items():
             setattr(self, name, value)
         self.random_seed_ = seed
@@ -407,24 +432,13 @@ class MAPDP:
         labels = cluster_codes(self.init, n_subjects, called="init")
         return starts_from(cluster_codes(labels[problem.cohort.order], n_subjects, called="init"), seeds)
 
-    def _search(self, problem: Problem, starts: list[Start]) -> list[Restart]:
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[Restart], object]]:
+        """Show a bar that moves on with every restart, unless standard error is not a terminal."""
         from tqdm import tqdm
 
-        from clinclust.engine.restarts import run_restarts
-        from clinclust.engine.selection import run_selecting_restarts
-
-        run = run_selecting_restarts if self.select_features else run_restarts
-        # disable=None: silent when standard error is not a terminal.
-        with tqdm(total=len(starts), desc="restarts", delay=1, disable=None if self.progress else True) as bar:
-            return run(
-                problem,
-                starts,
-                max_sweeps=self.max_sweeps,
-                n_jobs=None if self.n_jobs == -1 else self.n_jobs,
-                # A search that goes on from a given partition stays with it.
-                refine=isinstance(self.init, str) and self.init == "search" and starts[0].name != "given",
-                finished=lambda restart: bar.update(),
-            )
+        with tqdm(total=self.n_restarts, desc="restarts", delay=1, disable=None if self.progress else True) as bar:
+            yield lambda restart: bar.update()
 
     def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
         self._require_fit()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -18,7 +19,9 @@ __all__ = [
     "hyperparameter_problems",
     "model_problems",
     "parameter_problems",
+    "resolution_problems",
     "seed_of",
+    "share_problems",
     "switch_problems",
 ]
 
@@ -29,11 +32,17 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     problems = []
     if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
         problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
-    concentration = given["concentration"]
-    if _is_number(concentration):
-        problems += model_problems(concentration, given["discount"], given["coarsening"])
-    else:
-        problems += concentration_problems(concentration) + model_problems(1.0, given["discount"], given["coarsening"])
+    concentration, coarsening = given["concentration"], given["coarsening"]
+    problems += [] if _is_number(concentration) else concentration_problems(concentration)
+    if isinstance(coarsening, str) and coarsening != "auto":
+        problems.append(f"coarsening must be 'auto' or a number above 0 and at most 1, not {coarsening!r}")
+    problems += model_problems(
+        concentration if _is_number(concentration) else 1.0,
+        given["discount"],
+        1.0 if isinstance(coarsening, str) else coarsening,
+    )
+    if given["outlying_share"] is not None:
+        problems += share_problems(given["outlying_share"])
     for name in ("n_restarts", "max_sweeps"):
         if not _is_whole(given[name], 1):
             problems.append(f"{name} must be a whole number of at least 1, not {given[name]!r}")
@@ -60,20 +69,24 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
 def _combination_problems(given: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with parameters that can be used, but not together.
 
-    Each of these searches for something beside the partition, in turns with it; only one such search runs at a time.
+    Each of these searches for something beside the partition, in turns with it; only one such search runs in a fit.
     """
-    asked = {
-        "hyperparameters": isinstance(given["hyperparameters"], str),
-        "concentration": not _is_number(given["concentration"]),
-        "select_features": bool(given["select_features"]),
+    share = given["outlying_share"]
+    searches = {
+        "estimated hyperparameters": isinstance(given["hyperparameters"], str),
+        "an estimated concentration": not _is_number(given["concentration"]),
+        "select_features": given["select_features"],
+        "coarsening='auto'": isinstance(given["coarsening"], str),
+        "outlying_share above 0": share is not None and share > 0.0,
     }
-    estimating = [name for name in ("hyperparameters", "concentration") if asked[name]]
-    if asked["select_features"] and estimating:
-        return [
-            f"select_features cannot be combined with an estimated {' or '.join(estimating)}: "
-            "choose one, or estimate first and give `hyperparameters_` and `concentration_` to a second fit"
-        ]
-    return []
+    asked = [name for name, wanted in searches.items() if wanted]
+    # Two pairs are one search.
+    if len(asked) < 2 or asked in (list(searches)[:2], list(searches)[3:]):
+        return []
+    return [
+        f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
+        "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
+    ]
 
 
 def hyperparameter_problems(hyperparameters: object) -> list[str]:
@@ -115,6 +128,30 @@ def model_problems(concentration: object, discount: object, coarsening: object) 
         problems.append(f"discount must be a number from 0 to below 1, not {discount!r}")
     if not (_is_number(coarsening) and 0.0 < coarsening <= 1.0):
         problems.append(f"coarsening must be a number above 0 and at most 1, not {coarsening!r}")
+    return problems
+
+
+def share_problems(outlying_share: object) -> list[str]:
+    """Return a sentence if this cannot be the probability that a value is outlying."""
+    if _is_number(outlying_share) and 0.0 <= outlying_share < 1.0:
+        return []
+    return [f"outlying_share must be a number from 0 to below 1, not {outlying_share!r}"]
+
+
+def resolution_problems(
+    coarsenings: object, outlying_share: object, n_restarts: object, n_fresh: object, max_sweeps: object
+) -> list[str]:
+    """Return a sentence for each parameter of a resolution path that cannot be used."""
+    problems = share_problems(outlying_share)
+    if coarsenings is not None:
+        values = list(coarsenings) if isinstance(coarsenings, Iterable) else []
+        falling = all(_is_number(value) and 0.0 < value <= 1.0 for value in values)
+        falling = falling and all(finer > coarser for finer, coarser in pairwise(values))
+        if not values or not falling:
+            problems.append(f"coarsenings must fall, each above 0 and at most 1, not {coarsenings!r}")
+    for name, value, lowest in (("n_restarts", n_restarts, 1), ("n_fresh", n_fresh, 1), ("max_sweeps", max_sweeps, 1)):
+        if not _is_whole(value, lowest):
+            problems.append(f"{name} must be a whole number of at least {lowest}, not {value!r}")
     return problems
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 2
+_FORMAT = 3
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _MODEL_NUMBERS = ("concentration", "discount", "coarsening")
-_FITTED_ARRAYS = ("labels_", "membership_", "log_joint_trace_")
+_FITTED_ARRAYS = ("labels_", "membership_", "log_joint_trace_", "outlying_")
 
 
 def save(model: MAPDP, folder: Path) -> Path:
@@ -43,8 +43,11 @@ def save(model: MAPDP, folder: Path) -> Path:
 
 def _arrays(model: MAPDP) -> dict[str, Any]:
     clusters = model.clusters_
-    arrays = {"sizes": clusters.sizes, "statistics": clusters.statistics, "prior": clusters.model.prior}
+    arrays: dict[str, Any] = {"sizes": clusters.sizes, "statistics": clusters.statistics, "prior": clusters.model.prior}
     arrays.update({name: getattr(model, name) for name in _FITTED_ARRAYS})
+    arrays |= {"tree_joins": model.tree_.joins, "tree_evidence": model.tree_.evidence}
+    if hasattr(model, "resolution_path_"):
+        arrays["path_labels"] = model.resolution_path_.labels
     if not isinstance(model.init, str):
         # Which subjects start together is all that labels say.
         arrays["init"] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
@@ -62,6 +65,9 @@ def _text(model: MAPDP) -> dict[str, Any]:
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
     if not isinstance(model.init, str):
         del parameters["init"]
+    path = None
+    if hasattr(model, "resolution_path_"):
+        path = {"steps": model.resolution_path_.steps.to_dict("list"), "chosen": model.resolution_path_.chosen}
     return {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
@@ -79,6 +85,8 @@ def _text(model: MAPDP) -> dict[str, Any]:
         "selected_features": model.selected_features_,
         "restarts": model.restarts_.to_dict("list"),
         "tuning": model.tuning_.to_dict("list"),
+        "outlying_share": model.outlying_share_,
+        "resolution_path": path,
         "random_seed": model.random_seed_,
     }
 
@@ -111,7 +119,9 @@ def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     from clinclust.engine.model import Model
     from clinclust.engine.posterior import Clusters
     from clinclust.mapdp import MAPDP
+    from clinclust.resolution import ResolutionPath
     from clinclust.schema import FeatureSchema
+    from clinclust.subtype_tree import SubtypeTree
 
     schema = FeatureSchema.from_yaml(text["schema"])
     encoding = Encoding(
@@ -121,11 +131,18 @@ def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
     if "init" in arrays:
         model.init = arrays["init"]
     numbers = {name: float(text[name]) for name in _MODEL_NUMBERS}
-    model.clusters_ = Clusters(encoding, Model(arrays["prior"], **numbers), arrays["sizes"], arrays["statistics"])
+    model.outlying_share_ = float(text["outlying_share"])
+    model.clusters_ = Clusters(
+        encoding, Model(arrays["prior"], **numbers), arrays["sizes"], arrays["statistics"], model.outlying_share_
+    )
     for name, number in numbers.items():
         setattr(model, f"{name}_", number)
     for name in _FITTED_ARRAYS:
         setattr(model, name, arrays[name])
+    model.tree_ = SubtypeTree(model.labels_, arrays["tree_joins"], arrays["tree_evidence"])
+    path = text["resolution_path"]
+    if path is not None:
+        model.resolution_path_ = ResolutionPath(pd.DataFrame(path["steps"]), arrays["path_labels"], path["chosen"])
     model.schema_ = schema
     model.hyperparameters_ = text["hyperparameters"]
     model.kept_out_ = text["kept_out"]

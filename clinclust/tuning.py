@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clinclust.engine.search import Restart
     from clinclust.engine.starts import Start
 
-__all__ = ["CONCENTRATIONS", "N_FOLDS", "Tuner", "first_concentration", "named_hyperparameters_of"]
+__all__ = ["CONCENTRATIONS", "N_FOLDS", "Tuner", "first_concentration", "named_hyperparameters_of", "tried_once"]
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """The concentrations that cross-validation chooses from."""
@@ -77,7 +77,7 @@ class Tuner:
             began = problem.model.concentration
             problem, restarts, _ = self._under(problem, starts, began)
             chosen = problem.model.concentration
-            tried = pd.DataFrame([_row(problem, restarts)])
+            tried = tried_once(problem, restarts)
         else:
             # In ascending order, and the first of equals: in a tie the smaller concentration.
             results = [
@@ -124,6 +124,11 @@ class Tuner:
                 "n_clusters": [float(np.mean(found)) for found in n_clusters],
             }
         )
+
+
+def tried_once(problem: Problem, restarts: list[Restart]) -> pd.DataFrame:
+    """Return what was tried when one concentration was."""
+    return pd.DataFrame([_row(problem, restarts)]).assign(chosen=True)
 
 
 def _row(problem: Problem, restarts: list[Restart]) -> dict[str, float]:

@@ -283,6 +283,7 @@ def test_every_bad_parameter_is_said_at_once():
         "discount": 1.0,
         "coarsening": 0.0,
         "select_features": 1,
+        "outlying_share": 1.0,
         "n_restarts": 0,
         "init": "kmeans",
         "hyperparameters": {"x0": 3.0},
@@ -304,7 +305,8 @@ def test_every_bad_parameter_is_said_at_once():
         ("concentration", [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}]),
         ("hyperparameters", ["flat", 3.0, ["empirical"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
-        ("coarsening", [np.nan, 1.1, -1, "1", None, True]),
+        ("coarsening", [np.nan, 1.1, -1, "1", "automatic", None, True]),
+        ("outlying_share", [np.nan, 1.0, -0.1, "auto", True]),
         ("n_restarts", [-1, 1.0, "3", None, True]),
         ("n_jobs", [-2, 1.5, "2", False]),
         ("random_state", [-1, 1.5, "0", np.random.RandomState(0), True]),
@@ -318,12 +320,20 @@ def test_bad_values_of_one_parameter(name, values):
 
 
 @pytest.mark.parametrize(
-    "estimated", [{"hyperparameters": "empirical"}, {"hyperparameters": "greedy"}, {"concentration": "map"}]
+    ("parameters", "said"),
+    [
+        ({"hyperparameters": "empirical", "select_features": True}, "estimated hyperparameters and select_features"),
+        ({"concentration": "map", "outlying_share": 0.01}, "an estimated concentration and outlying_share above 0"),
+        ({"concentration": [1.0, 2.0], "coarsening": "auto"}, "an estimated concentration and coarsening='auto'"),
+        (
+            {"coarsening": "auto", "outlying_share": 0.01, "select_features": True},
+            "select_features, coarsening='auto' and outlying_share above 0",
+        ),
+    ],
 )
-def test_parameters_that_do_not_go_together(estimated):
-    (name,) = estimated
-    with pytest.raises(ValueError, match=f"select_features cannot be combined with an estimated {name}"):
-        MAPDP(select_features=True, **estimated).fit(two_groups())
+def test_parameters_that_do_not_go_together(parameters, said):
+    with pytest.raises(ValueError, match=f"^{said} cannot be combined"):
+        MAPDP(**parameters).fit(two_groups())
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_nothing_in_the_files_is_pickled(folder):
     with np.load(folder / "model.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive.files}
-    assert set(kinds.values()) <= set("if")
+    assert set(kinds.values()) <= set("bif")
     assert {"labels_", "membership_"} <= set(kinds)
     json.loads((folder / "model.json").read_text(encoding="utf-8"))
 
@@ -252,7 +252,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 2" in str(error.value)
+        assert "its format is 99, and this version reads 3" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is damaged" in str(error.value)
 

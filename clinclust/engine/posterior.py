@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from clinclust.engine.encoding import Encoding
 from clinclust.engine.model import Model
+from clinclust.engine.outlying import mixed_scores
 from clinclust.engine.partition import Partition, new_partition
 from clinclust.engine.sweep import score_all
 
@@ -34,12 +35,15 @@ class Clusters:
     model : Model
     sizes : float64 (K,)
     statistics : float64 (K, S)
+    outlying_share : float
+        Probability that a value is drawn from the prior of its feature instead.
     """
 
     encoding: Encoding
     model: Model
     sizes: Array
     statistics: Array
+    outlying_share: float = 0.0
 
     def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
         """Return ln p(z = k) + ln p(x | cluster k) of new subjects, shape (n, K + 1).
@@ -47,6 +51,7 @@ class Clusters:
         The last column is a cluster nobody is in yet. Densities are those of the columns on the model's scale
         (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34. Clusters found
         with a coarsened likelihood are chosen with it as well (`coarsened`), but only whole densities integrate to 1.
+        Where values may be outlying, p(x_d | cluster k) is a mixture with p(x_d | prior).
         """
         n_subjects = next(iter(values.values())).size
         arrays, _ = self.encoding.encode(values)
@@ -56,7 +61,11 @@ class Clusters:
         partition.statistics[:n_clusters] = self.statistics
         model = self.model if coarsened else self.model._replace(coarsening=1.0)
         scores = np.zeros((n_subjects, n_clusters + 1))
-        score_all(arrays, model, partition, False, scores)
+        if self.outlying_share > 0.0:
+            whole = model._replace(coarsening=1.0)
+            mixed_scores(arrays, whole, partition, self.outlying_share, model.coarsening, scores)
+        else:
+            score_all(arrays, model, partition, False, scores)
         scores += model.coarsening * self.encoding.log_jacobian(arrays)[:, None]
         return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
