@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,26 @@ def _parser() -> argparse.ArgumentParser:
     _add_schema(fit)
     fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for model, assignments and report")
     fit.add_argument(
-        "--concentration", type=float, default=3.0, metavar="N0", help="prior count of a new subtype (default: 3)"
+        "--concentration",
+        type=_number_or(("map", "cross-validation")),
+        default=3.0,
+        metavar="N0",
+        help="prior count of a new subtype, 'map' or 'cross-validation' (default: 3)",
+    )
+    fit.add_argument(
+        "--hyperparameters",
+        choices=("empirical", "greedy"),
+        help="estimate the other hyperparameters (default: weak ones from the data)",
+    )
+    fit.add_argument(
+        "--coarsening",
+        type=_number_or(("auto",)),
+        default=1.0,
+        metavar="POWER",
+        help="power of the likelihood, or 'auto' where features depend on each other inside subtypes (default: 1)",
+    )
+    fit.add_argument(
+        "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
     )
     fit.add_argument("--restarts", type=int, default=10, metavar="R", help="starts of the search (default: 10)")
     fit.add_argument("--seed", type=int, default=0, help="seed of the search, printed in the report (default: 0)")
@@ -112,6 +131,16 @@ def _parser() -> argparse.ArgumentParser:
     assign.add_argument("--out", type=Path, metavar="CSV", help="file to write (default: standard output)")
     assign.set_defaults(run=_assign)
     return parser
+
+
+def _number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
+    """Return what reads an option that is a number or one of these words."""
+
+    def read(text: str) -> float | str:
+        return text if text in words else float(text)
+
+    read.__name__ = f"number or {' or '.join(words)}"  # argparse: "invalid number or auto value"
+    return read
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -167,6 +196,9 @@ def _fit(options: argparse.Namespace) -> None:
     model = MAPDP(
         schema,
         concentration=options.concentration,
+        hyperparameters=options.hyperparameters,
+        coarsening=options.coarsening,
+        select_features=options.select_features,
         n_restarts=options.restarts,
         n_jobs=options.jobs,
         random_state=options.seed,

@@ -113,6 +113,22 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert "Wrote new.csv: 40 subjects" in capsys.readouterr().out
 
 
+def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    assert main([*arguments, "map", "--concentration", "map", "--hyperparameters", "empirical"]) == 0
+    assert main([*arguments, "auto", "--coarsening", "auto"]) == 0
+    assert main([*arguments, "selected", "--select-features", "--concentration", "0.5"]) == 0
+    capsys.readouterr()
+    by_map, auto, selected = (MAPDP.load(here / folder) for folder in ("map", "auto", "selected"))
+    assert by_map.concentration == "map"
+    assert by_map.concentration_ != 3.0
+    assert by_map.hyperparameters == "empirical"
+    assert auto.coarsening == "auto"
+    assert auto.coarsening_ <= 1.0
+    assert selected.select_features
+    assert selected.concentration_ == 0.5
+
+
 def test_the_draft_goes_to_standard_output(here, capsys):
     assert main(["draft", "cohort.csv"]) == 0
     text = capsys.readouterr().out
@@ -299,6 +315,8 @@ def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
         (["--concentration", "nan"], "concentration"),
         (["--concentration", "-3", "--restarts", "0", "--seed", "-1"], "random_state"),
         (["--jobs", "0"], "n_jobs"),
+        (["--coarsening", "2"], "coarsening"),
+        (["--coarsening", "auto", "--select-features"], "cannot be combined"),
         (["--min-size", "0"], "--min-size"),
         (["--significance-level", "1"], "--significance-level"),
         (["--sheet", "one"], "xlsx"),

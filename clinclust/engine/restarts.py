@@ -35,13 +35,11 @@ Labels = NDArray[np.int64]
 Maker = Callable[..., Labels | None]
 Search = Callable[..., Restart]
 
-_OFTEN_ENOUGH = 3
-"""Restarts that must end at the best log joint for the rest to be spared."""
+OFTEN_ENOUGH = 3
+PATIENCE = 4
 _ELITE = 4
 """Partitions of which each pair is recombined."""
 _BATCH = 8
-_PATIENCE = 4
-"""Batches of perturbations in a row without a better partition after which the search ends."""
 
 
 def run_restarts(
@@ -51,6 +49,8 @@ def run_restarts(
     max_sweeps: int,
     n_jobs: int | None = None,
     refine: bool = False,
+    often_enough: int = OFTEN_ENOUGH,
+    patience: int = PATIENCE,
     finished: Callable[[Restart], object] = lambda restart: None,
     search: Search = search_from,
     second_half: Callable[[list[Start], list[Restart]], list[Start]] | None = None,
@@ -65,8 +65,12 @@ def run_restarts(
     n_jobs : int, optional
         Threads; by default one for each processor that this process may use.
     refine : bool
-        Leave out the starts that come after the best partition was found three times, then recombine and perturb.
+        Leave out the starts that come after the best partition was found often enough, then recombine and perturb.
         What this finds stands after the restarts.
+    often_enough : int
+        Restarts that must end at the best log joint for the rest to be spared.
+    patience : int
+        Batches of perturbations in a row without a better partition after which the search ends.
     finished : callable
         Called with each restart when it is done, on the caller's thread.
     search : callable
@@ -79,9 +83,9 @@ def run_restarts(
     begin = partial(search, problem, max_sweeps=max_sweeps, hopeless=hopeless)
     with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
         try:
-            found = _restarts(pool, begin, starts, cancelled, finished, second_half, stop_early=refine)
+            found = _restarts(pool, begin, starts, cancelled, finished, second_half, often_enough if refine else None)
             if refine:
-                found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled)
+                found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled, patience)
         except BaseException:
             # Ctrl-C reaches this thread only: the others stop at the end of their sweep.
             cancelled.set()
@@ -97,8 +101,7 @@ def _restarts(
     cancelled: Event,
     finished: Callable[[Restart], object],
     second_half: Callable[[list[Start], list[Restart]], list[Start]] | None,
-    *,
-    stop_early: bool,
+    often_enough: int | None,
 ) -> list[Restart]:
     """Search from the starts in their order; perhaps leave out the last ones."""
     found: list[Restart] = []
@@ -106,7 +109,7 @@ def _restarts(
     n_first = len(starts) if second_half is None else (len(starts) + 1) // 2
     futures = [pool.submit(begin, start=start, cancelled=spared) for start in starts[:n_first]]
     try:
-        while len(found) < len(starts) and not (stop_early and _found_often(found)):
+        while len(found) < len(starts) and _times_found(found) != often_enough:
             if len(found) == n_first and second_half is not None:
                 later = second_half(starts[n_first:], found)
                 futures += [pool.submit(begin, start=start, cancelled=spared) for start in later]
@@ -119,9 +122,10 @@ def _restarts(
     return found
 
 
-def _found_often(found: list[Restart]) -> bool:
+def _times_found(found: list[Restart]) -> int:
+    """Return how many restarts ended at the best log joint."""
     best = max((restart.log_joint for restart in found), default=0.0)
-    return sum(restart.log_joint > best - 1e-6 for restart in found) >= _OFTEN_ENOUGH
+    return sum(restart.log_joint > best - 1e-6 for restart in found)
 
 
 class _Either(Event):
@@ -142,6 +146,7 @@ def _refinements(
     found: list[Restart],
     entropy: object,
     cancelled: Event,
+    patience: int,
 ) -> list[Restart]:
     """Recombine and perturb the best of what was found; return what came of it."""
     everything = list(found)
@@ -159,7 +164,7 @@ def _refinements(
         return max(restart.log_joint for restart in everything) > before + minimum_gain(problem)
 
     failures = 0
-    while failures < _PATIENCE and not cancelled.is_set():
+    while failures < patience and not cancelled.is_set():
         while pairs := [pair for pair in _elite_pairs(everything) if _joints(pair) not in tried]:
             tried.update(_joints(pair) for pair in pairs)
             if run("recombined", [(pair[0], partial(_recombined, problem, *pair)) for pair in pairs]):

@@ -16,6 +16,14 @@ from clinclust.reporting.tables import DESCRIPTIVE, certainty
 __all__ = ["summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
+_SETTINGS = (
+    "Concentration",
+    "Discount",
+    "Coarsening",
+    "Share of values expected to be outlying",
+    "Significance level",
+)
+_MOST_PARTITIONS = 20
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
     "Relevance": "evidence in nats that the feature differs between subtypes; below 0 it speaks against",
@@ -29,7 +37,8 @@ _HOW_TO_READ = {
     "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
     "out of range": "values too large, or too close together, for double precision",
     "Membership probability": "of the subject's own subtype, given all other subjects",
-    "Agreement": "adjusted Rand index with the best restart: 1 = the same subtypes, 0 = as by chance",
+    "Agreement": "adjusted Rand index with the best partition: 1 = the same subtypes, 0 = as by chance",
+    "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
 }
 
 
@@ -39,7 +48,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _what_was_run(findings, generated),
         _sizes(findings),
         _facts("How to read this report", ("Term", "Meaning"), _HOW_TO_READ),
-        _restarts(findings),
+        _partitions(findings),
         _facts("Software", ("Package", "Version"), software()),
         _features(findings),
     ]
@@ -62,7 +71,8 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
     cells = findings.frame[[feature.name for feature in clustered_on]]
     untested = [str(subtype) for subtype in findings.sizes if subtype not in findings.compared]
-    joints = model.restarts_["log_joint"].to_numpy()
+    restarts = model.restarts_
+    refinements = restarts["start"].isin(("recombined", "perturbed"))
     facts: dict[str, Value] = {
         "Cohort": schema.title,
         "Subjects": len(findings.frame),
@@ -75,9 +85,18 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Subtypes found": as_value(model.n_clusters_),
         "Log joint (nats)": as_value(model.log_joint_),
         "Concentration": as_value(model.concentration_),
+        "Concentrations tried": len(model.tuning_),
+        "Discount": as_value(model.discount_),
+        "Coarsening": as_value(model.coarsening_),
+        "Share of values expected to be outlying": as_value(model.outlying_share_),
+        "Values set aside as outlying": int(model.outlying_.sum()),
+        "Features that differ between subtypes": len(model.selected_features_),
         "Random seed": as_value(model.random_seed_),
-        "Restarts": len(joints),
-        "Restarts within 1 nat of the best": int((joints >= joints.max() - 1).sum()) if len(joints) else 0,
+        "Restarts": int((~refinements).sum()),
+        "Recombinations and perturbations": int(refinements.sum()),
+        "Partitions within 1 nat of the best": int(
+            restarts["log_joint"].round(6)[restarts["log_joint"] >= model.log_joint_ - 1.0].nunique()
+        ),
         "Significance level": findings.significance_level,
         "Subtypes too small to test": ", ".join(untested) or "none",
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
@@ -85,8 +104,8 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
     decimals = {_MISSING: 1, "Log joint (nats)": 2}
-    for name in ("Concentration", "Significance level"):
-        decimals[name] = len(str(facts[name]).partition(".")[2])
+    for name in _SETTINGS:
+        decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
     return _facts("What was run", ("Item", "Value"), facts, decimals)
 
 
@@ -109,35 +128,39 @@ def _sizes(findings: Findings) -> Table:
     return Table("Subtypes", columns, rows)
 
 
-def _restarts(findings: Findings) -> Table:
+def _partitions(findings: Findings) -> Table:
+    """Every partition that a search ended at, so that near ties are visible; those of equal joint are one."""
     columns = [
-        Column("Restart", "0"),
-        Column("Start"),
+        Column("Partition", "0"),
+        Column("Searches that ended there", "0"),
+        Column("Start of the first"),
         Column("Log joint (nats)", "0.00"),
         Column("Below the best (nats)", "0.00"),
         Column("Subtypes", "0"),
-        Column("Sweeps", "0"),
         Column("Converged"),
         Column("Agreement with the best", "0.000"),
-        Column("Seconds", "0.00"),
     ]
-    restarts = findings.model.restarts_
+    restarts = findings.model.restarts_.sort_values("log_joint", ascending=False, kind="stable")
+    searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
+    found = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
     best = restarts["log_joint"].max()
     rows: list[list[Value]] = [
         [
-            as_value(row["restart"]),
+            rank,
+            as_value(row["times"]),
             str(row["start"]),
             as_value(row["log_joint"]),
             as_value(best - row["log_joint"]),
             as_value(row["n_clusters"]),
-            as_value(row["sweeps"]),
             "yes" if row["converged"] else "no",
             as_value(row["ari_to_best"]),
-            as_value(row["seconds"]),
         ]
-        for row in restarts.to_dict("records")
+        for rank, row in enumerate(found.to_dict("records"), start=1)
     ]
-    return Table("Restarts", columns, rows)
+    caption = "Partitions found, the best first"
+    if len(rows) > _MOST_PARTITIONS:
+        caption += f" ({_MOST_PARTITIONS} of {len(rows)})"
+    return Table(caption, columns, rows[:_MOST_PARTITIONS])
 
 
 def _features(findings: Findings) -> Table:

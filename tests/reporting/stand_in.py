@@ -24,6 +24,18 @@ class Fitted:
     log_joint_: float = -4321.098
     random_seed_: int = 20160926
     concentration_: float = 3.0
+    discount_: float = 0.0
+    coarsening_: float = 1.0
+    outlying_share_: float = 0.0
+    tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
+
+    @property
+    def outlying_(self):
+        return np.zeros((len(self.labels_), len(self.schema_)), dtype=bool)
+
+    @property
+    def selected_features_(self):
+        return list(self.feature_relevance_.index)
 
     @property
     def n_clusters_(self):
@@ -45,14 +57,14 @@ def fitted(schema, labels, *, kept_out=None):
     relevance = pd.Series(np.sort(rng.normal(20, 15, len(clustered)))[::-1], index=rng.permutation(clustered))
     restarts = pd.DataFrame(
         {
-            "restart": [1, 2, 3],
-            "start": ["single", "random", "k-means"],
-            "log_joint": [-4321.098, -4321.6, -4388.25],
-            "n_clusters": [K, K, K + 1],
-            "sweeps": [9, 12, 7],
-            "converged": [True, True, False],
-            "seconds": [0.31, 0.42, 0.28],
-            "ari_to_best": [1.0, 0.972, 0.61],
+            "restart": [1, 2, 3, 4],
+            "start": ["single", "random", "k-means", "perturbed"],
+            "log_joint": [-4321.6, -4388.25, -4321.098, -4321.6],
+            "n_clusters": [K, K + 1, K, K],
+            "sweeps": [9, 7, 12, 3],
+            "converged": [True, False, True, True],
+            "seconds": [0.31, 0.28, 0.42, 0.1],
+            "ari_to_best": [0.972, 0.61, 1.0, 0.972],
         }
     )
     hyperparameters = {name: {"a": 0.5, "b": 1.25} for name in clustered}

@@ -66,7 +66,7 @@ def everywhere():
     schema = FeatureSchema(features, title="=1+1</title><script>alert(1)</script>\x07")
     frame = pd.DataFrame(columns)
     model = fitted(schema, np.repeat([0, 1], 6), kept_out={features[3].name: "=reason<b>"})
-    model.restarts_["start"] = ["=start", "<b>", "@x"]
+    model.restarts_["start"] = ["=start", "<b>", "@x", "+y"]
     return model, frame
 
 

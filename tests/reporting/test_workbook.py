@@ -113,7 +113,10 @@ def test_the_summary_says_what_was_run(book, model, frame):
     assert found["Random seed"] == model.random_seed_
     assert found["Log joint (nats)"] == model.log_joint_
     assert found["Concentration"] == 3
-    assert found["Restarts within 1 nat of the best"] == 2
+    assert found["Restarts"] == 3
+    assert found["Recombinations and perturbations"] == 1
+    assert found["Partitions within 1 nat of the best"] == 2
+    assert (found["Discount"], found["Coarsening"], found["Values set aside as outlying"]) == (0, 1, 0)
     assert found["Features clustered on"] == 19
     assert found["Schema fingerprint (SHA-256)"] == model.schema_.fingerprint
     assert re.fullmatch("[0-9a-f]{64}", found["Data fingerprint (SHA-256)"])
@@ -135,11 +138,12 @@ def test_the_summary_says_what_was_run(book, model, frame):
     assert found["Values missing, of those clustered on (%)"] == pytest.approx(missing)
 
 
-def test_the_summary_lists_restarts_and_the_features_kept_out(book):
+def test_the_summary_lists_partitions_and_the_features_kept_out(book):
     body = rows(book["Summary"])
-    start = row_of(book["Summary"], "Restart")
-    assert body[start][:9] == [1, "single", -4321.098, 0, 3, 9, "yes", 1, 0.31]
-    assert body[start + 2][:9] == [3, "k-means", -4388.25, pytest.approx(67.152), 4, 7, "no", 0.61, 0.28]
+    start = row_of(book["Summary"], "Partition")
+    assert body[start][:8] == [1, 1, "k-means", -4321.098, 0, 3, "yes", 1]
+    assert body[start + 1][:8] == [2, 2, "single", -4321.6, pytest.approx(0.502), 3, "yes", 0.972]
+    assert body[start + 2][:8] == [3, 1, "random", -4388.25, pytest.approx(67.152), 4, "no", 0.61]
     kept_out = next(row for row in body if row[0] == "Dementia")
     assert kept_out[1:6] == [
         "dementia", "Non-motor and general", "bernoulli", "no", "the same value in every subject observed"
