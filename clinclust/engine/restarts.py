@@ -1,8 +1,8 @@
 """Many searches, one answer: restarts from different places, then refinement of what they found.
 
 Restarts stop when the best partition has been found often enough. Then the best partitions are recombined in pairs,
-and the best of all is perturbed for as long as this leads to a better one (`refine`). What every search found is kept,
-because different partitions within a few nats of each other are equally good answers.
+and the leading ones are perturbed for as long as this leads to a better one (`refine`). What every search found is
+kept, because different partitions within a few nats of each other are equally good answers.
 
 Searches run on threads, a batch at a time. Which searches a batch holds follows from the results of earlier ones
 alone, so the number of threads cannot change what is found.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
@@ -36,9 +36,13 @@ Maker = Callable[..., Labels | None]
 Search = Callable[..., Restart]
 
 OFTEN_ENOUGH = 3
-PATIENCE = 4
-_ELITE = 4
+# Where several restarts end at the best partition, hardly ever is there a better one; where each ends at another,
+# there mostly is, and pays for a longer look.
+_PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 2, 6
+_ELITE = 6
 """Partitions of which each pair is recombined."""
+_PERTURBED = 3
+"""Partitions that are perturbed: the best takes half of each batch, and all take turns at the other half."""
 _BATCH = 8
 
 
@@ -50,7 +54,7 @@ def run_restarts(
     n_jobs: int | None = None,
     refine: bool = False,
     often_enough: int = OFTEN_ENOUGH,
-    patience: int = PATIENCE,
+    patience: int | None = None,
     finished: Callable[[Restart], object] = lambda restart: None,
     search: Search = search_from,
     second_half: Callable[[list[Start], list[Restart]], list[Start]] | None = None,
@@ -69,8 +73,9 @@ def run_restarts(
         What this finds stands after the restarts.
     often_enough : int
         Restarts that must end at the best log joint for the rest to be spared.
-    patience : int
-        Batches of perturbations in a row without a better partition after which the search ends.
+    patience : int, optional
+        Batches of perturbations in a row without a better partition after which the search ends; by default 2 if
+        the best partition was found often enough, else 6.
     finished : callable
         Called with each restart when it is done, on the caller's thread.
     search : callable
@@ -84,6 +89,8 @@ def run_restarts(
     with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
         try:
             found = _restarts(pool, begin, starts, cancelled, finished, second_half, often_enough if refine else None)
+            if patience is None:
+                patience = _PATIENCE_IF_FOUND_OFTEN if _times_found(found) >= often_enough else _PATIENCE
             if refine:
                 found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled, patience)
         except BaseException:
@@ -165,13 +172,15 @@ def _refinements(
 
     failures = 0
     while failures < patience and not cancelled.is_set():
-        while pairs := [pair for pair in _elite_pairs(everything) if _joints(pair) not in tried]:
+        while pairs := [
+            pair for pair in itertools.combinations(_best_distinct(everything, _ELITE), 2) if _joints(pair) not in tried
+        ]:
             tried.update(_joints(pair) for pair in pairs)
             if run("recombined", [(pair[0], partial(_recombined, problem, *pair)) for pair in pairs]):
                 failures = 0
-        best = max(everything, key=lambda restart: restart.log_joint)
-        perturb = partial(perturbed, _with_features_of(best, problem), best.labels, cancelled=cancelled)
-        improved = run("perturbed", [(best, perturb)] * _BATCH)
+        leading = _best_distinct(everything, _PERTURBED)
+        origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
+        improved = run("perturbed", [(origin, partial(_perturbed, problem, origin, cancelled)) for origin in origins])
         failures = 0 if improved else failures + 1
     return everything[len(found) :]
 
@@ -206,13 +215,16 @@ def _included(restart: Restart) -> NDArray[np.bool_] | None:
     return None if restart.included is None or not restart.included.any() else restart.included
 
 
-def _elite_pairs(found: list[Restart]) -> Iterator[tuple[Restart, Restart]]:
-    """Yield the pairs of the best partitions that differ; equal joints to six decimals count as one partition."""
+def _perturbed(problem: Problem, origin: Restart, cancelled: Event, rng: np.random.Generator) -> Labels | None:
+    return perturbed(_with_features_of(origin, problem), origin.labels, rng, cancelled)
+
+
+def _best_distinct(found: list[Restart], at_most: int) -> list[Restart]:
+    """Return the best partitions that differ; equal joints to six decimals count as one partition."""
     distinct: dict[float, Restart] = {}
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)
-    elite = sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:_ELITE]
-    yield from itertools.combinations(elite, 2)
+    return sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:at_most]
 
 
 def _joints(pair: tuple[Restart, Restart]) -> tuple[float, float]:
