@@ -25,9 +25,8 @@ from clinclust.engine.encoding import CohortArrays
 from clinclust.engine.labels import compact
 from clinclust.engine.model import Model
 from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import Partition, new_partition, refresh
+from clinclust.engine.partition import Partition, new_partition, refresh, value_left_out
 from clinclust.engine.settle import minimum_gain
-from clinclust.priors import gamma, normal_gamma
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -37,9 +36,6 @@ __all__ = ["Switches", "best_elsewhere", "best_switches", "mixed_scores", "set_a
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Switches = NDArray[np.bool_]
-
-_lomax_left_out = gamma.left_out_value
-_student_left_out = normal_gamma.left_out_value
 
 
 def set_aside(problem: Problem, aside: Switches, share: float) -> Problem:
@@ -177,7 +173,6 @@ def _bounded_scores(
     """Fill scores (N, K) and gains (N, D); the partition's statistics are those of the values that are kept."""
     refresh(cohort, model, partition)
     stop = cohort.family_stop
-    prior = model.prior
     n_clusters = partition.n_clusters[0]
     for i in range(scores.shape[0]):
         own = partition.labels[i]
@@ -202,19 +197,9 @@ def _bounded_scores(
             for k in range(n_clusters):
                 left_out = k == own and not aside[i, feature]
                 if table:
-                    value = partition.left_out[code, k] if left_out else partition.table[code, k]
+                    value = partition.left_out[k, code] if left_out else partition.table[code, k]
                 elif left_out:
-                    s = cohort.statistic_start[feature]
-                    h = cohort.prior_start[feature]
-                    t = partition.statistics[k]
-                    if feature < stop[3]:
-                        value = _lomax_left_out(prior[h], prior[h + 1], t[s], t[s + 1], z)
-                    else:
-                        value = _student_left_out(
-                            prior[h], prior[h + 1], prior[h + 2], prior[h + 3], t[s], t[s + 1], t[s + 2],
-                            partition.coefficients[column, 4, k], z, partition.work,
-                        )  # fmt: skip
-                    value *= model.coarsening
+                    value = value_left_out(cohort, model, partition, k, column, z)
                 else:
                     c = partition.coefficients[column, :, k]
                     value = c[0] - c[1] * math.log1p(c[2] * (z - c[3]) ** 2)

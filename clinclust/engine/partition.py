@@ -1,12 +1,13 @@
 """A partition of the subjects and everything that follows from it: statistics and log predictives.
 
 The table holds ln p(level | cluster) for every level of every discrete feature (rows) and cluster (columns,
-contiguous), so that scoring a subject is a sum of table rows. Its twin `left_out` holds the same for the cluster
-without one subject at that level, which is what a subject's own cluster must be scored with. The column after the
-last cluster always belongs to an empty cluster: its log predictives are those of the prior, its log weight is that of
-a new cluster, and a subject that prefers it opens one.
+contiguous), so that scoring a subject is a sum of table rows. Its twin `left_out`, with clusters as rows, holds the
+same for the cluster without one subject at that level, which is what a subject's own cluster must be scored with. The
+column after the last cluster always belongs to an empty cluster: its log predictives are those of the prior, its log
+weight is that of a new cluster, and a subject that prefers it opens one.
 
-Log predictives are multiplied by the coarsening when they are filled in, so that scoring need not know of it.
+Log predictives are multiplied by the coarsening when they are filled in, so that scoring need not know of it. Columns
+come in eights, the last ones idle (`clinclust.engine.lanes`).
 """
 
 from __future__ import annotations
@@ -17,22 +18,42 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import kernel, subkernel
+from clinclust.compiled import inlined, kernel, subkernel
 from clinclust.engine.encoding import CohortArrays
+from clinclust.engine.lanes import LANES, add_log_terms, add_rows, log_in_place, padded, sum_log_terms
 from clinclust.engine.model import Model
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+from clinclust.priors.rising_factorial import FEW
 
-__all__ = ["Partition", "accumulate", "grow", "move", "new_partition", "refresh", "score_subject"]
+__all__ = [
+    "Partition",
+    "accumulate",
+    "add_up",
+    "grow",
+    "move",
+    "new_partition",
+    "refresh",
+    "rows_without",
+    "score_subject",
+    "score_without",
+    "value_left_out",
+]
 
 Array = NDArray[np.float64]
 
-_beta_levels = beta.level_predictives
+_has_few_trials = beta.has_few_trials
+_few_trials = beta.few_trials
+_other_beta_levels = beta.other_levels
 _gamma_levels = gamma.level_predictives
 _dirichlet_levels = dirichlet.level_predictives
 _lomax = gamma.coefficients
-_lomax_left_out = gamma.left_out_value
+_lomax_left_out = gamma.left_out_coefficients
+_lomax_left_out_value = gamma.left_out_value
 _student = normal_gamma.coefficients
-_student_left_out = normal_gamma.left_out_value
+_student_left_out = normal_gamma.left_out_coefficients
+_student_left_out_value = normal_gamma.left_out_value
+# Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z. Below, it has lost too many digits.
+_LEAST_LEFT = 1e-3
 
 
 class Partition(NamedTuple):
@@ -51,20 +72,29 @@ class Partition(NamedTuple):
     table: Array
     """(R, C) log predictive of each level."""
     left_out: Array
-    """(R, C) the same without one subject at that level."""
+    """(C, R) the same without one subject at that level."""
+    spread: Array
+    """(C,) the most by which leaving a subject out can lower the sum of its table rows."""
     coefficients: Array
-    """(D_value, 5, C) of the continuous features' log predictives."""
+    """(D_value, 4, C) of the continuous features' log predictives."""
+    left_out_coefficients: Array
+    """(C, 4, W) the same for a cluster without the value in question; W is D_value, rounded up to eights."""
     scores: Array
     """(C,) work space: the log posterior weights of the subject at hand."""
+    values: Array
+    """(W,) work space: its continuous values."""
     work: Array
-    """(5,) work space."""
+    """(2, 2, R) work space for table rows, R rounded up to eights."""
+    products: Array
+    """(4, FEW + 1) work space."""
 
 
 def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
     """Return a partition with these labels (0 .. K - 1), and its sizes and statistics."""
     n_clusters = int(labels.max()) + 1
-    capacity = max(capacity, n_clusters + 2, 8)
-    n_rows = cohort.level_log_base.size
+    capacity = padded(max(capacity, n_clusters + 2))
+    n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
+    width = padded(n_values)
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
@@ -72,10 +102,14 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
         log_weights=np.zeros(capacity),
         statistics=np.zeros((capacity, int(cohort.statistic_start[-1]))),
         table=np.zeros((n_rows, capacity)),
-        left_out=np.zeros((n_rows, capacity)),
-        coefficients=np.zeros((cohort.values.shape[1], 5, capacity)),
+        left_out=np.zeros((capacity, n_rows)),
+        spread=np.zeros(capacity),
+        coefficients=np.zeros((n_values, 4, capacity)),
+        left_out_coefficients=np.zeros((capacity, 4, width)),
         scores=np.zeros(capacity),
-        work=np.zeros(5),
+        values=np.full(width, np.nan),
+        work=np.ones((2, 2, padded(n_rows))),
+        products=np.empty((4, int(FEW) + 1)),
     )
     accumulate(cohort, partition)
     return partition
@@ -86,7 +120,7 @@ def grow(cohort: CohortArrays, partition: Partition) -> Partition:
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
-@subkernel
+@inlined
 def _shift_statistics(cohort: CohortArrays, partition: Partition, i: int, k: int, sign: float) -> None:
     """Add (sign 1) or remove (sign -1) subject i in the sizes and statistics of cluster k."""
     statistics = partition.statistics
@@ -113,7 +147,7 @@ def _shift_statistics(cohort: CohortArrays, partition: Partition, i: int, k: int
                 statistics[k, s + 2] += sign * z * z
 
 
-@subkernel
+@inlined
 def _log_weight(model: Model, size: float, n_clusters: int) -> float:
     """Return the log prior weight of a cluster of this size, or of a new one beside n_clusters others if it is 0."""
     if size > 0.0:
@@ -122,108 +156,198 @@ def _log_weight(model: Model, size: float, n_clusters: int) -> float:
 
 
 @subkernel
-def _refresh_cluster(cohort: CohortArrays, model: Model, partition: Partition, k: int, i: int) -> None:
-    """Bring the log predictives of cluster k up to date with its statistics.
-
-    All of them when i is N; after subject i came or went, only the features observed in i.
-    """
+def _refresh_cluster(cohort: CohortArrays, model: Model, partition: Partition, k: int) -> None:
+    """Bring the log predictives of cluster k up to date with its statistics."""
     stop = cohort.family_stop
     prior = model.prior
     coarsening = model.coarsening
-    one_subject = i < partition.labels.shape[0]
-    for feature in range(stop[4]):
+    n_rows = partition.table.shape[0]
+    predictive, left_out = partition.work[0], partition.work[1]
+    levels, log_base, statistics = cohort.level_statistics, cohort.level_log_base, partition.statistics
+    # One loop for each kind: with several calls in one loop, references to the arrays are counted at every turn.
+    for feature in range(stop[0]):
+        h = cohort.prior_start[feature]
+        s = cohort.statistic_start[feature]
+        start = cohort.level_start[feature]
+        if _has_few_trials(levels, start):
+            _few_trials(
+                prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1],
+                start, cohort.level_start[feature + 1], log_base, predictive, left_out, partition.products,
+            )  # fmt: skip
+    for feature in range(stop[0]):
+        h = cohort.prior_start[feature]
+        s = cohort.statistic_start[feature]
+        start = cohort.level_start[feature]
+        if not _has_few_trials(levels, start):
+            _other_beta_levels(
+                prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1],
+                start, cohort.level_start[feature + 1], levels, log_base, predictive, left_out,
+            )  # fmt: skip
+    for feature in range(stop[0], stop[1]):
+        h = cohort.prior_start[feature]
+        s = cohort.statistic_start[feature]
+        _gamma_levels(
+            prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1],
+            cohort.level_start[feature], cohort.level_start[feature + 1], levels, log_base, predictive, left_out,
+        )  # fmt: skip
+    for feature in range(stop[1], stop[2]):
+        _dirichlet_levels(
+            prior, cohort.prior_start[feature], statistics, k, cohort.statistic_start[feature],
+            cohort.level_start[feature], cohort.level_start[feature + 1], predictive, left_out,
+        )  # fmt: skip
+    log_in_place(predictive, n_rows)
+    log_in_place(left_out, n_rows)
+    spread = 0.0
+    for feature in range(stop[2]):
+        most = 0.0
+        for row in range(cohort.level_start[feature], cohort.level_start[feature + 1]):
+            value = coarsening * (predictive[0, row] + predictive[1, row])
+            without_one = coarsening * (left_out[0, row] + left_out[1, row])
+            partition.table[row, k] = value
+            partition.left_out[k, row] = without_one
+            if without_one < 0.0 and value - without_one > most:
+                most = value - without_one
+        spread += most
+    partition.spread[k] = spread
+    for feature in range(stop[2], stop[4]):
         h = cohort.prior_start[feature]
         s = partition.statistics[k, cohort.statistic_start[feature] : cohort.statistic_start[feature + 1]]
-        if feature < stop[2]:
-            if one_subject and cohort.codes[i, feature] == 0:
-                continue
-            start = cohort.level_start[feature]
-            end = cohort.level_start[feature + 1]
-            predictive = partition.table[start:end, k]
-            left_out = partition.left_out[start:end, k]
-            levels = cohort.level_statistics[start:end]
-            log_base = cohort.level_log_base[start:end]
-            if feature < stop[0]:
-                _beta_levels(prior[h], prior[h + 1], s[0], s[1], levels, log_base, predictive, left_out)
-            elif feature < stop[1]:
-                _gamma_levels(prior[h], prior[h + 1], s[0], s[1], levels, log_base, predictive, left_out)
-            else:
-                _dirichlet_levels(prior[h : cohort.prior_start[feature + 1]], s, predictive, left_out)
-            for level in range(end - start):
-                predictive[level] *= coarsening
-                left_out[level] *= coarsening
+        out = partition.coefficients[feature - stop[2], :, k]
+        without = partition.left_out_coefficients[k, :, feature - stop[2]]
+        if feature < stop[3]:
+            _lomax(prior[h], prior[h + 1], s[0], s[1], out)
+            _lomax_left_out(prior[h], prior[h + 1], s[0], s[1], without)
         else:
-            if one_subject and math.isnan(cohort.values[i, feature - stop[2]]):
-                continue
-            out = partition.coefficients[feature - stop[2], :, k]
-            if feature < stop[3]:
-                _lomax(prior[h], prior[h + 1], s[0], s[1], out)
-            else:
-                _student(prior[h], prior[h + 1], prior[h + 2], prior[h + 3], s[0], s[1], s[2], out)
-            out[0] *= coarsening
-            out[1] *= coarsening
+            _student(prior[h], prior[h + 1], prior[h + 2], prior[h + 3], s[0], s[1], s[2], out)
+            _student_left_out(prior[h], prior[h + 1], prior[h + 2], prior[h + 3], s[0], s[1], s[2], without)
+        for part in range(2):
+            out[part] *= coarsening
+            without[part] *= coarsening
     partition.log_weights[k] = _log_weight(model, partition.sizes[k], partition.n_clusters[0])
 
 
-@subkernel
+@inlined
 def refresh(cohort: CohortArrays, model: Model, partition: Partition) -> None:
     """Compute the log predictives of every cluster, and of the empty one after them, from the statistics."""
     for k in range(partition.n_clusters[0] + 1):
-        _refresh_cluster(cohort, model, partition, k, partition.labels.shape[0])
+        _refresh_cluster(cohort, model, partition, k)
 
 
 @kernel
+def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statistics: Array) -> None:
+    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S) by their labels.
+
+    Levels are counted first, since whole numbers are exact and counting is fast.
+    """
+    stop = cohort.family_stop
+    n_table, n_values = cohort.codes.shape[1], cohort.values.shape[1]
+    counts = np.zeros((sizes.shape[0], cohort.level_log_base.shape[0]))
+    for i in range(labels.shape[0]):
+        k = labels[i]
+        sizes[k] += 1.0
+        for feature in range(n_table):
+            counts[k, cohort.codes[i, feature]] += 1.0
+        for column in range(n_values):
+            z = cohort.values[i, column]
+            if not math.isnan(z):
+                s = cohort.statistic_start[stop[2] + column]
+                statistics[k, s] += 1.0
+                if stop[2] + column < stop[3]:
+                    statistics[k, s + 1] += z * z
+                else:
+                    statistics[k, s + 1] += z
+                    statistics[k, s + 2] += z * z
+    for k in range(sizes.shape[0]):
+        if sizes[k] == 0.0:
+            continue
+        for feature in range(n_table):
+            s = cohort.statistic_start[feature]
+            start = cohort.level_start[feature]
+            for row in range(start, cohort.level_start[feature + 1]):
+                count = counts[k, row]
+                if feature < stop[1]:
+                    statistics[k, s] += count * cohort.level_statistics[row, 0]
+                    statistics[k, s + 1] += count * cohort.level_statistics[row, 1]
+                else:
+                    statistics[k, s + row - start] += count
+
+
 def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     """Compute the sizes and statistics from the labels alone; those of a partition are modified in place."""
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
-    for i in range(partition.labels.shape[0]):
-        _shift_statistics(cohort, partition, i, partition.labels[i], 1.0)
+    add_up(cohort, partition.labels, partition.sizes, partition.statistics)
+
+
+@inlined
+def score_subject(cohort: CohortArrays, partition: Partition, i: int, own: int) -> float:
+    """Write log weight + coarsening ln p(x_i | cluster k) for k = 0 .. K (K is the empty cluster) to partition.scores.
+
+    All clusters count as they are, the subject's own (-1: none) with the subject; `score_without` takes it out. Returns
+    what of the own cluster's score its table rows are.
+    """
+    scores, capacity = partition.scores, partition.scores.shape[0]
+    n_table, n_values = cohort.codes.shape[1], cohort.values.shape[1]
+    rows_of_own = 0.0
+    for first in range(0, partition.n_clusters[0] + 1, LANES):
+        for k in range(first, first + LANES):
+            scores[k] = 0.0
+        add_rows(scores, first, partition.table, capacity, cohort.codes, i * n_table, n_table)
+        if first <= own < first + LANES:
+            rows_of_own = scores[own]
+        for k in range(first, first + LANES):
+            scores[k] += partition.log_weights[k]
+        for column in range(n_values):
+            z = cohort.values[i, column]
+            if not math.isnan(z):
+                add_log_terms(scores, first, partition.coefficients, column, capacity, z)
+    return rows_of_own
+
+
+@inlined
+def score_without(cohort: CohortArrays, model: Model, partition: Partition, i: int, own: int) -> float:
+    """Return the score of subject i under its own cluster without it, table rows left out (`rows_without`)."""
+    score = _log_weight(model, partition.sizes[own] - 1.0, partition.n_clusters[0] - 1)
+    n_values = cohort.values.shape[1]
+    if n_values == 0:
+        return score
+    for column in range(n_values):
+        partition.values[column] = cohort.values[i, column]
+    width = partition.values.shape[0]
+    start = 4 * width * own
+    without: float = sum_log_terms(partition.values, partition.left_out_coefficients, start, width, _LEAST_LEFT)
+    if math.isnan(without):
+        without = 0.0
+        for column in range(n_values):
+            z = cohort.values[i, column]
+            if not math.isnan(z):
+                without += value_left_out(cohort, model, partition, own, column, z)
+    return score + without
+
+
+@inlined
+def rows_without(cohort: CohortArrays, partition: Partition, i: int, own: int) -> float:
+    """Return the sum of the table rows of subject i under its own cluster without it."""
+    total = 0.0
+    for feature in range(cohort.codes.shape[1]):
+        total += partition.left_out[own, cohort.codes[i, feature]]
+    return total
 
 
 @subkernel
-def score_subject(cohort: CohortArrays, model: Model, partition: Partition, i: int, own: int) -> None:
-    """Write log weight + coarsening ln p(x_i | cluster k) for k = 0 .. K (K is the empty cluster) to partition.scores.
-
-    For the subject's own cluster (-1: none, the subject is new) the size and the predictive leave the subject out.
-    """
-    n_scores = partition.n_clusters[0] + 1
-    scores = partition.scores
+def value_left_out(cohort: CohortArrays, model: Model, partition: Partition, k: int, column: int, z: float) -> float:
+    """Return the log predictive, coarsened, of a continuous value under its own cluster k without it."""
     stop = cohort.family_stop
     prior = model.prior
-    own_score = 0.0
-    for k in range(n_scores):
-        scores[k] = partition.log_weights[k]
-    for feature in range(stop[2]):
-        code = cohort.codes[i, feature]
-        for k in range(n_scores):
-            scores[k] += partition.table[code, k]
-    for feature in range(stop[2], stop[4]):
-        z = cohort.values[i, feature - stop[2]]
-        if math.isnan(z):
-            continue
-        c = partition.coefficients[feature - stop[2]]
-        for k in range(n_scores):
-            scores[k] += c[0, k] - c[1, k] * math.log1p(c[2, k] * (z - c[3, k]) ** 2)
-        if own >= 0:
-            s = cohort.statistic_start[feature]
-            h = cohort.prior_start[feature]
-            t = partition.statistics[own]
-            if feature < stop[3]:
-                own_score += _lomax_left_out(prior[h], prior[h + 1], t[s], t[s + 1], z)
-            else:
-                own_score += _student_left_out(
-                    prior[h], prior[h + 1], prior[h + 2], prior[h + 3], t[s], t[s + 1], t[s + 2], c[4, own], z,
-                    partition.work,
-                )  # fmt: skip
-    if own >= 0:
-        own_score *= model.coarsening
-        for feature in range(stop[2]):
-            own_score += partition.left_out[cohort.codes[i, feature], own]
-        others = partition.sizes[own] - 1.0
-        scores[own] = own_score + _log_weight(model, others, partition.n_clusters[0] - 1)
-        if others == 0.0:  # for a subject alone, a new cluster is the one it has
-            scores[partition.n_clusters[0]] = scores[own]
+    feature = stop[2] + column
+    s = cohort.statistic_start[feature]
+    h = cohort.prior_start[feature]
+    t = partition.statistics[k]
+    if feature < stop[3]:
+        return model.coarsening * _lomax_left_out_value(prior[h], prior[h + 1], t[s], t[s + 1], z)
+    return model.coarsening * _student_left_out_value(
+        prior[h], prior[h + 1], prior[h + 2], prior[h + 3], t[s], t[s + 1], t[s + 2], z, partition.work[0, 0]
+    )
 
 
 @subkernel
@@ -233,7 +357,6 @@ def move(cohort: CohortArrays, model: Model, partition: Partition, i: int, targe
     The capacity must allow K + 2 columns.
     """
     own = partition.labels[i]
-    n_subjects = partition.labels.shape[0]
     partition.labels[i] = target
     _shift_statistics(cohort, partition, i, own, -1.0)
     _shift_statistics(cohort, partition, i, target, 1.0)
@@ -250,18 +373,18 @@ def move(cohort: CohortArrays, model: Model, partition: Partition, i: int, targe
             partition.sizes[own] = partition.sizes[last]
             for s in range(partition.statistics.shape[1]):
                 partition.statistics[own, s] = partition.statistics[last, s]
-            for j in range(n_subjects):
+            for j in range(partition.labels.shape[0]):
                 if partition.labels[j] == last:
                     partition.labels[j] = own
             target = partition.labels[i]
-            _refresh_cluster(cohort, model, partition, own, n_subjects)
+            _refresh_cluster(cohort, model, partition, own)
         own = -1
         stale = last
     if stale >= 0:
         partition.sizes[stale] = 0.0
         for s in range(partition.statistics.shape[1]):
             partition.statistics[stale, s] = 0.0
-        _refresh_cluster(cohort, model, partition, stale, n_subjects)
+        _refresh_cluster(cohort, model, partition, stale)
     if own >= 0:
-        _refresh_cluster(cohort, model, partition, own, i)
-    _refresh_cluster(cohort, model, partition, target, i)
+        _refresh_cluster(cohort, model, partition, own)
+    _refresh_cluster(cohort, model, partition, target)

@@ -5,13 +5,11 @@ Statistics of a cluster: the number of subjects at each level.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import subkernel
+from clinclust.compiled import inlined
 
 __all__ = ["NAMES", "level_predictives", "log_marginal_gradient", "log_normalizer", "posterior"]
 
@@ -42,27 +40,38 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     return slope(posterior(prior, statistics)) - slope(prior)
 
 
-@subkernel
-def level_predictives(concentrations: Array, counts: Array, predictive: Array, left_out: Array) -> None:
+@inlined
+def level_predictives(
+    prior: Array,
+    first_prior: int,
+    statistics: Array,
+    k: int,
+    first_statistic: int,
+    start: int,
+    stop: int,
+    predictive: Array,
+    left_out: Array,
+) -> None:
     """Fill the log predictive of every level of one categorical feature under one cluster.
 
     Parameters
     ----------
-    concentrations : float64 (L,)
-        Hyperparameters.
-    counts : float64 (L,)
-        The cluster's subjects at each level.
-    predictive, left_out : float64 (L,), modified in place
-        As in `clinclust.priors.beta.level_predictives`.
+    prior : float64 (H,)
+        The concentrations of the L levels stand from `first_prior` on.
+    first_prior : int
+    statistics : float64 (C, S)
+        The subjects of cluster k at each level stand in row k from `first_statistic` on.
+    k, first_statistic : int
+    start, stop, predictive, left_out
+        As in `clinclust.priors.beta.few_trials`.
     """
     total = 0.0
-    for level in range(counts.shape[0]):
-        total += concentrations[level] + counts[level]
-    log_total = math.log(total)
-    log_total_left_out = math.log(total - 1.0) if total > 1.0 else 0.0
-    for level in range(counts.shape[0]):
-        predictive[level] = math.log(concentrations[level] + counts[level]) - log_total
-        if counts[level] >= 1.0:
-            left_out[level] = math.log(concentrations[level] + counts[level] - 1.0) - log_total_left_out
-        else:
-            left_out[level] = 0.0
+    for level in range(stop - start):
+        total += prior[first_prior + level] + statistics[k, first_statistic + level]
+    for level in range(stop - start):
+        count = statistics[k, first_statistic + level]
+        weight = prior[first_prior + level] + count
+        predictive[0, start + level] = weight / total
+        predictive[1, start + level] = 0.0
+        left_out[0, start + level] = (weight - 1.0) / (total - 1.0) if count >= 1.0 else 1.0
+        left_out[1, start + level] = 0.0

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import subkernel
-from clinclust.priors.rising_factorial import log_rising
+from clinclust.compiled import inlined, subkernel
+from clinclust.priors.rising_factorial import FEW, HIGH, log_rising
 
 __all__ = [
     "NAMES",
@@ -53,12 +53,14 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     return np.asarray(slope(posterior(prior, statistics)) - slope(prior), dtype=np.float64)
 
 
-@subkernel
+@inlined
 def level_predictives(
     shape: float,
     rate: float,
     s: float,
     t: float,
+    start: int,
+    stop: int,
     level_statistics: Array,
     level_log_base: Array,
     predictive: Array,
@@ -66,7 +68,7 @@ def level_predictives(
 ) -> None:
     """Fill the log predictive of every level of one count feature under one cluster.
 
-    The arguments are those of `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b). A subject
+    The arguments are those of `clinclust.priors.beta.few_trials`, with (shape, rate) for (a, b). A subject
     adds its count to the shape and 1 to the rate; levels ascend, so that one rising factorial continues the last.
     """
     shape += s
@@ -74,19 +76,38 @@ def level_predictives(
     log_rate = math.log(rate)
     log_rate_after = math.log(rate + 1.0)
     log_rate_before = math.log(rate - 1.0) if t >= 1.0 else 0.0
-    above = below = last = 0.0
-    for level in range(level_statistics.shape[0]):
-        u = level_statistics[level, 0]
-        above += log_rising(shape + last, u - last)
-        predictive[level] = level_log_base[level] + above + shape * log_rate - (shape + u) * log_rate_after
-        left_out[level] = 0.0
-        if s >= u and t >= 1.0:
-            below += log_rising(shape - u, u - last)
-            left_out[level] = level_log_base[level] + below + (shape - u) * log_rate_before - shape * log_rate
+    here = without = 1.0
+    folded = folded_without = last = 0.0
+    for row in range(start, stop):
+        u = level_statistics[row, 0]
+        holds = s >= u and t >= 1.0
+        if u - last > FEW:
+            folded += log_rising(shape + last, u - last)
+            if holds:
+                folded_without += log_rising(shape - u, u - last)
+        else:
+            for j in range(int(last), int(u)):
+                here *= shape + j
+                if holds:
+                    without *= shape - 1.0 - j
+        if here > HIGH:
+            folded += math.log(here)
+            here = 1.0
+        if holds and without > HIGH:
+            folded_without += math.log(without)
+            without = 1.0
         last = u
+        predictive[0, row] = here
+        predictive[1, row] = level_log_base[row] + folded + shape * log_rate - (shape + u) * log_rate_after
+        left_out[0, row] = 1.0
+        left_out[1, row] = 0.0
+        if holds:
+            left_out[0, row] = without
+            left_out[1, row] = level_log_base[row] + folded_without
+            left_out[1, row] += (shape - u) * log_rate_before - shape * log_rate
 
 
-@subkernel
+@inlined
 def coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> None:
     """Write c of the exponential's log predictive c0 - c1 log1p(c2 (z - c3)^2) at z = sqrt(x) to `out` (4,).
 
@@ -94,6 +115,19 @@ def coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> N
     """
     out[0] = math.log(shape + s) - math.log(rate + t)
     out[1] = shape + s + 1.0
+    out[2] = 1.0 / (rate + t)
+    out[3] = 0.0
+
+
+@inlined
+def left_out_coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> None:
+    """Write c of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, to `out` (4,).
+
+    A(tau') - A(tau' - T(x)) with A = ln Gamma(shape) - shape ln rate; `left_out_value` is the same.
+    """
+    rest_shape = max(shape + s - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    out[0] = math.log(rest_shape) - math.log(rate + t)
+    out[1] = rest_shape
     out[2] = 1.0 / (rate + t)
     out[3] = 0.0
 

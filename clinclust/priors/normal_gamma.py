@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import subkernel
+from clinclust.compiled import inlined, subkernel
 
 __all__ = ["NAMES", "coefficients", "left_out_value", "log_marginal_gradient", "log_normalizer", "posterior"]
 
@@ -89,7 +89,7 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     )
 
 
-@subkernel
+@inlined
 def _student(
     mean: float,
     kappa: float,
@@ -112,19 +112,38 @@ def _student(
     out[3] = (kappa * mean + total) / kappa_n
 
 
-@subkernel
+@inlined
 def coefficients(
     mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float, out: Array
 ) -> None:
-    """Write what the log predictives of one Gaussian feature under one cluster need to `out` (5,).
+    """Write c of one Gaussian feature's log predictive c0 - c1 log1p(c2 (z - c3)^2) under one cluster to `out` (4,).
 
-    The predictive is Student's t with 2 shape' degrees of freedom, written c0 - c1 log1p(c2 (z - c3)^2) with
-    c in out[0:4] (Raykov, Boukouvalas and Little 2014, eq. 11). out[4] is the ratio of gamma functions that the
-    leave-one-out predictive needs; it depends on n alone and would cost two logarithms of gamma functions a value.
+    It is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11).
     """
     shape_n = shape + 0.5 * n
     _student(mean, kappa, shape, rate, n, total, squares, math.lgamma(shape_n + 0.5) - math.lgamma(shape_n), out)
-    out[4] = math.lgamma(shape_n) - math.lgamma(shape_n - 0.5) if n >= 1.0 else 0.0
+
+
+@inlined
+def left_out_coefficients(
+    mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float, out: Array
+) -> None:
+    """Write c of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, to `out` (4,).
+
+    A(tau') - A(tau' - T(z)) with A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2: without z the rate falls by
+    kappa' (z - mean')^2 / (2 (kappa' - 1)). `left_out_value` is the same, computed from sums without z, and right
+    even where hardly anything is left of the rate.
+    """
+    shape_n = shape + 0.5 * n
+    kappa_n = kappa + n
+    _student(mean, kappa, shape, rate, n, total, squares, 0.0, out)
+    # out[2] = kappa' / (2 rate' (kappa' + 1))
+    rate_n = kappa_n / (2.0 * out[2] * (kappa_n + 1.0))
+    left = max(kappa_n - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    out[0] = math.lgamma(shape_n) - math.lgamma(max(shape_n - 0.5, 1e-300)) - 0.5 * math.log(2.0 * math.pi * rate_n)
+    out[0] += 0.5 * math.log(left / kappa_n)
+    out[1] = shape_n - 0.5
+    out[2] = 0.5 * kappa_n / (left * rate_n)
 
 
 @subkernel
@@ -136,13 +155,14 @@ def left_out_value(
     n: float,
     total: float,
     squares: float,
-    gamma_ratio: float,
     z: float,
     work: Array,
 ) -> float:
     """Return the log predictive of the standardised value z under its own cluster without it.
 
-    `work` is float64 (4,), overwritten. `gamma_ratio` is out[4] of `coefficients`.
+    `work` is float64 (4,), overwritten.
     """
+    shape_n = shape + 0.5 * n
+    gamma_ratio = math.lgamma(shape_n) - math.lgamma(shape_n - 0.5)
     _student(mean, kappa, shape, rate, n - 1.0, total - z, squares - z * z, gamma_ratio, work)
     return float(work[0] - work[1] * math.log1p(work[2] * (z - work[3]) ** 2))

@@ -6,16 +6,18 @@ import math
 
 from clinclust.compiled import subkernel
 
-__all__ = ["log_rising"]
+__all__ = ["FEW", "HIGH", "LOW", "log_rising"]
 
-# Up to here multiplying is faster than two logarithms of the gamma function, and keeps more digits.
-_FEW = 16.0
+FEW = 16.0
+"""Up to here multiplying is faster than two logarithms of the gamma function, and keeps more digits."""
+HIGH, LOW = 1e100, 1e-100
+"""Beyond these a running product is folded into a logarithm; sixteen more factors leave it a number."""
 
 
 @subkernel
 def log_rising(x: float, n: float) -> float:
     """Return ln [x (x + 1) ... (x + n - 1)] = ln Gamma(x + n) - ln Gamma(x) for x > 0 and whole n >= 0."""
-    if n > _FEW:
+    if n > FEW:
         return math.lgamma(x + n) - math.lgamma(x)
     product = 1.0
     for j in range(int(n)):
