@@ -17,6 +17,7 @@ from clinclust.schema.failures import (
 )
 from clinclust.schema.informative import kept_out
 from clinclust.schema.nearest import did_you_mean
+from clinclust.schema.typed import is_validated
 
 if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
@@ -31,6 +32,14 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
+    typed = frame.copy(deep=False) if is_validated(schema, frame) else _validated(schema, frame)
+    if warn:
+        _warn_of_uninformative(typed, schema)
+    return typed
+
+
+def _validated(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the typed table, or raise CohortError."""
     about_columns = _failures_of_columns(schema, frame)
     repeated = set(frame.columns[frame.columns.duplicated()])
     present = [
@@ -45,8 +54,6 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
         raise CohortError(failures_frame(failures))
-    if warn:
-        _warn_of_uninformative(typed, schema)
     return typed
 
 

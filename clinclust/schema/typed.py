@@ -1,0 +1,52 @@
+"""Recognise a table that has been validated before, so that validating it again costs next to nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinclust.schema.reading import ID_DTYPE, read_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema.feature import Feature
+    from clinclust.schema.feature_schema import FeatureSchema
+    from clinclust.schema.pandera_extras import PanderaExtras
+
+__all__ = ["is_validated"]
+
+
+def is_validated(schema: FeatureSchema, frame: pd.DataFrame) -> bool:
+    """Say whether validation would return this table as it is.
+
+    Every cell is looked at, by what pandera's checks themselves call, but once a column instead of once a check. With
+    checks of the user's own only pandera can tell.
+    """
+    expected = [feature for feature in schema if feature.role != "ignore"]
+    if (
+        list(frame.columns) != [feature.name for feature in expected]
+        or len(frame) == 0
+        or _asks_for_more(schema.extras)
+    ):
+        return False
+    identifiers = [feature.name for feature in schema.ids]
+    if identifiers and frame.duplicated(subset=identifiers).any():
+        return False
+    return all(_is_typed(feature, schema.missing_codes_of(feature), frame[feature.name]) for feature in expected)
+
+
+def _asks_for_more(extras: PanderaExtras) -> bool:
+    return bool(extras.checks or extras.parsers or extras.unique or extras.frame)
+
+
+def _is_typed(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> bool:
+    if feature.role == "id" and column.dtype != ID_DTYPE:
+        return False
+    reading = read_column(feature, missing_codes, column)
+    if reading.faults or reading.typed.dtype != column.dtype:
+        return False
+    if feature.levels is not None and list(column.cat.categories) != list(feature.levels):
+        return False  # a nominal column of another order, which counts as of the same type
+    if feature.role == "id":
+        return bool(reading.typed.equals(column))
+    return int(reading.typed.isna().sum()) == int(column.isna().sum())

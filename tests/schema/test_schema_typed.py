@@ -1,0 +1,81 @@
+"""A table that was validated is recognised, and nothing else is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import CohortError, Feature, FeatureSchema
+from clinclust.schema.typed import is_validated
+
+SCHEMA = FeatureSchema(
+    [
+        Feature(name="who", role="id"),
+        Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes")),
+        Feature(name="kind", likelihood="categorical", levels=("a", "b", "c")),
+        Feature(name="falls", likelihood="poisson", missing_codes=("-9",)),
+        Feature(name="crp", likelihood="gaussian", transform="log"),
+        Feature(name="note", role="ignore"),
+    ]
+)
+
+
+@pytest.fixture
+def typed():
+    return SCHEMA.validate(
+        pd.DataFrame(
+            {
+                "crp": [1.5, None, 3.0],
+                "who": ["1", "2", "3"],
+                "tremor": ["yes", "no", None],
+                "kind": ["a", "c", "a"],
+                "falls": ["-9", "0", "2"],
+                "note": ["x", "y", "z"],
+            }
+        )
+    )
+
+
+def test_what_validation_returns_is_recognised_and_returned_as_it_is(typed):
+    assert is_validated(SCHEMA, typed)
+    pd.testing.assert_frame_equal(SCHEMA.validate(typed), typed)
+    assert SCHEMA.validate(typed) is not typed
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("falls", pd.array([-9, 0, 2], dtype="Int64")),  # a missing code
+        ("falls", pd.array([1, 0, -2], dtype="Int64")),
+        ("falls", np.array([1.0, 0.0, 2.0])),  # not the type of counts
+        ("crp", [1.0, 2.0, -1.0]),
+        ("crp", [1.0, 2.0, np.inf]),
+        ("who", ["1", "2", "2"]),
+        ("who", ["1", " 2", "3"]),
+        ("who", np.array([1, 2, 3], dtype=object)),
+        ("tremor", ["yes", "no", None]),
+        ("tremor", pd.Categorical(["yes", "no", None], categories=["no", "yes"])),  # without order
+        ("kind", pd.Categorical(["a", "c", "a"], categories=["c", "b", "a"])),
+        ("kind", pd.Categorical(["a", "d", "a"], categories=["a", "b", "d"])),
+    ],
+)
+def test_anything_else_is_validated(column, value, typed):
+    assert not is_validated(SCHEMA, typed.assign(**{column: value}))
+
+
+def test_columns_must_be_those_of_the_schema_in_its_order(typed):
+    assert not is_validated(SCHEMA, typed[typed.columns[::-1]])
+    assert not is_validated(SCHEMA, typed.assign(more=1))
+    assert not is_validated(SCHEMA, typed.drop(columns="crp"))
+    with pytest.raises(CohortError):
+        SCHEMA.validate(typed.drop(columns="crp"))
+
+
+def test_checks_of_the_users_own_are_not_skipped(typed):
+    import pandera.pandas as pa
+
+    compiled = SCHEMA.to_pandera()
+    compiled.columns["crp"].checks.append(pa.Check(lambda values: values.max() < 2.0))
+    own = FeatureSchema.from_pandera(compiled)
+    assert not is_validated(own, typed)
+    with pytest.raises(CohortError):
+        own.validate(typed)
