@@ -32,6 +32,9 @@ def subkernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function into each kernel that calls it: passing a handful of arrays costs more than a short loop."""
-    compiled: Function = njit(**_WITHOUT_DOOR, forceinline=True)(function)
+    """Write a function out in each kernel that calls it.
+
+    A call counts a reference to every array that it is given, which costs as much as adding up a hundred numbers.
+    """
+    compiled: Function = njit(**_WITHOUT_DOOR, inline="always")(function)
     return compiled

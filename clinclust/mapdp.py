@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
 from clinclust.parameters import (
-    cluster_codes,
     parameter_problems,
     seed_of,
 )
@@ -23,9 +22,7 @@ from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.engine.posterior import Clusters
-    from clinclust.engine.problem import Problem
     from clinclust.engine.search import Restart
-    from clinclust.engine.starts import Start
     from clinclust.resolution import ResolutionPath
     from clinclust.subtype_tree import SubtypeTree
 
@@ -274,7 +271,7 @@ class MAPDP:
         problem = pose(frame, schema, stated, concentration, self.discount, coarsening)
         seed = seed_of(self.random_state)
         with announcing_compilation(), self._progress() as finished:
-            result = search(problem, self._starts(problem, seed), seed, self.get_params(), finished)
+            result = search(problem, seed, self.get_params(), finished)
             found = fitted_attributes(result, schema)
         # All at once and last, so that an interrupted fit leaves the model as it was.
         vars(self).pop("resolution_path_", None)
@@ -420,17 +417,6 @@ class MAPDP:
             else:
                 schema = schema_for_array(_table(X))
         return schema.validate(_named(X, schema.names)), schema
-
-    def _starts(self, problem: Problem, seed: int) -> list[Start]:
-        from clinclust.engine.starts import search_starts, single_starts, starts_from
-
-        n_subjects = problem.cohort.n_subjects
-        seeds = np.random.SeedSequence(seed).spawn(self.n_restarts)
-        if isinstance(self.init, str):
-            make = search_starts if self.init == "search" else single_starts
-            return make(n_subjects, seeds)
-        labels = cluster_codes(self.init, n_subjects, called="init")
-        return starts_from(cluster_codes(labels[problem.cohort.order], n_subjects, called="init"), seeds)
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[Restart], object]]:

@@ -20,6 +20,7 @@ __all__ = [
     "model_problems",
     "parameter_problems",
     "resolution_problems",
+    "searched_beside",
     "seed_of",
     "share_problems",
     "switch_problems",
@@ -66,22 +67,36 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     return problems or _combination_problems(given)
 
 
+_SEARCHES = (
+    "estimated hyperparameters",
+    "an estimated concentration",
+    "select_features",
+    "coarsening='auto'",
+    "outlying_share above 0",
+)
+
+
+def searched_beside(given: Mapping[str, Any]) -> list[str]:
+    """Return what the parameters of `MAPDP` ask to search for beside the partition."""
+    share = given["outlying_share"]
+    wanted = (
+        isinstance(given["hyperparameters"], str),
+        not _is_number(given["concentration"]),
+        given["select_features"],
+        isinstance(given["coarsening"], str),
+        share is not None and share > 0.0,
+    )
+    return [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
+
+
 def _combination_problems(given: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with parameters that can be used, but not together.
 
     Each of these searches for something beside the partition, in turns with it; only one such search runs in a fit.
     """
-    share = given["outlying_share"]
-    searches = {
-        "estimated hyperparameters": isinstance(given["hyperparameters"], str),
-        "an estimated concentration": not _is_number(given["concentration"]),
-        "select_features": given["select_features"],
-        "coarsening='auto'": isinstance(given["coarsening"], str),
-        "outlying_share above 0": share is not None and share > 0.0,
-    }
-    asked = [name for name, wanted in searches.items() if wanted]
+    asked = searched_beside(given)
     # Two pairs are one search.
-    if len(asked) < 2 or asked in (list(searches)[:2], list(searches)[3:]):
+    if len(asked) < 2 or asked in (list(_SEARCHES[:2]), list(_SEARCHES[3:])):
         return []
     return [
         f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "

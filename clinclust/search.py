@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from clinclust.engine.large import N_SAMPLED, run_sampled_restarts
 from clinclust.engine.outlying import Switches
 from clinclust.engine.resolution import COARSENINGS, Step, chosen_step, resolution_steps
 from clinclust.engine.restarts import run_restarts
@@ -16,11 +17,12 @@ from clinclust.engine.robust_search import nothing_aside
 from clinclust.engine.robust_search import search as search_robustly
 from clinclust.engine.search import Restart
 from clinclust.engine.selection import run_selecting_restarts
+from clinclust.engine.starts import Start, search_starts, single_starts, starts_from
+from clinclust.parameters import cluster_codes, searched_beside
 from clinclust.tuning import Tuner, tried_once
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
-    from clinclust.engine.starts import Start
 
 __all__ = ["Result", "search"]
 
@@ -59,7 +61,6 @@ class Result:
 
 def search(
     problem: Problem,
-    starts: list[Start],
     seed: int,
     parameters: Mapping[str, Any],
     finished: Callable[[Restart], object] = lambda restart: None,
@@ -70,19 +71,23 @@ def search(
     ----------
     problem : Problem
         Of all values; at coarsening 1 if it is to be chosen.
-    starts : list of Start
     seed : int
     parameters : dict
         Of `MAPDP`, by name; they can be used, alone and together.
     finished : callable
         Called with each restart when it is done.
     """
-    searched = parameters["init"]
+    seeds = np.random.SeedSequence(seed).spawn(parameters["n_restarts"])
     options: dict[str, Any] = {
         "max_sweeps": parameters["max_sweeps"],
         "n_jobs": None if parameters["n_jobs"] == -1 else parameters["n_jobs"],
     }
-    refine = isinstance(searched, str) and searched == "search"
+    refine = isinstance(parameters["init"], str) and parameters["init"] == "search"
+    plain = not searched_beside(parameters)
+    if refine and plain and problem.cohort.n_subjects > 2 * N_SAMPLED:
+        restarts = run_sampled_restarts(problem, seeds, finished=finished, **options)
+        return Result(problem, restarts, tried_once(problem, restarts), nothing_aside(problem), 0.0, [])
+    starts = _starts(problem, parameters["init"], seeds)
     automatic, share = isinstance(parameters["coarsening"], str), parameters["outlying_share"]
     if share is None:
         share = AUTOMATIC_SHARE if automatic else 0.0
@@ -114,3 +119,11 @@ def search(
     tuner = Tuner(parameters["hyperparameters"], parameters["concentration"], run_from, parameters["max_sweeps"])
     problem, restarts, tried = tuner.tune(problem, starts, seed)
     return Result(problem, restarts, tried, nothing_aside(problem), 0.0, [])
+
+
+def _starts(problem: Problem, init: Any, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    n_subjects = problem.cohort.n_subjects
+    if isinstance(init, str):
+        return search_starts(n_subjects, seeds) if init == "search" else single_starts(n_subjects, seeds)
+    labels = cluster_codes(init, n_subjects, called="init")
+    return starts_from(cluster_codes(labels[problem.cohort.order], n_subjects, called="init"), seeds)

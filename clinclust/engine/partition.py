@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import inlined, kernel, subkernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, add_log_terms, add_rows, log_in_place, padded, sum_log_terms
+from clinclust.engine.lanes import log_in_place, padded
 from clinclust.engine.model import Model
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 from clinclust.priors.rising_factorial import FEW
@@ -30,12 +30,10 @@ __all__ = [
     "accumulate",
     "add_up",
     "grow",
+    "log_weight",
     "move",
     "new_partition",
     "refresh",
-    "rows_without",
-    "score_subject",
-    "score_without",
     "value_left_out",
 ]
 
@@ -52,8 +50,6 @@ _lomax_left_out_value = gamma.left_out_value
 _student = normal_gamma.coefficients
 _student_left_out = normal_gamma.left_out_coefficients
 _student_left_out_value = normal_gamma.left_out_value
-# Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z. Below, it has lost too many digits.
-_LEAST_LEFT = 1e-3
 
 
 class Partition(NamedTuple):
@@ -148,7 +144,7 @@ def _shift_statistics(cohort: CohortArrays, partition: Partition, i: int, k: int
 
 
 @inlined
-def _log_weight(model: Model, size: float, n_clusters: int) -> float:
+def log_weight(model: Model, size: float, n_clusters: int) -> float:
     """Return the log prior weight of a cluster of this size, or of a new one beside n_clusters others if it is 0."""
     if size > 0.0:
         return math.log(size - model.discount)
@@ -223,7 +219,7 @@ def _refresh_cluster(cohort: CohortArrays, model: Model, partition: Partition, k
         for part in range(2):
             out[part] *= coarsening
             without[part] *= coarsening
-    partition.log_weights[k] = _log_weight(model, partition.sizes[k], partition.n_clusters[0])
+    partition.log_weights[k] = log_weight(model, partition.sizes[k], partition.n_clusters[0])
 
 
 @inlined
@@ -277,61 +273,6 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     add_up(cohort, partition.labels, partition.sizes, partition.statistics)
-
-
-@inlined
-def score_subject(cohort: CohortArrays, partition: Partition, i: int, own: int) -> float:
-    """Write log weight + coarsening ln p(x_i | cluster k) for k = 0 .. K (K is the empty cluster) to partition.scores.
-
-    All clusters count as they are, the subject's own (-1: none) with the subject; `score_without` takes it out. Returns
-    what of the own cluster's score its table rows are.
-    """
-    scores, capacity = partition.scores, partition.scores.shape[0]
-    n_table, n_values = cohort.codes.shape[1], cohort.values.shape[1]
-    rows_of_own = 0.0
-    for first in range(0, partition.n_clusters[0] + 1, LANES):
-        for k in range(first, first + LANES):
-            scores[k] = 0.0
-        add_rows(scores, first, partition.table, capacity, cohort.codes, i * n_table, n_table)
-        if first <= own < first + LANES:
-            rows_of_own = scores[own]
-        for k in range(first, first + LANES):
-            scores[k] += partition.log_weights[k]
-        for column in range(n_values):
-            z = cohort.values[i, column]
-            if not math.isnan(z):
-                add_log_terms(scores, first, partition.coefficients, column, capacity, z)
-    return rows_of_own
-
-
-@inlined
-def score_without(cohort: CohortArrays, model: Model, partition: Partition, i: int, own: int) -> float:
-    """Return the score of subject i under its own cluster without it, table rows left out (`rows_without`)."""
-    score = _log_weight(model, partition.sizes[own] - 1.0, partition.n_clusters[0] - 1)
-    n_values = cohort.values.shape[1]
-    if n_values == 0:
-        return score
-    for column in range(n_values):
-        partition.values[column] = cohort.values[i, column]
-    width = partition.values.shape[0]
-    start = 4 * width * own
-    without: float = sum_log_terms(partition.values, partition.left_out_coefficients, start, width, _LEAST_LEFT)
-    if math.isnan(without):
-        without = 0.0
-        for column in range(n_values):
-            z = cohort.values[i, column]
-            if not math.isnan(z):
-                without += value_left_out(cohort, model, partition, own, column, z)
-    return score + without
-
-
-@inlined
-def rows_without(cohort: CohortArrays, partition: Partition, i: int, own: int) -> float:
-    """Return the sum of the table rows of subject i under its own cluster without it."""
-    total = 0.0
-    for feature in range(cohort.codes.shape[1]):
-        total += partition.left_out[own, cohort.codes[i, feature]]
-    return total
 
 
 @subkernel

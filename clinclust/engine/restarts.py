@@ -29,7 +29,7 @@ from clinclust.engine.starts import Start
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
 
-__all__ = ["run_restarts"]
+__all__ = ["best_distinct", "processors", "run_restarts"]
 
 Labels = NDArray[np.int64]
 Maker = Callable[..., Labels | None]
@@ -86,7 +86,7 @@ def run_restarts(
     cancelled = Event()
     hopeless: set[bytes] = set()
     begin = partial(search, problem, max_sweeps=max_sweeps, hopeless=hopeless)
-    with ThreadPoolExecutor(max_workers=n_jobs or _processors()) as pool:
+    with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
         try:
             found = _restarts(pool, begin, starts, cancelled, finished, second_half, often_enough if refine else None)
             if patience is None:
@@ -173,12 +173,12 @@ def _refinements(
     failures = 0
     while failures < patience and not cancelled.is_set():
         while pairs := [
-            pair for pair in itertools.combinations(_best_distinct(everything, _ELITE), 2) if _joints(pair) not in tried
+            pair for pair in itertools.combinations(best_distinct(everything, _ELITE), 2) if _joints(pair) not in tried
         ]:
             tried.update(_joints(pair) for pair in pairs)
             if run("recombined", [(pair[0], partial(_recombined, problem, *pair)) for pair in pairs]):
                 failures = 0
-        leading = _best_distinct(everything, _PERTURBED)
+        leading = best_distinct(everything, _PERTURBED)
         origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
         improved = run("perturbed", [(origin, partial(_perturbed, problem, origin, cancelled)) for origin in origins])
         failures = 0 if improved else failures + 1
@@ -219,7 +219,7 @@ def _perturbed(problem: Problem, origin: Restart, cancelled: Event, rng: np.rand
     return perturbed(_with_features_of(origin, problem), origin.labels, rng, cancelled)
 
 
-def _best_distinct(found: list[Restart], at_most: int) -> list[Restart]:
+def best_distinct(found: list[Restart], at_most: int) -> list[Restart]:
     """Return the best partitions that differ; equal joints to six decimals count as one partition."""
     distinct: dict[float, Restart] = {}
     for restart in found:
@@ -231,7 +231,7 @@ def _joints(pair: tuple[Restart, Restart]) -> tuple[float, float]:
     return pair[0].log_joint, pair[1].log_joint
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
