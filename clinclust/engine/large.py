@@ -34,11 +34,11 @@ __all__ = ["N_SAMPLED", "run_sampled_restarts"]
 
 Labels = NDArray[np.int64]
 
-N_SAMPLED = 10_000
+N_SAMPLED = 5_000
 """Subjects among whom the search begins; with no more than twice as many, it is among all."""
 _CARRIED = 2
 """Distinct partitions of the sample that are carried over to everybody."""
-_N_DIVIDED = 4_000
+_N_DIVIDED = 8_000
 """Members of a cluster among whom a division is looked for."""
 
 
@@ -65,7 +65,7 @@ def run_sampled_restarts(
     sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
     part = problem.restricted_to(sampled, 0)
     starts = search_starts(N_SAMPLED, seeds)
-    found = run_restarts(part, starts, max_sweeps=max_sweeps, n_jobs=n_jobs, refine=True, finished=finished)
+    found = run_restarts(part, starts, max_sweeps=max_sweeps, n_jobs=n_jobs, refine=True, patience=1, finished=finished)
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
         try:
