@@ -34,7 +34,7 @@ def fitted_attributes(result: Result, schema: FeatureSchema) -> dict[str, Any]:
     partition = partition_of(problem, labels)
     # The features left out are the same in every cluster, and cancel.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
-    selected = problem.with_features(included)
+    selected = problem if included.all() else problem.with_features(included)
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
     names = {feature.name for feature in selected.cohort.encoding.features}
     sizes = np.bincount(labels)

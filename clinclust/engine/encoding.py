@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature
 
-__all__ = ["CohortArrays", "EncodedCohort", "Encoding", "canonical_order", "model_values"]
+__all__ = ["CONTINUOUS", "CohortArrays", "EncodedCohort", "Encoding", "canonical_order", "model_values"]
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -36,6 +36,8 @@ _FAMILIES = (
     ("exponential",),
     ("gaussian",),
 )
+CONTINUOUS = ("exponential", "gaussian")
+"""Likelihoods whose values have no table of levels."""
 _FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
 N_TABLE_FAMILIES = 3
 _FARTHEST = 1e140
@@ -118,21 +120,23 @@ class Encoding:
             sum(np.log(s) * np.sum(~np.isnan(values[f.name])) for f, s in zip(self.features, self.scales, strict=True))
         )
         for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
-            column = (values[feature.name] - self.centres[index]) / self.scales[index]
-            log_base += float(likelihood.log_base_measure(column).sum())
+            column = values[feature.name]
             levels = likelihood.levels(column)
             if levels is None:
-                encoded = (
+                column = (column - self.centres[index]) / self.scales[index]
+                log_base += float(likelihood.log_base_measure(column).sum())
+                encoded_values[:, index - n_table] = (
                     np.sqrt(column) if likelihood.name == "exponential" else np.clip(column, -_FARTHEST, _FARTHEST)
                 )
-                encoded_values[:, index - n_table] = encoded
                 continue
-            observed = ~np.isnan(column)
-            codes[observed, index] = level_start[-1] + np.searchsorted(levels, column[observed])
+            rows = _rows_of(column, levels, level_start[-1])
+            codes[:, index] = rows
             level_start.append(level_start[-1] + levels.size)
             two_statistics = likelihood.statistics(levels)
             level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
             level_log_base.append(likelihood.log_base_measure(levels))
+            counts = np.bincount(rows, minlength=level_start[-1])[-levels.size :]
+            log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
             codes=codes,
             values=encoded_values,
@@ -216,6 +220,16 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
         for feature in features
     }
+
+
+def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int64]:
+    """Return the table row of each value, int64 (N,): 0 where missing, `first` for the first of the levels."""
+    missing = np.isnan(column)
+    if levels[0] == 0.0 and levels[-1] == levels.size - 1:  # 0, 1, 2, ...
+        places = np.where(missing, 0.0, column).astype(np.int64)
+    else:
+        places = np.searchsorted(levels, np.where(missing, levels[0], column))
+    return np.where(missing, 0, first + places)
 
 
 def canonical_order(values: dict[str, Array]) -> NDArray[np.int64]:

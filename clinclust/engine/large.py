@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.agreement import adjusted_rand_index
 from clinclust.engine.labels import compact
 from clinclust.engine.objective import log_joint
 from clinclust.engine.partition import new_partition
@@ -36,8 +37,10 @@ Labels = NDArray[np.int64]
 
 N_SAMPLED = 5_000
 """Subjects among whom the search begins; with no more than twice as many, it is among all."""
-_CARRIED = 2
-"""Distinct partitions of the sample that are carried over to everybody."""
+_CARRIED = 3
+"""Partitions of the sample that are carried over to everybody, if they differ by more than a few subjects."""
+_ALIKE = 0.95
+"""Adjusted Rand index above which two partitions of the sample would lead to the same one of everybody."""
 _N_DIVIDED = 8_000
 """Members of a cluster among whom a division is looked for."""
 
@@ -70,13 +73,23 @@ def run_sampled_restarts(
     with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
         try:
             return [
-                _carried_over(problem, part, restart, max_sweeps, rng, cancelled, pool)
-                for restart in best_distinct(found, _CARRIED)
+                _carried_over(problem, part, restart, max_sweeps, rng, cancelled, pool) for restart in _unlike(found)
             ]
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _unlike(found: list[Restart]) -> list[Restart]:
+    """Return the best partitions, the best first, each unlike those before."""
+    chosen: list[Restart] = []
+    for restart in best_distinct(found, len(found)):
+        if len(chosen) < _CARRIED and all(
+            adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen
+        ):
+            chosen.append(restart)
+    return chosen
 
 
 def _carried_over(

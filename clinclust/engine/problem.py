@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.encoding import EncodedCohort, Encoding, canonical_order, model_values
+from clinclust.engine.encoding import CONTINUOUS, EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.hyperparameters import (
     Hyperparameters,
     default_hyperparameters,
@@ -103,9 +103,15 @@ def pose(
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
     values = model_values(frame, features)
     order = canonical_order(values)
-    values = {name: column[order] for name, column in values.items()}
+    # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
+    # put into the canonical order before anything is computed, the levels of discrete ones all at once afterwards.
+    values = {
+        feature.name: values[feature.name][order] if feature.likelihood in CONTINUOUS else values[feature.name]
+        for feature in features
+    }
     encoding = Encoding.of(features, values)
     complete = default_hyperparameters(encoding, values, stated)
-    cohort = EncodedCohort(encoding, *encoding.encode(values), order)
+    arrays, log_base = encoding.encode(values)
+    cohort = EncodedCohort(encoding, arrays._replace(codes=arrays.codes[order]), log_base, order)
     model = Model(flat_prior(encoding, complete), float(concentration), float(discount), float(coarsening))
     return Problem(cohort, complete, model, excluded)

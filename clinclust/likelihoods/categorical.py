@@ -59,7 +59,8 @@ class Categorical(Likelihood):
 
         Half of the weight is spread evenly, so that a level nobody has yet keeps a chance.
         """
-        counts = self.statistics(values).sum(axis=0)
+        observed = values[~np.isnan(values)].astype(np.int64)
+        counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
     def predictive(self, posterior: Array) -> Any:
