@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.large import N_SAMPLED, run_sampled_restarts
+from clinclust.engine.large import LARGE, run_sampled_restarts
 from clinclust.engine.outlying import Switches
 from clinclust.engine.resolution import COARSENINGS, Step, chosen_step, resolution_steps
 from clinclust.engine.restarts import run_restarts
@@ -84,7 +84,7 @@ def search(
     }
     refine = isinstance(parameters["init"], str) and parameters["init"] == "search"
     plain = not searched_beside(parameters)
-    if refine and plain and problem.cohort.n_subjects > 2 * N_SAMPLED:
+    if refine and plain and problem.cohort.n_subjects >= LARGE:
         restarts = run_sampled_restarts(problem, seeds, finished=finished, **options)
         return Result(problem, restarts, tried_once(problem, restarts), nothing_aside(problem), 0.0, [])
     starts = _starts(problem, parameters["init"], seeds)

@@ -31,12 +31,14 @@ from clinclust.engine.starts import search_starts
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
 
-__all__ = ["N_SAMPLED", "run_sampled_restarts"]
+__all__ = ["LARGE", "run_sampled_restarts"]
 
 Labels = NDArray[np.int64]
 
+LARGE = 30_000
+"""Subjects from which on the search begins among a sample."""
 N_SAMPLED = 5_000
-"""Subjects among whom the search begins; with no more than twice as many, it is among all."""
+"""Subjects of the sample."""
 _CARRIED = 3
 """Partitions of the sample that are carried over to everybody, if they differ by more than a few subjects."""
 _ALIKE = 0.95
