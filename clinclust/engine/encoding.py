@@ -135,7 +135,7 @@ class Encoding:
             two_statistics = likelihood.statistics(levels)
             level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
             level_log_base.append(likelihood.log_base_measure(levels))
-            counts = np.bincount(rows, minlength=level_start[-1])[-levels.size :]
+            counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
             log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
             codes=codes,
@@ -225,6 +225,8 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int64]:
     """Return the table row of each value, int64 (N,): 0 where missing, `first` for the first of the levels."""
     missing = np.isnan(column)
+    if levels.size == 0:
+        return np.zeros(column.size, dtype=np.int64)
     if levels[0] == 0.0 and levels[-1] == levels.size - 1:  # 0, 1, 2, ...
         places = np.where(missing, 0.0, column).astype(np.int64)
     else:

@@ -18,16 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.compiled import kernel
+from clinclust.engine.encoding import CohortArrays
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
 if TYPE_CHECKING:
-    from clinclust.engine.encoding import CohortArrays
     from clinclust.engine.partition import Partition
     from clinclust.engine.problem import Problem
 
 __all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "log_marginals"]
 
 Array = NDArray[np.float64]
+
+_beta, _gamma = beta.log_marginal, gamma.log_marginal
+_dirichlet, _normal_gamma = dirichlet.log_marginal, normal_gamma.log_marginal
 
 
 def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
@@ -49,25 +53,29 @@ def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Arra
 
     The log base measures are left out: they are the same for every partition (`EncodedCohort.log_base`).
     """
-    n_clusters = statistics.shape[0]
-    marginals = np.zeros((n_clusters, int(cohort.family_stop[-1])))
-    # One prior after the other, all its features at once; the layout keeps them side by side.
-    bounds = np.concatenate([[0], cohort.family_stop])
-    for family, module in enumerate((beta, gamma, dirichlet, gamma, normal_gamma)):
-        first, last = bounds[family], bounds[family + 1]
-        if module is dirichlet:
-            for feature in range(first, last):  # features differ in their number of levels
-                theta = prior[cohort.prior_start[feature] : cohort.prior_start[feature + 1]]
-                counts = statistics[:, cohort.statistic_start[feature] : cohort.statistic_start[feature + 1]]
-                marginals[:, feature] = dirichlet.log_normalizer(dirichlet.posterior(theta, counts))
-                marginals[:, feature] -= dirichlet.log_normalizer(theta)
-        elif first < last:
-            theta = prior[cohort.prior_start[first] : cohort.prior_start[last]].reshape(last - first, -1)
-            sums = statistics[:, cohort.statistic_start[first] : cohort.statistic_start[last]]
-            sums = sums.reshape(n_clusters, last - first, -1)
-            marginals[:, first:last] = module.log_normalizer(module.posterior(theta, sums))
-            marginals[:, first:last] -= module.log_normalizer(theta)
+    marginals = np.zeros((statistics.shape[0], int(cohort.family_stop[-1])))
+    _fill_log_marginals(cohort, prior, np.ascontiguousarray(statistics), marginals)
     return marginals
+
+
+@kernel
+def _fill_log_marginals(cohort: CohortArrays, prior: Array, statistics: Array, marginals: Array) -> None:
+    stop = cohort.family_stop
+    for k in range(statistics.shape[0]):
+        for feature in range(stop[4]):
+            h = cohort.prior_start[feature]
+            s = cohort.statistic_start[feature]
+            if feature < stop[0]:
+                marginals[k, feature] = _beta(prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1])
+            elif stop[1] <= feature < stop[2]:
+                marginals[k, feature] = _dirichlet(prior, h, cohort.prior_start[feature + 1], statistics, k, s)
+            elif feature < stop[3]:
+                marginals[k, feature] = _gamma(prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1])
+            else:
+                marginals[k, feature] = _normal_gamma(
+                    prior[h], prior[h + 1], prior[h + 2], prior[h + 3],
+                    statistics[k, s], statistics[k, s + 1], statistics[k, s + 2],
+                )  # fmt: skip
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:

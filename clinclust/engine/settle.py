@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.labels import compact
 from clinclust.engine.objective import log_joint
 from clinclust.engine.partition import Partition, accumulate, grow, new_partition
-from clinclust.engine.sweep import score_all, sweep
+from clinclust.engine.sweep import hasten_rounds, sweep
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -84,16 +83,9 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 8) -> Labels:
     The joint may fall on the way. From a random partition, where nearly everybody moves, this costs a tenth of a
     sweep, which brings the log predictives up to date after each single move.
     """
-    arrays = problem.cohort.arrays
-    for _ in range(n_rounds):
-        partition = new_partition(arrays, labels)
-        scores = np.empty((labels.size, int(partition.n_clusters[0]) + 1))
-        score_all(arrays, problem.model, partition, True, scores)
-        moved = scores[:, :-1].argmax(axis=1)
-        if (moved == labels).all():
-            break
-        labels = compact(moved)
-    return labels
+    partition = new_partition(problem.cohort.arrays, labels)
+    hasten_rounds(problem.cohort.arrays, problem.model, partition, n_rounds)
+    return partition.labels
 
 
 def minimum_gain(problem: Problem) -> float:

@@ -20,9 +20,9 @@ from clinclust.compiled import kernel, subkernel
 from clinclust.engine.encoding import CohortArrays
 from clinclust.engine.lanes import LANES, add_log_terms, add_rows, sum_log_terms
 from clinclust.engine.model import Model
-from clinclust.engine.partition import Partition, log_weight, move, refresh, value_left_out
+from clinclust.engine.partition import Partition, add_up, log_weight, move, refresh, value_left_out
 
-__all__ = ["next_mover", "score_all", "score_rows", "sweep"]
+__all__ = ["hasten_rounds", "next_mover", "score_all", "score_rows", "sweep"]
 
 _LEAST_LEFT = 1e-3
 """Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z; below, it has lost too many digits."""
@@ -210,3 +210,37 @@ def score_rows(
             out[i, own] = score
             if partition.sizes[own] == 1.0:  # for a subject alone, a new cluster is the one it has
                 out[i, n_clusters] = score
+
+
+@kernel
+def hasten_rounds(cohort: CohortArrays, model: Model, partition: Partition, n_rounds: int) -> None:
+    """Move everybody at once to the best cluster there is, up to `n_rounds` times; clusters left empty are closed.
+
+    Clusters are numbered in the order in which they first appear.
+    """
+    n_subjects = partition.labels.shape[0]
+    for _ in range(n_rounds):
+        n_clusters = partition.n_clusters[0]
+        scores = np.empty((n_subjects, n_clusters + 1))
+        refresh(cohort, model, partition)
+        score_rows(cohort, model, partition, True, scores)
+        new_name = np.full(n_clusters, -1)
+        n_found = 0
+        moved = False
+        for i in range(n_subjects):
+            best = 0
+            for k in range(1, n_clusters):
+                if scores[i, k] > scores[i, best]:
+                    best = k
+            if best != partition.labels[i]:
+                moved = True
+            if new_name[best] < 0:
+                new_name[best] = n_found
+                n_found += 1
+            partition.labels[i] = new_name[best]
+        partition.n_clusters[0] = n_found
+        partition.sizes[:] = 0.0
+        partition.statistics[:] = 0.0
+        add_up(cohort, partition.labels, partition.sizes, partition.statistics)
+        if not moved:
+            break

@@ -18,6 +18,7 @@ __all__ = [
     "NAMES",
     "few_trials",
     "has_few_trials",
+    "log_marginal",
     "log_marginal_gradient",
     "log_normalizer",
     "other_levels",
@@ -37,6 +38,15 @@ def posterior(prior: Array, statistics: Array) -> Array:
 def log_normalizer(parameters: Array) -> Array:
     """Return A(a, b) = ln B(a, b), shape (...), of parameters of shape (..., 2)."""
     return np.asarray(betaln(parameters[..., 0], parameters[..., 1]), dtype=np.float64)
+
+
+@subkernel
+def log_marginal(a: float, b: float, s: float, t: float) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
+    if s + t == 0.0:
+        return 0.0
+    after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
+    return after - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:

@@ -5,13 +5,15 @@ Statistics of a cluster: the number of subjects at each level.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import inlined
+from clinclust.compiled import inlined, subkernel
 
-__all__ = ["NAMES", "level_predictives", "log_marginal_gradient", "log_normalizer", "posterior"]
+__all__ = ["NAMES", "level_predictives", "log_marginal", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,20 @@ def posterior(prior: Array, statistics: Array) -> Array:
 def log_normalizer(parameters: Array) -> Array:
     """Return A = sum_l ln Gamma(c_l) - ln Gamma(sum_l c_l), shape (...), of concentrations of shape (..., L)."""
     return np.asarray(gammaln(parameters).sum(axis=-1) - gammaln(parameters.sum(axis=-1)), dtype=np.float64)
+
+
+@subkernel
+def log_marginal(prior: Array, first_prior: int, last_prior: int, statistics: Array, k: int, first: int) -> float:
+    """Return A(posterior) - A(prior) of cluster k: what `log_normalizer` says, for kernels."""
+    value = total = count = 0.0
+    for level in range(last_prior - first_prior):
+        concentration = prior[first_prior + level]
+        here = statistics[k, first + level]
+        total += concentration
+        count += here
+        if here > 0.0:
+            value += math.lgamma(concentration + here) - math.lgamma(concentration)
+    return value + math.lgamma(total) - math.lgamma(total + count)
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:

@@ -19,6 +19,7 @@ __all__ = [
     "coefficients",
     "left_out_value",
     "level_predictives",
+    "log_marginal",
     "log_marginal_gradient",
     "log_normalizer",
     "posterior",
@@ -38,6 +39,13 @@ def log_normalizer(parameters: Array) -> Array:
     """Return A(shape, rate) = ln Gamma(shape) - shape ln rate, shape (...), of parameters of shape (..., 2)."""
     shape, rate = parameters[..., 0], parameters[..., 1]
     return np.asarray(gammaln(shape) - shape * np.log(rate), dtype=np.float64)
+
+
+@subkernel
+def log_marginal(shape: float, rate: float, s: float, t: float) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
+    after = math.lgamma(shape + s) - (shape + s) * math.log(rate + t)
+    return after - (math.lgamma(shape) - shape * math.log(rate))
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:

@@ -16,7 +16,15 @@ from scipy.special import gammaln, psi
 
 from clinclust.compiled import inlined, subkernel
 
-__all__ = ["NAMES", "coefficients", "left_out_value", "log_marginal_gradient", "log_normalizer", "posterior"]
+__all__ = [
+    "NAMES",
+    "coefficients",
+    "left_out_value",
+    "log_marginal",
+    "log_marginal_gradient",
+    "log_normalizer",
+    "posterior",
+]
 
 Array = NDArray[np.float64]
 
@@ -54,6 +62,16 @@ def log_normalizer(parameters: Array) -> Array:
     """
     kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))
     return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
+
+
+@subkernel
+def log_marginal(mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
+    average = total / n if n > 0.0 else 0.0
+    scatter = max(squares - total * average, 0.0)
+    rate_n = rate + 0.5 * scatter + 0.5 * kappa * n * (average - mean) ** 2 / (kappa + n)
+    after = math.lgamma(shape + 0.5 * n) - (shape + 0.5 * n) * math.log(rate_n) - 0.5 * math.log(kappa + n)
+    return after - (math.lgamma(shape) - shape * math.log(rate) - 0.5 * math.log(kappa))
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
