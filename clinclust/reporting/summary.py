@@ -90,7 +90,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Coarsening": as_value(model.coarsening_),
         "Share of values expected to be outlying": as_value(model.outlying_share_),
         "Values set aside as outlying": int(model.outlying_.sum()),
-        "Features that differ between subtypes": len(model.selected_features_),
+        "Features with evidence of a difference": int((model.feature_relevance_ > 0.0).sum()),
         "Random seed": as_value(model.random_seed_),
         "Restarts": int((~refinements).sum()),
         "Recombinations and perturbations": int(refinements.sum()),

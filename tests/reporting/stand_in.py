@@ -34,10 +34,6 @@ class Fitted:
         return np.zeros((len(self.labels_), len(self.schema_)), dtype=bool)
 
     @property
-    def selected_features_(self):
-        return list(self.feature_relevance_.index)
-
-    @property
     def n_clusters_(self):
         return len(np.unique(self.labels_))
 
