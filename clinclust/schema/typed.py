@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from clinclust.schema.reading import ID_DTYPE, read_column
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
     from clinclust.schema.pandera_extras import PanderaExtras
@@ -42,11 +42,18 @@ def _asks_for_more(extras: PanderaExtras) -> bool:
 def _is_typed(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> bool:
     if feature.role == "id" and column.dtype != ID_DTYPE:
         return False
+    if feature.levels is not None and feature.role != "id":
+        return _has_levels(feature, feature.levels, column)
     reading = read_column(feature, missing_codes, column)
     if reading.faults or reading.typed.dtype != column.dtype:
         return False
-    if feature.levels is not None and list(column.cat.categories) != list(feature.levels):
-        return False  # a nominal column of another order, which counts as of the same type
     if feature.role == "id":
         return bool(reading.typed.equals(column))
     return int(reading.typed.isna().sum()) == int(column.isna().sum())
+
+
+def _has_levels(feature: Feature, levels: tuple[str, ...], column: pd.Series) -> bool:
+    dtype = column.dtype
+    if not isinstance(dtype, pd.CategoricalDtype) or list(dtype.categories) != list(levels):
+        return False
+    return dtype.ordered == (feature.likelihood != "categorical") and not (feature.complete and column.isna().any())

@@ -11,7 +11,7 @@ SCHEMA = FeatureSchema(
     [
         Feature(name="who", role="id"),
         Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes")),
-        Feature(name="kind", likelihood="categorical", levels=("a", "b", "c")),
+        Feature(name="kind", likelihood="categorical", levels=("a", "b", "c"), complete=True),
         Feature(name="falls", likelihood="poisson", missing_codes=("-9",)),
         Feature(name="crp", likelihood="gaussian", transform="log"),
         Feature(name="note", role="ignore"),
@@ -55,6 +55,8 @@ def test_what_validation_returns_is_recognised_and_returned_as_it_is(typed):
         ("tremor", ["yes", "no", None]),
         ("tremor", pd.Categorical(["yes", "no", None], categories=["no", "yes"])),  # without order
         ("kind", pd.Categorical(["a", "c", "a"], categories=["c", "b", "a"])),
+        ("kind", pd.Categorical(["a", None, "a"], categories=["a", "b", "c"])),
+        ("kind", pd.Categorical(["a", "c", "a"], categories=["a", "b", "c"], ordered=True)),
         ("kind", pd.Categorical(["a", "d", "a"], categories=["a", "b", "d"])),
     ],
 )
