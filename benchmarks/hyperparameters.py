@@ -54,8 +54,8 @@ def mixed(seed: int, n_subjects: int, n_features: int, n_groups: int) -> tuple[p
 def cohorts() -> dict[str, list[tuple[pd.DataFrame, FeatureSchema, np.ndarray]]]:
     """Return the cohorts by name; several of one name are averaged."""
     found = {
-        "mixed, N 300, D 20, K 3": [mixed(seed, 300, 20, 3) for seed in range(2)],
-        "mixed, N 600, D 24, K 5": [mixed(seed, 600, 24, 5) for seed in range(1)],
+        "mixed, N 300, D 20, K 3": [mixed(seed, 300, 20, 3) for seed in range(5)],
+        "mixed, N 1,000, D 24, K 5": [mixed(seed, 1000, 24, 5) for seed in range(5)],
     }
     for name, load in (("iris", load_iris), ("wine", load_wine), ("breast cancer", load_breast_cancer)):
         X, labels = load(return_X_y=True)
