@@ -80,11 +80,13 @@ class MAPDP:
         partition and the features. Whatever many features share is a cluster: it need not be a disease.
     n_restarts : int
         From how many starts to search at most; fewer when three of them end at the best partition. The best are then
-        recombined and perturbed, for as long as this finds a better one (``init="search"`` only).
+        recombined and perturbed, for as long as this finds a better one (``init="search"`` only). From 30,000 subjects
+        on, all this is among 5,000 of them, and what it finds is carried over to everybody.
     init : {"search", "single"} or array of int, shape (N,)
         Where restarts begin. ``"search"``: random partitions of different sizes, and everybody together.
         ``"single"``: everybody together, visited in random orders, as in the paper, without moves of whole
-        clusters; it is trapped more often. Labels: this partition, visited in random orders.
+        clusters (until features have been selected, or the prior estimated); it is trapped more often. Labels: this
+        partition, visited in random orders.
     hyperparameters : dict, "empirical" or "greedy", optional
         ``{feature: {name: value}}``, whole or in part, on the scale of the validated column after its declared
         transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in level
@@ -126,7 +128,8 @@ class MAPDP:
         One row for each restart, and then for each recombined or perturbed partition: start, log joint, clusters,
         sweeps, converged, seconds, and the adjusted Rand index to the winner. Different partitions within a few nats
         of each other are equally good answers. All are judged under the hyperparameters and the concentration in the
-        end.
+        end. Of a large cohort only searches among everybody are listed, with ``"sample: "`` and the name of what they
+        began with.
     hyperparameters_ : dict
         Those used, on the scale of the validated column after its transform.
     tuning_ : DataFrame
