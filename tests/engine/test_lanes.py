@@ -1,0 +1,85 @@
+"""The innermost loops against NumPy."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from clinclust.engine import lanes
+
+
+@njit
+def _log(numbers):
+    lanes.log_in_place(numbers, numbers.size)
+
+
+@njit
+def _rows(scores, first, table, codes, start, count):
+    lanes.add_rows(scores, first, table, table.shape[1], codes, start, count)
+
+
+@njit
+def _terms(scores, first, coefficients, column, z):
+    lanes.add_log_terms(scores, first, coefficients, column, coefficients.shape[2], z)
+
+
+@njit
+def _sum(values, coefficients, start, least):
+    return lanes.sum_log_terms(values, coefficients, start, values.size, least)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(0, 0), (1, 8), (8, 8), (9, 16), (215, 216)])
+def test_padding(length, expected):
+    assert lanes.padded(length) == expected
+
+
+def test_the_logarithm_is_right_to_the_last_place():
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate(
+        [
+            np.exp(rng.uniform(-700.0, 700.0, 40_000)),
+            1.0 + rng.normal(0.0, 1e-3, 40_000),
+            [1.0, np.sqrt(0.5), np.sqrt(2.0), 2.0, np.nextafter(1.0, 0.0), np.finfo(float).max, np.finfo(float).tiny],
+        ]
+    )
+    numbers = np.concatenate([numbers, np.ones(lanes.padded(numbers.size) - numbers.size)])
+    found = numbers.copy()
+    _log(found)
+    expected = np.log(numbers)
+    assert (np.abs(found - expected) <= np.spacing(np.abs(expected))).all()
+    assert (found[numbers == 1.0] == 0.0).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 20])
+@pytest.mark.parametrize("first", [0, 8])
+def test_rows_add_up(first, count):
+    rng = np.random.default_rng(count)
+    table, codes = rng.normal(size=(30, 16)), rng.integers(30, size=(3, 20)).astype(np.int32)
+    scores = rng.normal(size=16)
+    expected = scores.copy()
+    expected[first : first + 8] += table[codes[1, :count], first : first + 8].sum(axis=0)
+    _rows(scores, first, table, codes, 20, count)
+    np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-14)
+
+
+def test_log_terms_of_one_value():
+    rng = np.random.default_rng(0)
+    coefficients, scores = rng.gamma(2.0, size=(3, 4, 16)), np.zeros(16)
+    _terms(scores, 8, coefficients, 2, -1.7)
+    c = coefficients[2, :, 8:]
+    np.testing.assert_allclose(scores[8:], c[0] - c[1] * np.log1p(c[2] * (-1.7 - c[3]) ** 2), rtol=1e-14)
+    assert (scores[:8] == 0.0).all()
+
+
+def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost():
+    rng = np.random.default_rng(0)
+    values, coefficients = rng.normal(size=16), rng.random((2, 4, 16))
+    values[[3, 11]] = np.nan
+    coefficients[:, 2] *= 0.02
+    c0, c1, c2, c3 = coefficients[1]
+    expected = np.nansum(c0 + c1 * np.log(1.0 - c2 * (values - c3) ** 2))
+    assert _sum(values, coefficients, 64, 1e-3) == pytest.approx(expected, rel=1e-13)
+    coefficients[1, 2, 3] = 1e9  # of a missing value, which does not matter
+    assert _sum(values, coefficients, 64, 1e-3) == pytest.approx(expected, rel=1e-13)
+    for lost in (0.9995, 1.5):
+        coefficients[1, 2, 5] = lost / (values[5] - c3[5]) ** 2
+        assert np.isnan(_sum(values, coefficients, 64, 1e-3))
