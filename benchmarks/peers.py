@@ -336,7 +336,8 @@ _PREFACE = """\
 Simulated cohorts of 50 mixed columns with five subtypes (`peer_cohorts.py`). All but clinclust were told that there are
 five. One thread each; imports and compilation are not timed. Other programs ran on the machine at the same time, so
 that the CPU seconds say more than those of the clock, and a run given up for its time might have ended on an idle one.
-StepMix has no counts: they are categories there. An error in place of numbers is how a method met missing values."""
+StepMix has no counts: they are categories there. An error in place of numbers is how a method met missing values. Runs
+of one method may be newer than those of another: to compare times, see `speed.py`."""
 
 
 def _versions() -> dict[str, str]:
