@@ -312,7 +312,7 @@ def test_the_figures_say_what_they_show(contaminated, tmp_path):
     _, _, _, model = contaminated
     tree = plot_tree(model)
     assert [tick.get_text() for tick in tree.get_yticklabels()] == [
-        f"subtype {k} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
+        f"subtype {k + 1} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
     ]
     assert [text.get_text() for text in tree.texts] == [f"{model.tree_.evidence[0]:,.0f}"]
     path = plot_resolution_path(model.resolution_path_)

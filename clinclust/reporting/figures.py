@@ -25,7 +25,7 @@ def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
 
     Subtypes that join far to the left are near-twins; a long line into a join means that many nats keep its side
     apart from the rest. The number at a join is its evidence; where that is less than a join below it has, the line
-    stands where the lower one does.
+    stands where the lower one does. Subtypes are numbered from 1, as in reports.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
             color=_GREY,
         )
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
-    ax.set_yticks(range(n_subtypes), [f"subtype {subtype} (n = {sizes[subtype]:,})" for subtype in order])
+    ax.set_yticks(range(n_subtypes), [f"subtype {subtype + 1} (n = {sizes[subtype]:,})" for subtype in order])
     ax.set_ylim(n_subtypes - 0.5, -0.5)
     if logarithmic:
         ax.set_xscale("log")
