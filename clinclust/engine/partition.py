@@ -29,11 +29,13 @@ __all__ = [
     "Partition",
     "accumulate",
     "add_up",
+    "brought_up_to_date",
     "grow",
     "log_weight",
     "move",
     "new_partition",
     "refresh",
+    "seat",
     "value_left_out",
 ]
 
@@ -289,6 +291,26 @@ def value_left_out(cohort: CohortArrays, model: Model, partition: Partition, k: 
     return model.coarsening * _student_left_out_value(
         prior[h], prior[h + 1], prior[h + 2], prior[h + 3], t[s], t[s + 1], t[s + 2], z, partition.work[0, 0]
     )
+
+
+@kernel
+def brought_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
+    """Compute the log predictives of a partition from its statistics, in place: `refresh`, for Python."""
+    refresh(cohort, model, partition)
+
+
+@kernel
+def seat(cohort: CohortArrays, model: Model, partition: Partition, i: int, target: int) -> None:
+    """Add subject i, who is in no cluster, to cluster `target`; target = K opens a new one.
+
+    The capacity must allow K + 2 columns.
+    """
+    partition.labels[i] = target
+    _shift_statistics(cohort, partition, i, target, 1.0)
+    if target == partition.n_clusters[0]:
+        partition.n_clusters[0] += 1
+        _refresh_cluster(cohort, model, partition, target + 1)
+    _refresh_cluster(cohort, model, partition, target)
 
 
 @subkernel

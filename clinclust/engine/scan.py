@@ -22,7 +22,7 @@ from clinclust.engine.labels import compact
 from clinclust.engine.lanes import padded
 from clinclust.engine.model import Model
 from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import Partition, add_up, grow, new_partition, refresh
+from clinclust.engine.partition import Partition, add_up, brought_up_to_date, grow, new_partition
 from clinclust.engine.settle import Settled, minimum_gain
 from clinclust.engine.sweep import next_mover, score_rows, sweep
 
@@ -90,12 +90,6 @@ def _scan(cohort: CohortArrays, model: Model, partition: Partition, minimum_gain
     while position < best.shape[0]:
         best[position] = target
         position, target = next_mover(cohort, model, partition, everybody, position + 1, minimum_gain, False)
-
-
-@kernel
-def brought_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
-    """Compute the log predictives of a partition from its statistics, in place."""
-    refresh(cohort, model, partition)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.labels import compact
+from clinclust.engine.seeding import bisected, seated
 from clinclust.engine.settle import Settled, hasten, minimum_gain, settle
 from clinclust.engine.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.starts import Start
@@ -60,7 +61,7 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
         partition, and what comes of a group depends on the group alone, not on who asks first.
     """
     began = time.perf_counter()
-    labels = hasten(problem, start.labels) if start.hasten else start.labels
+    labels = _first_labels(problem, start)
     found = settle(problem, labels, start.order, max_sweeps, cancelled, ignore_size=start.ignore_size)
     trace = list(found.trace)
     while not start.ignore_size and found.converged and not cancelled.is_set():
@@ -82,6 +83,14 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
         converged=found.converged,
         seconds=time.perf_counter() - began,
     )
+
+
+def _first_labels(problem: Problem, start: Start) -> Labels:
+    if start.seating:
+        return seated(problem, start.order)
+    if start.bisecting:
+        return hasten(problem, bisected(problem, np.random.default_rng(start.seed)))
+    return hasten(problem, start.labels) if start.hasten else start.labels
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:

@@ -175,7 +175,8 @@ class SelectingSearch:
             gain += log_inclusion(int(better.sum()), included.size)
             if gain <= minimum_gain(problem) or not found.converged or cancelled.is_set():
                 break
-            included, start = better, start._replace(labels=found.labels, hasten=False, ignore_size=False)
+            included = better
+            start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)
         trace = np.concatenate(traces)
         return replace(
             found,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clinclust.engine.encoding import CohortArrays
     from clinclust.engine.problem import Problem
 
-__all__ = ["merge_all", "merge_gains", "resettle"]
+__all__ = ["merge_all", "merge_gains", "principal_axis", "resettle"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -129,7 +129,7 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
 
 def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
     """Yield ways to cut the members in two: along their first principal axis, and at random."""
-    along = _principal_axis(part.cohort.arrays, rng)
+    along = principal_axis(part.cohort.arrays, rng)
     yield along > 0.0
     # A small subtype lies at the end of the axis, where a cut through the middle would not part it.
     for tail in (0.1, 0.9):
@@ -138,7 +138,7 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
         yield rng.random(along.size) < 0.5
 
 
-def _principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
     """Return the subjects' positions along their first principal axis, float64 (M,), by power iteration."""
     table = _numeric(arrays)
     observed = ~np.isnan(table)

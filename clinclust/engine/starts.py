@@ -16,6 +16,7 @@ Labels = NDArray[np.int64]
 # Sizes of the random partitions that the search starts from, taken in turn. A start with too many clusters loses the
 # superfluous ones within a sweep or two; one with too few rarely gains any, because a single value in a new cluster
 # is scored by the vague prior. Hence mostly more clusters than cohorts have subtypes.
+_BISECTED, _SEATED = 4, 6
 _RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
 
 
@@ -31,6 +32,10 @@ class Start(NamedTuple):
     """(N,) the subjects in the order of their visit."""
     hasten: bool = False
     """Begin with a few rounds in which everybody moves at once."""
+    seating: bool = False
+    """Begin by seating one after the other, in the order of their visit (`seeding`)."""
+    bisecting: bool = False
+    """Begin with everybody cut in parts along principal axes (`seeding`)."""
     ignore_size: bool = False
     """Count cluster 0 as one subject in the first sweep (Raykov et al. 2016, appendix B)."""
     included: NDArray[np.bool_] | None = None
@@ -49,11 +54,20 @@ def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Sta
 
 
 def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts of several kinds: random partitions of different sizes, and the paper's single cluster."""
+    """Return starts of several kinds, one a seed.
+
+    Random partitions of different sizes, the paper's single cluster, everybody cut in parts along principal axes, and
+    everybody seated one after the other.
+    """
     starts = []
     for index, seed in enumerate(seeds):
         if index == 1:
             starts += single_starts(n_subjects, [seed])
+            continue
+        if index in (_BISECTED, _SEATED):
+            together, visits = np.zeros(n_subjects, dtype=np.int64), _visits(n_subjects, seed)
+            name = "bisected" if index == _BISECTED else "seated"
+            starts.append(Start(name, together, seed, visits, bisecting=index == _BISECTED, seating=index == _SEATED))
             continue
         rng = np.random.default_rng(seed)
         n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)

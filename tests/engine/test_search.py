@@ -15,6 +15,7 @@ from clinclust.engine.partition import new_partition
 from clinclust.engine.problem import pose
 from clinclust.engine.refine import recombined
 from clinclust.engine.restarts import run_restarts
+from clinclust.engine.seeding import bisected, seated
 from clinclust.engine.split_merge import merge_all
 from clinclust.engine.starts import search_starts
 from clinclust.engine.sweep import score_all
@@ -204,3 +205,30 @@ def test_agreement_is_that_of_scikit_learn():
         n = int(rng.integers(1, 40))
         first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
         assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
+
+
+def test_seating_puts_each_subject_where_it_is_most_probable_given_those_before():
+    frame, schema, _, _ = mixed_cohort(2, 25, n_groups=2)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    order = np.random.default_rng(0).permutation(25)
+    labels = seated(problem, order)
+    assert labels.max() > 0
+    for position in range(1, 25):
+        so_far = problem.restricted_to(order[: position + 1], 0)
+
+        def joint(last, before=labels[order[:position]], part=so_far):
+            return log_joint(part, new_partition(part.cohort.arrays, compact(np.append(before, last))))
+
+        others = set(labels[order[:position]].tolist())
+        best = max([*others, 99], key=joint)  # 99: a cluster of its own
+        assert best == (labels[order[position]] if labels[order[position]] in others else 99)
+
+
+def test_bisections_cut_everybody_in_eight_even_parts():
+    frame, schema, _, _ = mixed_cohort(1, 64, n_groups=2)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = bisected(problem, np.random.default_rng(0))
+    sizes = np.bincount(labels)
+    assert sizes.size <= 8
+    assert sizes.sum() == 64
+    assert sizes.max() <= 16
