@@ -38,7 +38,7 @@ Search = Callable[..., Restart]
 OFTEN_ENOUGH = 3
 # Where several restarts end at the best partition, hardly ever is there a better one; where each ends at another,
 # there mostly is, and pays for a longer look.
-_PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 8
+_PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Partitions of which each pair is recombined."""
 _PERTURBED = 3
@@ -75,7 +75,7 @@ def run_restarts(
         Restarts that must end at the best log joint for the rest to be spared.
     patience : int, optional
         Batches of perturbations in a row without a better partition after which the search ends; by default 4 if
-        the best partition was found often enough, else 8.
+        the best partition was found often enough, else 12.
     finished : callable
         Called with each restart when it is done, on the caller's thread.
     search : callable
