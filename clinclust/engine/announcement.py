@@ -10,7 +10,7 @@ from threading import Timer
 
 __all__ = ["announcing_compilation"]
 
-_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about ten seconds"
+_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about half a minute"
 # Loading compiled kernels from the cache takes less than this; only compiling takes longer.
 _PATIENCE = 1.5
 
