@@ -17,8 +17,8 @@ from scipy.special import logsumexp
 
 from clinclust.engine.encoding import EncodedCohort
 from clinclust.engine.labels import compact
-from clinclust.engine.partition import new_partition
-from clinclust.engine.sweep import score_all
+from clinclust.engine.partition import clusters_without_subjects, new_partition
+from clinclust.engine.sweep import write_scores
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -76,11 +76,9 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     known = new_partition(training.cohort.arrays, labels)
     n_clusters = int(known.n_clusters[0])
     arrays = cohort.arrays._replace(codes=cohort.arrays.codes[subjects], values=cohort.arrays.values[subjects])
-    new = new_partition(arrays, np.full(subjects.size, n_clusters - 1))
-    new.sizes[:n_clusters] = known.sizes[:n_clusters]
-    new.statistics[:n_clusters] = known.statistics[:n_clusters]
+    new = clusters_without_subjects(arrays, known.sizes[:n_clusters], known.statistics[:n_clusters])
     scores = np.zeros((subjects.size, n_clusters + 1))
     # Clusters found with a coarsened likelihood are judged by whole densities: only those integrate to 1.
-    score_all(arrays, training.model._replace(coarsening=1.0), new, False, scores)
+    write_scores(arrays, training.model._replace(coarsening=1.0), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
     return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)

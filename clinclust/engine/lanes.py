@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import extending, types
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "add_log_terms", "add_rows", "log_in_place", "padded", "sum_log_terms"]
+__all__ = ["LANES", "add_log_terms", "add_rows", "log_in_place", "padded", "sum_log_terms", "sum_rows"]
 
 LANES = 8
 
@@ -43,6 +43,7 @@ _R = (
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 _MANTISSA_BITS = 52
+_SUMS = 4
 
 
 def padded(length: int) -> int:
@@ -66,8 +67,8 @@ def _spread(builder: Any, scalar: Any) -> Any:
 
 
 def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Return the address of an array's first element."""
-    return context.make_array(kind)(context, builder, array).data
+    """Return the address of the first element of an array, or of what `clinclust.compiled.flat` makes of one."""
+    return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
 
 
 def _load(builder: Any, address: Any, index: Any) -> Any:
@@ -139,6 +140,22 @@ class _Loop:
         return results
 
 
+def _sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any], Any]) -> Any:
+    """Return start + term(0) + ... + term(count - 1), as several sums, so that no addition waits for the one before."""
+    whole = builder.and_(count, ir.Constant(_I64, -_SUMS))
+    nothing = ir.Constant(start.type, None)
+    loop = _Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))
+    places = [builder.add(loop.index, ir.Constant(_I64, turn)) for turn in range(_SUMS)]
+    total, *others = loop.close(
+        [builder.fadd(carried, term(place)) for carried, place in zip(loop.carried, places, strict=True)]
+    )
+    for other in others:
+        total = builder.fadd(total, other)
+    rest = _Loop(builder, builder.sub(count, whole), 1, [total])
+    (total,) = rest.close([builder.fadd(rest.carried[0], term(builder.add(whole, rest.index)))])
+    return total
+
+
 @intrinsic
 def add_rows(typing: Any, scores: Any, first: Any, table: Any, stride: Any, codes: Any, start: Any, count: Any) -> Any:
     """Add eight columns of some rows of a table: scores[first : first + 8] += sum of table[codes[j], those columns].
@@ -167,16 +184,36 @@ def add_rows(typing: Any, scores: Any, first: Any, table: Any, stride: Any, code
             code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), _I64)
             return _load(builder, table, builder.add(builder.mul(code, stride), first))
 
-        # Two sums side by side, so that one addition need not wait for the one before it.
-        even = builder.and_(count, ir.Constant(_I64, -2))
-        loop = _Loop(builder, even, 2, [_load(builder, scores, first), _vector(0.0)])
-        one = builder.fadd(loop.carried[0], row(loop.index))
-        other = builder.fadd(loop.carried[1], row(builder.add(loop.index, ir.Constant(_I64, 1))))
-        one, other = loop.close([one, other])
-        odd = _Loop(builder, builder.sub(count, even), 1, [one])
-        (one,) = odd.close([builder.fadd(odd.carried[0], row(builder.add(even, odd.index)))])
-        _store(builder, builder.fadd(one, other), scores, first)
+        total = _sum_side_by_side(builder, count, _load(builder, scores, first), row)
+        _store(builder, total, scores, first)
         return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any:
+    """Return the sum of table[codes[start + j]], j < count.
+
+    Parameters
+    ----------
+    table : float64 (R,)
+    codes : int32, any shape
+    start, count : int
+        Which of the codes, in the order of memory.
+    """
+    signature = types.float64(table, codes, types.intp, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start, count = arguments[2:]
+        table = _data(context, builder, signature.args[0], arguments[0])
+        codes = _data(context, builder, signature.args[1], arguments[1])
+
+        def entry(index: Any) -> Any:
+            code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), _I64)
+            return builder.load(builder.gep(table, [code]))
+
+        return _sum_side_by_side(builder, count, ir.Constant(_DOUBLE, 0.0), entry)
 
     return signature, build
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.compiled import kernel
+from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
@@ -63,19 +63,19 @@ def _fill_log_marginals(cohort: CohortArrays, prior: Array, statistics: Array, m
     stop = cohort.family_stop
     for k in range(statistics.shape[0]):
         for feature in range(stop[4]):
-            h = cohort.prior_start[feature]
-            s = cohort.statistic_start[feature]
+            start = cohort.prior_start[feature]
+            theta, sums = (
+                flat(prior, start),
+                flat(statistics, k * statistics.shape[1] + cohort.statistic_start[feature]),
+            )
             if feature < stop[0]:
-                marginals[k, feature] = _beta(prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1])
+                marginals[k, feature] = _beta(theta, sums)
             elif stop[1] <= feature < stop[2]:
-                marginals[k, feature] = _dirichlet(prior, h, cohort.prior_start[feature + 1], statistics, k, s)
+                marginals[k, feature] = _dirichlet(theta, sums, cohort.prior_start[feature + 1] - start)
             elif feature < stop[3]:
-                marginals[k, feature] = _gamma(prior[h], prior[h + 1], statistics[k, s], statistics[k, s + 1])
+                marginals[k, feature] = _gamma(theta, sums)
             else:
-                marginals[k, feature] = _normal_gamma(
-                    prior[h], prior[h + 1], prior[h + 2], prior[h + 3],
-                    statistics[k, s], statistics[k, s + 1], statistics[k, s + 2],
-                )  # fmt: skip
+                marginals[k, feature] = _normal_gamma(theta, sums)
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:

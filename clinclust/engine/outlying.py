@@ -24,8 +24,9 @@ from clinclust.compiled import kernel
 from clinclust.engine.encoding import CohortArrays
 from clinclust.engine.labels import compact
 from clinclust.engine.model import Model
+from clinclust.engine.moves import refresh, state_of, value_left_out
 from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import Partition, new_partition, refresh, value_left_out
+from clinclust.engine.partition import Partition, new_partition
 from clinclust.engine.settle import minimum_gain
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def _log_base(problem: Problem) -> Array:
 @kernel
 def _prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
     """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D)."""
-    refresh(cohort, model, partition)
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
     stop = cohort.family_stop
     empty = partition.n_clusters[0]
     for i in range(out.shape[0]):
@@ -171,7 +174,9 @@ def _bounded_scores(
     gains: Array,
 ) -> None:
     """Fill scores (N, K) and gains (N, D); the partition's statistics are those of the values that are kept."""
-    refresh(cohort, model, partition)
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
     stop = cohort.family_stop
     n_clusters = partition.n_clusters[0]
     for i in range(scores.shape[0]):
@@ -199,7 +204,7 @@ def _bounded_scores(
                 if table:
                     value = partition.left_out[k, code] if left_out else partition.table[code, k]
                 elif left_out:
-                    value = value_left_out(cohort, model, partition, k, column, z)
+                    value = value_left_out(state, k, column, z)
                 else:
                     c = partition.coefficients[column, :, k]
                     value = c[0] - c[1] * math.log1p(c[2] * (z - c[3]) ** 2)
@@ -217,7 +222,9 @@ def mixed_scores(
     ln p(z = k) + coarsening * sum_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]; the model itself must
     not be coarsened.
     """
-    refresh(cohort, model, partition)
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
     stop = cohort.family_stop
     empty = partition.n_clusters[0]
     rest = 1.0 - share

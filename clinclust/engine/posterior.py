@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 from clinclust.engine.encoding import Encoding
 from clinclust.engine.model import Model
 from clinclust.engine.outlying import mixed_scores
-from clinclust.engine.partition import Partition, new_partition
-from clinclust.engine.sweep import score_all
+from clinclust.engine.partition import Partition, clusters_without_subjects, new_partition
+from clinclust.engine.sweep import write_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,16 +56,14 @@ class Clusters:
         n_subjects = next(iter(values.values())).size
         arrays, _ = self.encoding.encode(values)
         n_clusters = self.sizes.size
-        partition = new_partition(arrays, np.full(n_subjects, n_clusters - 1))
-        partition.sizes[:n_clusters] = self.sizes
-        partition.statistics[:n_clusters] = self.statistics
+        partition = clusters_without_subjects(arrays, self.sizes, self.statistics)
         model = self.model if coarsened else self.model._replace(coarsening=1.0)
         scores = np.zeros((n_subjects, n_clusters + 1))
         if self.outlying_share > 0.0:
             whole = model._replace(coarsening=1.0)
             mixed_scores(arrays, whole, partition, self.outlying_share, model.coarsening, scores)
         else:
-            score_all(arrays, model, partition, False, scores)
+            write_scores(arrays, model, partition, scores)
         scores += model.coarsening * self.encoding.log_jacobian(arrays)[:, None]
         return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
@@ -113,7 +111,7 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
     A subject alone in its cluster is weighed there as somebody new would be.
     """
     scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
-    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
     return scores[:, :-1]
 
 

@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import kernel
 from clinclust.engine.encoding import CohortArrays
 from clinclust.engine.labels import compact
-from clinclust.engine.lanes import padded
 from clinclust.engine.model import Model
 from clinclust.engine.objective import log_joint
-from clinclust.engine.partition import Partition, add_up, brought_up_to_date, grow, new_partition
+from clinclust.engine.partition import Partition, add_up, grow, new_partition
 from clinclust.engine.settle import Settled, minimum_gain
-from clinclust.engine.sweep import next_mover, score_rows, sweep
+from clinclust.engine.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -65,31 +63,23 @@ def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition
         Which clusters they are in.
     model : Model
     partition : Partition
-        The clusters, their log predictives up to date (`brought_up_to_date`); it is only read.
+        The clusters, their log predictives up to date; it is only read.
     minimum_gain : float
         Smallest rise of the log joint, in nats, that makes a candidate.
     """
-    work = partition._replace(
-        labels=labels,
-        scores=np.empty_like(partition.scores),
-        values=np.full_like(partition.values, np.nan),
-        work=np.ones((2, 2, padded(1))),
-    )
     best = np.empty(labels.size, dtype=np.int64)
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-    _scan(chunk, model, work, minimum_gain, best)
+    _find_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
     add_up(chunk, best, sizes, statistics)
     return Scanned(best, np.flatnonzero(best != labels), sizes, statistics)
 
 
-@kernel
-def _scan(cohort: CohortArrays, model: Model, partition: Partition, minimum_gain: float, best: Labels) -> None:
-    everybody = np.arange(best.shape[0])
-    best[:] = partition.labels
-    position, target = next_mover(cohort, model, partition, everybody, 0, minimum_gain, False)
-    while position < best.shape[0]:
-        best[position] = target
-        position, target = next_mover(cohort, model, partition, everybody, position + 1, minimum_gain, False)
+def _find_best(
+    chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
+) -> None:
+    """Write the best cluster of each subject to `best`; the partition, which others read meanwhile, stays as it is."""
+    own = partition._replace(labels=labels, work=partition.work.copy())
+    find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -102,7 +92,7 @@ def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
 def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> Scanned:
     """Scan everybody, chunks on threads; sums are taken in the order of the chunks."""
     arrays, model = problem.cohort.arrays, problem.model
-    brought_up_to_date(arrays, model, partition)
+    bring_up_to_date(arrays, model, partition)
     futures = [
         (rows, pool.submit(scan, chunk, partition.labels[rows], model, partition, least))
         for rows, chunk in chunks(arrays)
@@ -140,14 +130,12 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
     `partition` holds their sizes and statistics; its labels do not matter.
     """
     arrays = problem.cohort.arrays
-    brought_up_to_date(arrays, problem.model, partition)
+    bring_up_to_date(arrays, problem.model, partition)
     best = np.empty(arrays.codes.shape[0], dtype=np.int64)
 
     def of_chunk(rows: slice, chunk: CohortArrays) -> None:
-        scores = np.empty((chunk.codes.shape[0], int(partition.n_clusters[0]) + 1))
-        work = partition._replace(scores=np.empty_like(partition.scores))
-        score_rows(chunk, problem.model, work, False, scores)
-        best[rows] = scores[:, :-1].argmax(axis=1)
+        nowhere = np.full(chunk.codes.shape[0], -1)
+        _find_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
 
     for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(arrays)]:
         future.result()
@@ -180,7 +168,7 @@ def settle_by_scans(problem: Problem, labels: Labels, max_sweeps: int, cancelled
                 continue
         position = 0
         while position < found.candidates.size:
-            position, _ = sweep(arrays, problem.model, partition, found.candidates, position, least, False)
+            position, _ = make_moves(arrays, problem.model, partition, found.candidates, position, minimum_gain=least)
             if position < found.candidates.size:
                 partition = grow(arrays, partition)
         # Sums that were added to and taken from drift in the last digits; from here they are exact again.

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.labels import compact
-from clinclust.engine.partition import brought_up_to_date, new_partition, seat
+from clinclust.engine.partition import new_partition
 from clinclust.engine.split_merge import principal_axis
-from clinclust.engine.sweep import score_rows
+from clinclust.engine.sweep import find_best, make_moves
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -30,21 +30,12 @@ def seated(problem: Problem, order: Labels) -> Labels:
     The first sits alone, as everybody may, up to 62 clusters. After two thousand subjects the clusters stand still.
     """
     arrays, model = problem.cohort.arrays, problem.model
-    partition = new_partition(arrays, np.zeros(order.size, dtype=np.int64), _MOST_CLUSTERS + 2)
-    partition.n_clusters[0] = 0
-    partition.sizes[:] = 0.0
-    partition.statistics[:] = 0.0
-    brought_up_to_date(arrays, model, partition)
-    for i in order[:_SEATED_ONE_BY_ONE]:
-        one = arrays._replace(codes=arrays.codes[i : i + 1], values=arrays.values[i : i + 1])
-        scores = np.empty((1, int(partition.n_clusters[0]) + 1))
-        score_rows(one, model, partition, False, scores)
-        seat(arrays, model, partition, i, int(scores[0, :_MOST_CLUSTERS].argmax()))
-    scores = np.empty((order.size, int(partition.n_clusters[0]) + 1))
-    score_rows(arrays, model, partition, False, scores)
-    later = order[_SEATED_ONE_BY_ONE:]
-    partition.labels[later] = scores[later, :-1].argmax(axis=1)
-    return compact(partition.labels)
+    partition = new_partition(arrays, np.full(order.size, -1), _MOST_CLUSTERS + 2)
+    make_moves(arrays, model, partition, order[:_SEATED_ONE_BY_ONE], most_clusters=_MOST_CLUSTERS)
+    best = partition.labels.copy()
+    if order.size > _SEATED_ONE_BY_ONE:
+        find_best(arrays, model, partition, best, most_clusters=int(partition.n_clusters[0]), up_to_date=True)
+    return compact(np.where(partition.labels < 0, best, partition.labels))
 
 
 def bisected(problem: Problem, rng: np.random.Generator) -> Labels:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.labels import compact
 from clinclust.engine.objective import log_joint
 from clinclust.engine.partition import Partition, accumulate, grow, new_partition
-from clinclust.engine.sweep import hasten_rounds, sweep
+from clinclust.engine.sweep import find_best, make_moves
 
 if TYPE_CHECKING:
     from clinclust.engine.problem import Problem
@@ -63,7 +64,9 @@ def settle(
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
         position = moves = 0
         while position < order.size:
-            position, made = sweep(arrays, problem.model, partition, order, position, least, ignore_size)
+            position, made = make_moves(
+                arrays, problem.model, partition, order, position, minimum_gain=least, ignore_size=ignore_size
+            )
             moves += made
             if position < order.size:
                 partition = grow(arrays, partition)
@@ -83,8 +86,17 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 8) -> Labels:
     The joint may fall on the way. From a random partition, where nearly everybody moves, this costs a tenth of a
     sweep, which brings the log predictives up to date after each single move.
     """
-    partition = new_partition(problem.cohort.arrays, labels)
-    hasten_rounds(problem.cohort.arrays, problem.model, partition, n_rounds)
+    arrays = problem.cohort.arrays
+    partition = new_partition(arrays, labels)
+    best = np.empty_like(partition.labels)
+    for _ in range(n_rounds):
+        find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
+        moved = bool((best != partition.labels).any())
+        partition.labels[:] = compact(best)
+        partition.n_clusters[0] = partition.labels.max() + 1
+        accumulate(arrays, partition)
+        if not moved:
+            break
     return partition.labels
 
 

@@ -4,9 +4,7 @@ This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditio
 move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
 
 The score of a subject is a log weight and the log predictives of its observed values: eight clusters at a time, rows of
-the table for discrete features, coefficients for continuous ones (`clinclust.engine.lanes`). It is written out in both
-kernels that need it, since a function of its own would count references to two dozen arrays at each subject, which
-takes longer than the sum.
+the table for discrete features, coefficients for continuous ones (`clinclust.engine.lanes`).
 """
 
 from __future__ import annotations
@@ -16,14 +14,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import kernel, subkernel
+from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, add_log_terms, add_rows, sum_log_terms
+from clinclust.engine.lanes import LANES, add_log_terms, add_rows, sum_log_terms, sum_rows
 from clinclust.engine.model import Model
-from clinclust.engine.partition import Partition, add_up, log_weight, move, refresh, value_left_out
+from clinclust.engine.moves import log_weight, move, refresh, state_of, value_left_out
+from clinclust.engine.partition import Partition
 
-__all__ = ["hasten_rounds", "next_mover", "score_all", "score_rows", "sweep"]
+__all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
 
+Labels = NDArray[np.int64]
+
+UNLIMITED = np.iinfo(np.int64).max
+"""Clusters, where there may be as many as subjects want."""
+_NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
 _LEAST_LEFT = 1e-3
 """Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z; below, it has lost too many digits."""
 
@@ -33,26 +37,47 @@ def sweep(
     cohort: CohortArrays,
     model: Model,
     partition: Partition,
-    order: NDArray[np.int64],
+    order: Labels,
     start: int,
     minimum_gain: float,
+    most_clusters: int,
     ignore_size: bool,
+    up_to_date: bool,
+    best_of_all: Labels,
+    all_scores: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """Visit subjects order[start:], each moved to its best cluster.
+    """Visit subjects order[start:], each moved to its best cluster; those in no cluster are seated.
+
+    Or nobody moves, and what everybody's best cluster is, or how well each would suit, is written down.
+
+    A subject is scored against its own cluster without itself. A cluster explains a subject better with it than without
+    it, for log normalisers are convex, and by how much in all its table rows together, `Partition.spread` bounds. Most
+    subjects stay whatever it is within this bound, and what their own cluster's rows are without them need not be
+    summed.
 
     Parameters
     ----------
     cohort : CohortArrays
     model : Model
     partition : Partition, modified in place
-        Sizes and statistics must be those of the labels; the log predictives follow from them here.
+        Sizes and statistics must be those of the labels. Subjects with label -1 are in no cluster.
     order : int64 (n,)
         The subjects in the order of their visit.
     start : int
     minimum_gain : float
         Smallest rise of the log joint, in nats, that counts as one.
+    most_clusters : int
+        Nobody opens one more.
     ignore_size : bool
         Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
+    up_to_date : bool
+        Whether the log predictives already follow from the statistics. If so, and nobody moves, nothing of the
+        partition is written to but its work space.
+    best_of_all : int64 (n,) or (0,), modified in place
+        If it has room, nobody moves, and everybody's best cluster is written here; K is a new one.
+    all_scores : float64 (n, K + 1) or (0, 0), modified in place
+        If it has room, nobody moves, and log weight + coarsening ln p(x_i | cluster k) is written here; K is the empty
+        cluster.
 
     Returns
     -------
@@ -60,187 +85,121 @@ def sweep(
         Where in `order` the sweep stopped: n, or earlier when there is no room for another cluster.
     moves : int
     """
-    refresh(cohort, model, partition)
+    state = state_of(cohort, model, partition)
+    n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
+    for k in range(0 if up_to_date else n_clusters + 1):
+        refresh(state, k)
+    n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
     moves = 0
-    position, target = next_mover(cohort, model, partition, order, start, minimum_gain, ignore_size)
-    while position < order.shape[0]:
-        n_clusters = partition.n_clusters[0]
-        if target == n_clusters and n_clusters + 2 > partition.sizes.shape[0]:
-            return position, moves
-        move(cohort, model, partition, order[position], target)
-        moves += 1
-        position, target = next_mover(cohort, model, partition, order, position + 1, minimum_gain, ignore_size)
-    return position, moves
-
-
-@subkernel
-def next_mover(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    order: NDArray[np.int64],
-    start: int,
-    minimum_gain: float,
-    ignore_size: bool,
-) -> tuple[int, int]:
-    """Return the first position in `order`, from `start` on, of a subject who moves, and to which cluster.
-
-    K is a new cluster; the position is past the last when nobody moves. A cluster explains a subject better with it
-    than without it, for log normalisers are convex, and by how much in all its table rows together, `Partition.spread`
-    bounds. Most subjects stay whatever it is within this bound, and what their own cluster's rows are without them
-    need not be summed.
-    """
-    n_clusters = int(partition.n_clusters[0])
-    scores, capacity = partition.scores, partition.scores.shape[0]
-    n_table, n_values = cohort.codes.shape[1], cohort.values.shape[1]
-    width = partition.values.shape[0]
     for position in range(start, order.shape[0]):
         i = order[position]
-        own = partition.labels[i]
+        own = state.labels[i]
+        values = flat(state.values, i * state.n_values)
         rows_of_own = 0.0
         for first in range(0, n_clusters + 1, LANES):
             for k in range(first, first + LANES):
                 scores[k] = 0.0
-            add_rows(scores, first, partition.table, capacity, cohort.codes, i * n_table, n_table)
+            add_rows(scores, first, state.table, capacity, state.codes, i * state.n_table, state.n_table)
             if first <= own < first + LANES:
                 rows_of_own = scores[own]
             for k in range(first, first + LANES):
-                scores[k] += partition.log_weights[k]
-            for column in range(n_values):
-                z = cohort.values[i, column]
-                if not math.isnan(z):
-                    add_log_terms(scores, first, partition.coefficients, column, capacity, z)
-        # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
-        score = log_weight(model, partition.sizes[own] - 1.0, n_clusters - 1)
-        if n_values > 0:
-            for column in range(n_values):
-                partition.values[column] = cohort.values[i, column]
-            without = sum_log_terms(
-                partition.values, partition.left_out_coefficients, 4 * width * own, width, _LEAST_LEFT
-            )
-            if math.isnan(without):
-                without = 0.0
-                for column in range(n_values):
-                    z = cohort.values[i, column]
-                    if not math.isnan(z):
-                        without += value_left_out(cohort, model, partition, own, column, z)
-            score += without
-        if ignore_size:
-            held = partition.sizes[0] - (1.0 if own == 0 else 0.0)
-            if held > 0.0:
-                shift = math.log(1.0 - model.discount) - math.log(held - model.discount)
-                if own == 0:
-                    score += shift
-                else:
-                    scores[0] += shift
-        best = own
-        scores[own] = -math.inf
-        # For a subject alone, a new cluster is the one it has.
-        for k in range(n_clusters if partition.sizes[own] == 1.0 else n_clusters + 1):
-            if scores[k] > scores[best]:
-                best = k
-        if scores[best] < score + rows_of_own - partition.spread[own]:
-            continue
-        for feature in range(n_table):
-            score += partition.left_out[own, cohort.codes[i, feature]]
-        if scores[best] - score > minimum_gain:
-            return position, best
-    return order.shape[0], -1
-
-
-@kernel
-def score_all(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    leave_one_out: bool,
-    out: NDArray[np.float64],
-) -> None:
-    """Bring the log predictives up to date and write every subject's scores to `out`: see `score_rows`."""
-    refresh(cohort, model, partition)
-    score_rows(cohort, model, partition, leave_one_out, out)
-
-
-@kernel
-def score_rows(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    leave_one_out: bool,
-    out: NDArray[np.float64],
-) -> None:
-    """Write every subject's scores against the clusters and the empty one to `out`, float64 (N, K + 1).
-
-    A score is log weight + coarsening ln p(x_i | cluster k), k = 0 .. K; K is the empty cluster. With `leave_one_out` a
-    subject is scored against its own cluster without itself; otherwise all are new.
-    """
-    n_clusters = int(partition.n_clusters[0])
-    scores, capacity = partition.scores, partition.scores.shape[0]
-    n_table, n_values = cohort.codes.shape[1], cohort.values.shape[1]
-    width = partition.values.shape[0]
-    for i in range(out.shape[0]):
-        for first in range(0, n_clusters + 1, LANES):
-            for k in range(first, first + LANES):
-                scores[k] = partition.log_weights[k]
-            add_rows(scores, first, partition.table, capacity, cohort.codes, i * n_table, n_table)
-            for column in range(n_values):
-                z = cohort.values[i, column]
-                if not math.isnan(z):
-                    add_log_terms(scores, first, partition.coefficients, column, capacity, z)
-        for k in range(n_clusters + 1):
-            out[i, k] = scores[k]
-        if leave_one_out:
-            own = partition.labels[i]
-            score = log_weight(model, partition.sizes[own] - 1.0, n_clusters - 1)
-            for feature in range(n_table):
-                score += partition.left_out[own, cohort.codes[i, feature]]
-            if n_values > 0:
-                for column in range(n_values):
-                    partition.values[column] = cohort.values[i, column]
-                without = sum_log_terms(
-                    partition.values, partition.left_out_coefficients, 4 * width * own, width, _LEAST_LEFT
-                )
+                scores[k] += state.log_weights[k]
+            for column in range(state.n_values):
+                if not math.isnan(values[column]):
+                    add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
+        n_others = min(n_clusters + 1, most_clusters)
+        score = -math.inf
+        if own >= 0:
+            # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
+            score = log_weight(state, state.sizes[own] - 1.0, n_clusters - 1)
+            if state.n_values > 0:
+                for column in range(state.n_values):
+                    state.own_values[column] = values[column]
+                left = flat(state.left_out_coefficients, 4 * state.width * own)
+                without = sum_log_terms(state.own_values, left, 0, state.width, _LEAST_LEFT)
                 if math.isnan(without):
                     without = 0.0
-                    for column in range(n_values):
-                        z = cohort.values[i, column]
-                        if not math.isnan(z):
-                            without += value_left_out(cohort, model, partition, own, column, z)
+                    for column in range(state.n_values):
+                        if not math.isnan(values[column]):
+                            without += value_left_out(state, own, column, values[column])
                 score += without
-            out[i, own] = score
-            if partition.sizes[own] == 1.0:  # for a subject alone, a new cluster is the one it has
-                out[i, n_clusters] = score
+            held = state.sizes[0] - (1.0 if own == 0 else 0.0)
+            if ignore_size and held > 0.0:
+                shift = math.log(1.0 - state.discount) - math.log(held - state.discount)
+                score += shift if own == 0 else 0.0
+                scores[0] += shift
+            scores[own] = -math.inf
+            if state.sizes[own] == 1.0:  # for a subject alone, a new cluster is the one it has
+                n_others = min(n_clusters, most_clusters)
+        best, highest = own, -math.inf
+        for k in range(n_others):
+            if scores[k] > highest:
+                best, highest = k, scores[k]
+        if own >= 0:
+            stays = highest < score + rows_of_own - state.spread[own]
+            if n_scored > 0 or not stays:
+                left_out = flat(state.left_out, own * state.n_rows)
+                score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
+                stays = stays or not highest - score > minimum_gain
+            if stays:
+                best = own
+        if n_best > 0:
+            best_of_all[position] = best
+        if n_scored > 0:
+            row = flat(all_scores, position * all_scores.shape[1])
+            for k in range(n_clusters + 1):
+                row[k] = scores[k]
+            if own >= 0:
+                row[own] = score
+                if state.sizes[own] == 1.0:
+                    row[n_clusters] = score
+        if best != own and n_best == 0 and n_scored == 0:
+            if best == n_clusters and n_clusters + 2 > capacity:
+                return position, moves
+            move(state, i, best)
+            n_clusters = state.n_clusters[0]
+            moves += 1
+    return order.shape[0], moves
 
 
-@kernel
-def hasten_rounds(cohort: CohortArrays, model: Model, partition: Partition, n_rounds: int) -> None:
-    """Move everybody at once to the best cluster there is, up to `n_rounds` times; clusters left empty are closed.
+def make_moves(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    order: Labels,
+    start: int = 0,
+    *,
+    minimum_gain: float = 0.0,
+    most_clusters: int = UNLIMITED,
+    ignore_size: bool = False,
+) -> tuple[int, int]:
+    """Move subjects order[start:], each to its best cluster: see `sweep`."""
+    return sweep(
+        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, False, _NOWHERE, _NOTHING
+    )
 
-    Clusters are numbered in the order in which they first appear.
-    """
-    n_subjects = partition.labels.shape[0]
-    for _ in range(n_rounds):
-        n_clusters = partition.n_clusters[0]
-        scores = np.empty((n_subjects, n_clusters + 1))
-        refresh(cohort, model, partition)
-        score_rows(cohort, model, partition, True, scores)
-        new_name = np.full(n_clusters, -1)
-        n_found = 0
-        moved = False
-        for i in range(n_subjects):
-            best = 0
-            for k in range(1, n_clusters):
-                if scores[i, k] > scores[i, best]:
-                    best = k
-            if best != partition.labels[i]:
-                moved = True
-            if new_name[best] < 0:
-                new_name[best] = n_found
-                n_found += 1
-            partition.labels[i] = new_name[best]
-        partition.n_clusters[0] = n_found
-        partition.sizes[:] = 0.0
-        partition.statistics[:] = 0.0
-        add_up(cohort, partition.labels, partition.sizes, partition.statistics)
-        if not moved:
-            break
+
+def find_best(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    best: Labels,
+    *,
+    minimum_gain: float = 0.0,
+    most_clusters: int = UNLIMITED,
+    up_to_date: bool = False,
+) -> None:
+    """Write everybody's best cluster to `best`, int64 (N,); nobody moves: see `sweep`."""
+    order = np.arange(best.size)
+    sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
+
+
+def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
+    """Write everybody's scores to `scores`, float64 (N, K + 1); nobody moves: see `sweep`."""
+    order = np.arange(scores.shape[0])
+    sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
+
+
+def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
+    """Compute the log predictives of all clusters from their statistics."""
+    make_moves(cohort, model, partition, _NOWHERE)

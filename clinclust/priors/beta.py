@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from clinclust.compiled import inlined, subkernel
-from clinclust.priors.rising_factorial import FEW, LOW, log_rising
+from clinclust.compiled import flat, subkernel
+from clinclust.priors.rising_factorial import FEW, fill_ratios, log_rising
 
 __all__ = [
     "NAMES",
-    "few_trials",
-    "has_few_trials",
+    "level_predictives",
     "log_marginal",
     "log_marginal_gradient",
     "log_normalizer",
-    "other_levels",
     "posterior",
 ]
 
@@ -41,8 +39,9 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 @subkernel
-def log_marginal(a: float, b: float, s: float, t: float) -> float:
+def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
+    a, b, s, t = prior[0], prior[1], sums[0], sums[1]
     if s + t == 0.0:
         return 0.0
     after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
@@ -61,95 +60,91 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     return slope(posterior(prior, statistics)) - slope(prior)
 
 
-@inlined
-def has_few_trials(level_statistics: Array, start: int) -> bool:
-    """Say whether the feature whose levels begin at row `start` is a binomial of at most FEW trials: see `few_trials`.
+@subkernel
+def level_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+    work: Array,
+) -> None:
+    """Fill the log predictive of every level of one feature under one cluster, each as ln of a number plus a rest.
 
-    Level x of a binomial adds (x, n - x) to (a, b), x = 0 .. n; value x of a geometric adds (1, x).
+    The number keeps its digits, being a product of few factors, so that the logarithms of all levels of all features
+    can be taken at once (`clinclust.engine.lanes`).
+
+    Parameters
+    ----------
+    prior : float64 (2,)
+        (a, b).
+    sums : float64 (2,)
+        The cluster's statistics.
+    counts : float64 (2 n_levels,)
+        What one subject at each level adds to (a, b): (x, n - x) for x = 0 .. n of a binomial, (1, x) of a geometric.
+    log_base : float64 (n_levels,)
+        Log base measure of each level.
+    n_levels : int
+    numbers, rests : float64 (n_levels,), overwritten
+        ln p(level | cluster) = ln numbers + rests.
+    left_numbers, left_rests : float64 (n_levels,), overwritten
+        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
+    work : float64 (4 (FEW + 1),), overwritten
     """
-    return bool(level_statistics[start, 0] == 0.0 and level_statistics[start, 1] <= FEW)
+    a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
+    if counts[0] == 1.0:
+        # a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1)
+        total, failures, most = a + b, flat(counts, 1), t if s >= 1.0 else -1.0
+        fill_ratios(a / total, b, 1.0, total + 1.0, 1.0, math.inf, failures, n_levels, numbers, rests)
+        fill_ratios(
+            (a - 1.0) / (total - 1.0), b - 1.0, -1.0, total - 2.0, -1.0, most, failures, n_levels,
+            left_numbers, left_rests,
+        )  # fmt: skip
+    elif n_levels - 1 <= FEW:
+        _few_trials(a, b, s, t, n_levels - 1, numbers, rests, left_numbers, left_rests, work)
+    else:
+        _many_trials(a, b, s, t, n_levels - 1.0, numbers, rests, left_numbers, left_rests)
+    for level in range(n_levels):
+        rests[level] += log_base[level]
+        if s >= counts[2 * level] and t >= counts[2 * level + 1]:
+            left_rests[level] += log_base[level]
 
 
-@inlined
-def few_trials(
+@subkernel
+def _few_trials(
     a: float,
     b: float,
     s: float,
     t: float,
-    start: int,
-    stop: int,
-    level_log_base: Array,
-    predictive: Array,
-    left_out: Array,
+    n: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the log predictive of every level of a binomial under one cluster, each as ln of a number plus another.
-
-    C(n, x) a^(x) b^(n - x) / (a + b)^(n), with x^(n) the rising factorial. The number is a product of so few factors
-    that it keeps its digits, so that the logarithms of all levels can be taken at once (`clinclust.engine.lanes`).
-    Arrays are those of all R levels of all features, because to take a part of an array costs more than to fill it.
-
-    Parameters
-    ----------
-    a, b : float
-        Hyperparameters of the prior.
-    s, t : float
-        The cluster's statistics.
-    start, stop : int
-        The feature's levels 0 .. n are rows start .. stop - 1.
-    level_log_base : float64 (R,)
-        Log base measure of each level.
-    predictive : float64 (2, R), modified in place
-        log p(level | cluster) = ln predictive[0] + predictive[1].
-    left_out : float64 (2, R), modified in place
-        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
-    work : float64 (4, FEW + 1), overwritten
-    """
-    a += s
-    b += t
-    n = stop - start - 1
-    for product in range(4):
-        work[product, 0] = 1.0
+    """Fill the levels 0 .. n of a binomial: a^(x) b^(n - x) / (a + b)^(n), without its coefficient."""
+    rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
+    work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
     above = below = 1.0
     for j in range(n):
-        work[0, j + 1] = work[0, j] * (a + j)
-        work[1, j + 1] = work[1, j] * (b + j)
-        work[2, j + 1] = work[2, j] * (a - 1.0 - j)
-        work[3, j + 1] = work[3, j] * (b - 1.0 - j)
+        work[rising_a + j + 1] = work[rising_a + j] * (a + j)
+        work[rising_b + j + 1] = work[rising_b + j] * (b + j)
+        work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
+        work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
         above *= a + b + j
         below *= a + b - 1.0 - j
     above = 1.0 / above
     below = 1.0 / below
     for x in range(n + 1):
-        row = start + x
-        predictive[0, row] = work[0, x] * work[1, n - x] * above
-        predictive[1, row] = level_log_base[row]
+        numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
         holds = s >= x and t >= n - x
-        left_out[0, row] = work[2, x] * work[3, n - x] * below if holds else 1.0
-        left_out[1, row] = level_log_base[row] if holds else 0.0
-
-
-@subkernel
-def other_levels(
-    a: float,
-    b: float,
-    s: float,
-    t: float,
-    start: int,
-    stop: int,
-    level_statistics: Array,
-    level_log_base: Array,
-    predictive: Array,
-    left_out: Array,
-) -> None:
-    """Fill what `few_trials` fills for a geometric, or for a binomial of many trials.
-
-    `level_statistics`, float64 (R, 2), holds what one subject at each level adds to (a, b).
-    """
-    if level_statistics[start, 0] == 1.0:
-        _failures(a + s, b + t, s, t, start, stop, level_statistics, level_log_base, predictive, left_out)
-    else:
-        _many_trials(a + s, b + t, s, t, start, stop, level_log_base, predictive, left_out)
+        left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
+        rests[x] = left_rests[x] = 0.0
 
 
 @subkernel
@@ -158,61 +153,20 @@ def _many_trials(
     b: float,
     s: float,
     t: float,
-    start: int,
-    stop: int,
-    level_log_base: Array,
-    predictive: Array,
-    left_out: Array,
+    n: float,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
 ) -> None:
-    """Fill the levels 0 .. n of a binomial whose products would not be numbers any more."""
-    n = stop - start - 1
+    """Fill what `_few_trials` fills where its products would not be numbers any more."""
     above = log_rising(a + b, n)
     below = log_rising(a + b - n, n) if s + t >= n else 0.0
-    for x in range(n + 1):
-        row = start + x
-        predictive[0, row] = left_out[0, row] = 1.0
-        predictive[1, row] = level_log_base[row] + log_rising(a, x) + log_rising(b, n - x) - above
-        left_out[1, row] = 0.0
-        if s >= x and t >= n - x:
-            left_out[1, row] = level_log_base[row] + log_rising(a - x, x) + log_rising(b - n + x, n - x) - below
-
-
-@subkernel
-def _failures(
-    a: float,
-    b: float,
-    s: float,
-    t: float,
-    start: int,
-    stop: int,
-    level_statistics: Array,
-    level_log_base: Array,
-    predictive: Array,
-    left_out: Array,
-) -> None:
-    """Fill the levels of a geometric: a b^(x) / (a + b)^(x + 1), each continuing the one before."""
-    here, without = a / (a + b), (a - 1.0) / (a + b - 1.0)
-    folded = folded_without = last = 0.0
-    for row in range(start, stop):
-        x = level_statistics[row, 1]
-        holds = s >= 1.0 and t >= x
-        if x - last > FEW:
-            folded += log_rising(b + last, x - last) - log_rising(a + b + 1.0 + last, x - last)
-            if holds:
-                folded_without += log_rising(b - x, x - last) - log_rising(a + b - 1.0 - x, x - last)
-        else:
-            for j in range(int(last), int(x)):
-                here *= (b + j) / (a + b + 1.0 + j)
-                if holds:
-                    without *= (b - 1.0 - j) / (a + b - 2.0 - j)
-        if here < LOW:
-            folded += math.log(here)
-            here = 1.0
-        if holds and without < LOW:
-            folded_without += math.log(without)
-            without = 1.0
-        last = x
-        predictive[0, row] = here
-        predictive[1, row] = level_log_base[row] + folded
-        left_out[0, row] = without if holds else 1.0
-        left_out[1, row] = level_log_base[row] + folded_without if holds else 0.0
+    x, level = 0.0, 0
+    while x <= n:
+        numbers[level] = left_numbers[level] = 1.0
+        rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
+        holds = s >= x and t >= n - x
+        left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
+        x += 1.0
+        level += 1

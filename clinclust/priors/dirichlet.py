@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import inlined, subkernel
+from clinclust.compiled import subkernel
 
 __all__ = ["NAMES", "level_predictives", "log_marginal", "log_marginal_gradient", "log_normalizer", "posterior"]
 
@@ -31,16 +31,14 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 @subkernel
-def log_marginal(prior: Array, first_prior: int, last_prior: int, statistics: Array, k: int, first: int) -> float:
-    """Return A(posterior) - A(prior) of cluster k: what `log_normalizer` says, for kernels."""
+def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
     value = total = count = 0.0
-    for level in range(last_prior - first_prior):
-        concentration = prior[first_prior + level]
-        here = statistics[k, first + level]
-        total += concentration
-        count += here
-        if here > 0.0:
-            value += math.lgamma(concentration + here) - math.lgamma(concentration)
+    for level in range(n_levels):
+        total += prior[level]
+        count += sums[level]
+        if sums[level] > 0.0:
+            value += math.lgamma(prior[level] + sums[level]) - math.lgamma(prior[level])
     return value + math.lgamma(total) - math.lgamma(total + count)
 
 
@@ -56,38 +54,25 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     return slope(posterior(prior, statistics)) - slope(prior)
 
 
-@inlined
+@subkernel
 def level_predictives(
     prior: Array,
-    first_prior: int,
-    statistics: Array,
-    k: int,
-    first_statistic: int,
-    start: int,
-    stop: int,
-    predictive: Array,
-    left_out: Array,
+    sums: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
 ) -> None:
     """Fill the log predictive of every level of one categorical feature under one cluster.
 
-    Parameters
-    ----------
-    prior : float64 (H,)
-        The concentrations of the L levels stand from `first_prior` on.
-    first_prior : int
-    statistics : float64 (C, S)
-        The subjects of cluster k at each level stand in row k from `first_statistic` on.
-    k, first_statistic : int
-    start, stop, predictive, left_out
-        As in `clinclust.priors.beta.few_trials`.
+    The arguments are those of `clinclust.priors.beta.level_predictives`; prior and sums are float64 (n_levels,).
     """
     total = 0.0
-    for level in range(stop - start):
-        total += prior[first_prior + level] + statistics[k, first_statistic + level]
-    for level in range(stop - start):
-        count = statistics[k, first_statistic + level]
-        weight = prior[first_prior + level] + count
-        predictive[0, start + level] = weight / total
-        predictive[1, start + level] = 0.0
-        left_out[0, start + level] = (weight - 1.0) / (total - 1.0) if count >= 1.0 else 1.0
-        left_out[1, start + level] = 0.0
+    for level in range(n_levels):
+        total += prior[level] + sums[level]
+    for level in range(n_levels):
+        weight = prior[level] + sums[level]
+        numbers[level] = weight / total
+        left_numbers[level] = (weight - 1.0) / (total - 1.0) if sums[level] >= 1.0 else 1.0
+        rests[level] = left_rests[level] = 0.0

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import inlined, subkernel
-from clinclust.priors.rising_factorial import FEW, HIGH, log_rising
+from clinclust.compiled import subkernel
+from clinclust.priors.rising_factorial import fill_ratios
 
 __all__ = [
     "NAMES",
@@ -42,10 +42,12 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 @subkernel
-def log_marginal(shape: float, rate: float, s: float, t: float) -> float:
+def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
-    after = math.lgamma(shape + s) - (shape + s) * math.log(rate + t)
-    return after - (math.lgamma(shape) - shape * math.log(rate))
+    shape, rate = prior[0], prior[1]
+    before: float = math.lgamma(shape) - shape * math.log(rate)
+    after: float = math.lgamma(shape + sums[0]) - (shape + sums[0]) * math.log(rate + sums[1])
+    return after - before
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
@@ -61,92 +63,74 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     return np.asarray(slope(posterior(prior, statistics)) - slope(prior), dtype=np.float64)
 
 
-@inlined
+@subkernel
 def level_predictives(
-    shape: float,
-    rate: float,
-    s: float,
-    t: float,
-    start: int,
-    stop: int,
-    level_statistics: Array,
-    level_log_base: Array,
-    predictive: Array,
-    left_out: Array,
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
 ) -> None:
     """Fill the log predictive of every level of one count feature under one cluster.
 
-    The arguments are those of `clinclust.priors.beta.few_trials`, with (shape, rate) for (a, b). A subject
-    adds its count to the shape and 1 to the rate; levels ascend, so that one rising factorial continues the last.
+    Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u). The arguments are those of
+    `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b); a subject adds its count u to the shape,
+    and 1 to the rate.
     """
-    shape += s
-    rate += t
-    log_rate = math.log(rate)
-    log_rate_after = math.log(rate + 1.0)
-    log_rate_before = math.log(rate - 1.0) if t >= 1.0 else 0.0
-    here = without = 1.0
-    folded = folded_without = last = 0.0
-    for row in range(start, stop):
-        u = level_statistics[row, 0]
-        holds = s >= u and t >= 1.0
-        if u - last > FEW:
-            folded += log_rising(shape + last, u - last)
-            if holds:
-                folded_without += log_rising(shape - u, u - last)
-        else:
-            for j in range(int(last), int(u)):
-                here *= shape + j
-                if holds:
-                    without *= shape - 1.0 - j
-        if here > HIGH:
-            folded += math.log(here)
-            here = 1.0
-        if holds and without > HIGH:
-            folded_without += math.log(without)
-            without = 1.0
-        last = u
-        predictive[0, row] = here
-        predictive[1, row] = level_log_base[row] + folded + shape * log_rate - (shape + u) * log_rate_after
-        left_out[0, row] = 1.0
-        left_out[1, row] = 0.0
-        if holds:
-            left_out[0, row] = without
-            left_out[1, row] = level_log_base[row] + folded_without
-            left_out[1, row] += (shape - u) * log_rate_before - shape * log_rate
-
-
-@inlined
-def coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> None:
-    """Write c of the exponential's log predictive c0 - c1 log1p(c2 (z - c3)^2) at z = sqrt(x) to `out` (4,).
-
-    The predictive is Lomax: shape' rate'^shape' / (rate' + x)^(shape' + 1).
-    """
-    out[0] = math.log(shape + s) - math.log(rate + t)
-    out[1] = shape + s + 1.0
-    out[2] = 1.0 / (rate + t)
-    out[3] = 0.0
-
-
-@inlined
-def left_out_coefficients(shape: float, rate: float, s: float, t: float, out: Array) -> None:
-    """Write c of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, to `out` (4,).
-
-    A(tau') - A(tau' - T(x)) with A = ln Gamma(shape) - shape ln rate; `left_out_value` is the same.
-    """
-    rest_shape = max(shape + s - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
-    out[0] = math.log(rest_shape) - math.log(rate + t)
-    out[1] = rest_shape
-    out[2] = 1.0 / (rate + t)
-    out[3] = 0.0
+    shape, rate = prior[0] + sums[0], prior[1] + sums[1]
+    most = sums[0] if sums[1] >= 1.0 else -1.0
+    here, after = math.log(rate), math.log(rate + 1.0)
+    before = math.log(rate - 1.0) if sums[1] >= 1.0 else 0.0
+    fill_ratios(1.0, shape, 1.0, 1.0, 0.0, math.inf, counts, n_levels, numbers, rests)
+    fill_ratios(1.0, shape - 1.0, -1.0, 1.0, 0.0, most, counts, n_levels, left_numbers, left_rests)
+    for level in range(n_levels):
+        u = counts[2 * level]
+        rests[level] += log_base[level] + shape * here - (shape + u) * after
+        if u <= most:
+            left_rests[level] += log_base[level] + (shape - u) * before - shape * here
 
 
 @subkernel
-def left_out_value(shape: float, rate: float, s: float, t: float, z: float) -> float:
+def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
+    """Write what an exponential's log predictive under one cluster is made of, as a function of z = sqrt(x).
+
+    The predictive is Lomax: shape' rate'^shape' / (rate' + x)^(shape' + 1).
+
+    Parameters
+    ----------
+    prior, sums : float64 (2,)
+    out : float64, modified in place
+        c0 .. c3 of c0 - c1 ln(1 + c2 (z - c3)^2), `stride` apart.
+    stride : int
+    left : float64, modified in place
+        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, `left_stride` apart:
+        A(tau') - A(tau' - T(x)) with A = ln Gamma(shape) - shape ln rate. `left_out_value` is the same.
+    left_stride : int
+    """
+    shape, rate = prior[0] + sums[0], prior[1] + sums[1]
+    log_rate = math.log(rate)
+    out[0] = math.log(shape) - log_rate
+    out[stride] = shape + 1.0
+    out[2 * stride] = 1.0 / rate
+    out[3 * stride] = 0.0
+    rest_shape = max(shape - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    left[0] = math.log(rest_shape) - log_rate
+    left[left_stride] = rest_shape
+    left[2 * left_stride] = 1.0 / rate
+    left[3 * left_stride] = 0.0
+
+
+@subkernel
+def left_out_value(prior: Array, sums: Array, z: float) -> float:
     """Return the log predictive of the exponential value x = z^2 under its own cluster without it.
 
     What is left of the rate is a sum of values without one of them, and may fall below 0 by rounding alone.
     """
     x = z * z
-    rest_shape = shape + s - 1.0
-    rest_rate = rate + max(t - x, 0.0)
+    rest_shape: float = prior[0] + sums[0] - 1.0
+    rest_rate: float = prior[1] + max(sums[1] - x, 0.0)
     return math.log(rest_shape) - math.log(rest_rate) - (rest_shape + 1.0) * math.log1p(x / rest_rate)

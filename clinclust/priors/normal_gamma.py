@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from clinclust.compiled import inlined, subkernel
+from clinclust.compiled import subkernel
 
 __all__ = [
     "NAMES",
@@ -65,13 +65,23 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 @subkernel
-def log_marginal(mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float) -> float:
+def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
+    _, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
+    after = math.lgamma(shape) - shape * math.log(rate) - 0.5 * math.log(kappa)
+    before: float = math.lgamma(prior[2]) - prior[2] * math.log(prior[3]) - 0.5 * math.log(prior[1])
+    return after - before
+
+
+@subkernel
+def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[float, float, float, float]:
+    """Return what `posterior` returns, for kernels."""
+    mean, kappa = prior[0], prior[1]
     average = total / n if n > 0.0 else 0.0
     scatter = max(squares - total * average, 0.0)
-    rate_n = rate + 0.5 * scatter + 0.5 * kappa * n * (average - mean) ** 2 / (kappa + n)
-    after = math.lgamma(shape + 0.5 * n) - (shape + 0.5 * n) * math.log(rate_n) - 0.5 * math.log(kappa + n)
-    return after - (math.lgamma(shape) - shape * math.log(rate) - 0.5 * math.log(kappa))
+    apart = average - mean
+    rate = prior[3] + 0.5 * scatter + 0.5 * kappa * n * apart * apart / (kappa + n)
+    return (kappa * mean + total) / (kappa + n), kappa + n, prior[2] + 0.5 * n, rate
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
@@ -107,80 +117,34 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     )
 
 
-@inlined
-def _student(
-    mean: float,
-    kappa: float,
-    shape: float,
-    rate: float,
-    n: float,
-    total: float,
-    squares: float,
-    gamma_ratio: float,
-    out: Array,
-) -> None:
-    average = total / n if n > 0.0 else 0.0
-    scatter = max(squares - total * average, 0.0)
-    kappa_n = kappa + n
-    rate_n = rate + 0.5 * scatter + 0.5 * kappa * n * (average - mean) ** 2 / kappa_n
-    precision = kappa_n / (2.0 * rate_n * (kappa_n + 1.0))
-    out[0] = gamma_ratio + 0.5 * math.log(precision / math.pi)
-    out[1] = shape + 0.5 * n + 0.5
-    out[2] = precision
-    out[3] = (kappa * mean + total) / kappa_n
+@subkernel
+def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
+    """Write what a Gaussian feature's log predictives under one cluster are made of.
 
-
-@inlined
-def coefficients(
-    mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float, out: Array
-) -> None:
-    """Write c of one Gaussian feature's log predictive c0 - c1 log1p(c2 (z - c3)^2) under one cluster to `out` (4,).
-
-    It is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11).
+    It is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11). Without z the
+    rate falls by kappa' (z - mean')^2 / (2 (kappa' - 1)); `left_out_value` is the same, computed from sums without z,
+    and right even where hardly anything is left of the rate. The arguments are those of
+    `clinclust.priors.gamma.coefficients`, with prior float64 (4,) and sums float64 (3,), and A = ln Gamma(shape)
+    - shape ln rate - ln(kappa) / 2.
     """
-    shape_n = shape + 0.5 * n
-    _student(mean, kappa, shape, rate, n, total, squares, math.lgamma(shape_n + 0.5) - math.lgamma(shape_n), out)
-
-
-@inlined
-def left_out_coefficients(
-    mean: float, kappa: float, shape: float, rate: float, n: float, total: float, squares: float, out: Array
-) -> None:
-    """Write c of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, to `out` (4,).
-
-    A(tau') - A(tau' - T(z)) with A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2: without z the rate falls by
-    kappa' (z - mean')^2 / (2 (kappa' - 1)). `left_out_value` is the same, computed from sums without z, and right
-    even where hardly anything is left of the rate.
-    """
-    shape_n = shape + 0.5 * n
-    kappa_n = kappa + n
-    _student(mean, kappa, shape, rate, n, total, squares, 0.0, out)
-    # out[2] = kappa' / (2 rate' (kappa' + 1))
-    rate_n = kappa_n / (2.0 * out[2] * (kappa_n + 1.0))
-    left = max(kappa_n - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
-    out[0] = math.lgamma(shape_n) - math.lgamma(max(shape_n - 0.5, 1e-300)) - 0.5 * math.log(2.0 * math.pi * rate_n)
-    out[0] += 0.5 * math.log(left / kappa_n)
-    out[1] = shape_n - 0.5
-    out[2] = 0.5 * kappa_n / (left * rate_n)
+    mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
+    precision = kappa / (2.0 * rate * (kappa + 1.0))
+    gamma = math.lgamma(shape)
+    out[0] = math.lgamma(shape + 0.5) - gamma + 0.5 * math.log(precision / math.pi)
+    out[stride] = shape + 0.5
+    out[2 * stride] = precision
+    out[3 * stride] = mean
+    rest = max(kappa - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    left[0] = gamma - math.lgamma(max(shape - 0.5, 1e-300)) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
+    left[left_stride] = shape - 0.5
+    left[2 * left_stride] = 0.5 * kappa / (rest * rate)
+    left[3 * left_stride] = mean
 
 
 @subkernel
-def left_out_value(
-    mean: float,
-    kappa: float,
-    shape: float,
-    rate: float,
-    n: float,
-    total: float,
-    squares: float,
-    z: float,
-    work: Array,
-) -> float:
-    """Return the log predictive of the standardised value z under its own cluster without it.
-
-    `work` is float64 (4,), overwritten.
-    """
-    shape_n = shape + 0.5 * n
-    gamma_ratio = math.lgamma(shape_n) - math.lgamma(shape_n - 0.5)
-    _student(mean, kappa, shape, rate, n - 1.0, total - z, squares - z * z, gamma_ratio, work)
-    return float(work[0] - work[1] * math.log1p(work[2] * (z - work[3]) ** 2))
+def left_out_value(prior: Array, sums: Array, z: float) -> float:
+    """Return the log predictive of the standardised value z under its own cluster without it."""
+    mean, kappa, shape, rate = _posterior(prior, sums[0] - 1.0, sums[1] - z, sums[2] - z * z)
+    precision = kappa / (2.0 * rate * (kappa + 1.0))
+    log_density = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(precision / math.pi)
+    return log_density - (shape + 0.5) * math.log1p(precision * (z - mean) * (z - mean))

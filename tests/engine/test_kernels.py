@@ -1,5 +1,10 @@
 """The compiled kernels against the plain definition: a score is the change of the joint."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
@@ -9,7 +14,7 @@ from clinclust.engine.partition import new_partition
 from clinclust.engine.posterior import leave_one_out_scores, partition_of
 from clinclust.engine.problem import pose
 from clinclust.engine.split_merge import merge_gains
-from clinclust.engine.sweep import score_all, sweep
+from clinclust.engine.sweep import make_moves, write_scores
 
 
 def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
@@ -32,7 +37,7 @@ def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, disco
     labels[:2] = 4, 5  # two subjects alone
     partition = partition_of(problem, labels)
     scores = np.zeros((30, 7))
-    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
     here = _joint(problem, labels)
     for i in range(30):
         alone = (labels == labels[i]).sum() == 1
@@ -76,15 +81,15 @@ def test_moving_there_and_back_restores_everything(likelihood):
     labels = np.arange(30) % 3
     before = partition_of(problem, labels)
     nobody = np.zeros(0, dtype=np.int64)
-    sweep(arrays, model, before, nobody, 0, 0.0, False)
+    make_moves(arrays, model, before, nobody, 0, minimum_gain=0.0)
     moved = partition_of(problem, labels)
     everyone = np.arange(30)
-    while sweep(arrays, model, moved, everyone, 0, 1e-9, False)[1]:
+    while make_moves(arrays, model, moved, everyone, 0, minimum_gain=1e-9)[1]:
         pass
     assert (moved.labels != labels).any()
     # What the moves left behind must be what the labels alone say.
     fresh = new_partition(arrays, moved.labels)
-    sweep(arrays, model, fresh, nobody, 0, 0.0, False)
+    make_moves(arrays, model, fresh, nobody, 0, minimum_gain=0.0)
     k = int(fresh.n_clusters[0])
     assert k == moved.n_clusters[0]
     for name in ("sizes", "log_weights", "statistics"):
@@ -93,6 +98,23 @@ def test_moving_there_and_back_restores_everything(likelihood):
     for name in ("left_out", "left_out_coefficients", "spread"):
         np.testing.assert_allclose(getattr(moved, name)[:k], getattr(fresh, name)[:k], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(moved.coefficients[..., :k], fresh.coefficients[..., :k], rtol=1e-9, atol=1e-9)
+
+
+_CHECKED = """
+from cohorts import LIKELIHOODS, mixed_cohort
+from clinclust import MAPDP
+from clinclust.engine import large
+large.LARGE, large.N_SAMPLED = 100, 60
+for n, kinds in ((70, LIKELIHOODS * 2), (150, LIKELIHOODS), (40, ("bernoulli",)), (40, ("gaussian",))):
+    frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
+    model = MAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
+    model.predict_proba(frame)
+"""
+
+
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    checks = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", _CHECKED], env=os.environ | checks, check=True, timeout=300)
 
 
 def test_running_out_of_room_changes_nothing_that_is_found():
@@ -108,7 +130,7 @@ def test_running_out_of_room_changes_nothing_that_is_found():
         while moves:
             position = moves = 0
             while position < 60:
-                position, made = sweep(arrays, model, partition, order, position, 1e-9, False)
+                position, made = make_moves(arrays, model, partition, order, position, minimum_gain=1e-9)
                 moves += made
                 if position < 60:
                     partition = grow(arrays, partition)

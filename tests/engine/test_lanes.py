@@ -18,6 +18,11 @@ def _rows(scores, first, table, codes, start, count):
 
 
 @njit
+def _sum_of_rows(table, codes, start, count):
+    return lanes.sum_rows(table, codes, start, count)
+
+
+@njit
 def _terms(scores, first, coefficients, column, z):
     lanes.add_log_terms(scores, first, coefficients, column, coefficients.shape[2], z)
 
@@ -59,6 +64,13 @@ def test_rows_add_up(first, count):
     expected[first : first + 8] += table[codes[1, :count], first : first + 8].sum(axis=0)
     _rows(scores, first, table, codes, 20, count)
     np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 9, 20])
+def test_entries_are_summed(count):
+    rng = np.random.default_rng(count)
+    table, codes = rng.normal(size=30), rng.integers(30, size=(3, 20)).astype(np.int32)
+    assert _sum_of_rows(table, codes, 20, count) == pytest.approx(table[codes[1, :count]].sum(), abs=1e-14)
 
 
 def test_log_terms_of_one_value():

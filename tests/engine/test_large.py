@@ -15,7 +15,7 @@ from clinclust.engine.partition import new_partition
 from clinclust.engine.posterior import leave_one_out_scores
 from clinclust.engine.problem import pose
 from clinclust.engine.settle import minimum_gain, settle
-from clinclust.engine.sweep import score_all
+from clinclust.engine.sweep import write_scores
 
 
 def _problem(seed, n, **options):
@@ -35,7 +35,7 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
     labels = np.random.default_rng(seed).integers(10, size=300)
     partition = new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
-    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
     found = scan.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
     np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
     np.testing.assert_array_equal(found.candidates, np.flatnonzero(found.labels != labels))

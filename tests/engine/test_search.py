@@ -18,7 +18,7 @@ from clinclust.engine.restarts import run_restarts
 from clinclust.engine.seeding import bisected, seated
 from clinclust.engine.split_merge import merge_all
 from clinclust.engine.starts import search_starts
-from clinclust.engine.sweep import score_all
+from clinclust.engine.sweep import write_scores
 from clinclust.schema import schema_for_array
 
 
@@ -75,7 +75,7 @@ def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     labels = model.labels_[problem.cohort.order]
     scores = np.zeros((150, model.n_clusters_ + 1))
     partition = new_partition(problem.cohort.arrays, labels)
-    score_all(problem.cohort.arrays, problem.model, partition, True, scores)
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
     assert (scores.max(axis=1) - scores[np.arange(150), labels] < 1e-6).all()
 
 
