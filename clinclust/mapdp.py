@@ -262,6 +262,7 @@ class MAPDP:
         from clinclust.engine.announcement import announcing_compilation
         from clinclust.engine.problem import pose
         from clinclust.fitted import fitted_attributes
+        from clinclust.schema.informative import warn_of_uninformative
         from clinclust.search import search
         from clinclust.tuning import first_concentration, named_hyperparameters_of
 
@@ -272,6 +273,7 @@ class MAPDP:
         stated, concentration = named_hyperparameters_of(self.hyperparameters), first_concentration(self.concentration)
         coarsening = 1.0 if isinstance(self.coarsening, str) else self.coarsening
         problem = pose(frame, schema, stated, concentration, self.discount, coarsening)
+        warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
         seed = seed_of(self.random_state)
         with announcing_compilation(), self._progress() as finished:
             result = search(problem, seed, self.get_params(), finished)
@@ -419,7 +421,7 @@ class MAPDP:
                 )
             else:
                 schema = schema_for_array(_table(X))
-        return schema.validate(_named(X, schema.names)), schema
+        return schema.validate(_named(X, schema.names), warn=False), schema
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[Restart], object]]:

@@ -10,7 +10,7 @@ in that order, so that sorting the table differently cannot change what is found
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -40,6 +40,8 @@ CONTINUOUS = ("exponential", "gaussian")
 """Likelihoods whose values have no table of levels."""
 _FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
 N_TABLE_FAMILIES = 3
+_HASHED_AT_ONCE = 1_000_000
+"""Values; to hash a few at a time takes longer, to hash all of them memory."""
 _FARTHEST = 1e140
 """Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
 
@@ -234,15 +236,23 @@ def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int64]:
     return np.where(missing, 0, first + places)
 
 
-def canonical_order(values: dict[str, Array]) -> NDArray[np.int64]:
+def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
     """Return the rows sorted by a hash of their values, which no reordering of the table can change.
 
-    Only subjects with the same values in every feature keep the order of the table among themselves.
+    Only subjects with the same values in every feature keep the order of the table among themselves. The hash is that
+    of `pandas.util.hash_pandas_object`, of many columns at once.
     """
-    import pandas as pd
+    from pandas.util import hash_array
 
-    frame = pd.DataFrame(values, copy=False)
-    keys = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    keys = np.full(columns[0].size, 0x345678, dtype=np.uint64)
+    at_once = max(1, _HASHED_AT_ONCE // keys.size)
+    factor = 1_000_003
+    for first in range(0, len(columns), at_once):
+        some = np.concatenate(columns[first : first + at_once])
+        for place, hashes in enumerate(hash_array(some).reshape(-1, keys.size), first):
+            keys ^= hashes
+            keys *= np.uint64(factor)
+            factor += 82_520 + 2 * (len(columns) - place)
     return np.argsort(keys, kind="stable")
 
 

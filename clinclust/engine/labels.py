@@ -12,8 +12,12 @@ Labels = NDArray[np.int64]
 
 def compact(labels: NDArray[np.generic]) -> Labels:
     """Rename clusters 0 .. K - 1 in the order in which they first appear, so that equal partitions look equal."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return _rank(np.argsort(first))[inverse]
+    if not 0 <= labels.min() <= labels.max() < labels.size:
+        labels = np.unique(labels, return_inverse=True)[1]
+    labels = labels.astype(np.intp)
+    first = np.full(int(labels.max()) + 1, labels.size)
+    first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # of several, the last to be written is the first
+    return np.asarray(_rank(np.argsort(first, kind="stable"))[labels], dtype=np.int64)
 
 
 def by_decreasing_size(labels: Labels) -> Labels:

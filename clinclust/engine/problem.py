@@ -19,7 +19,7 @@ from clinclust.engine.hyperparameters import (
 from clinclust.engine.model import Model
 from clinclust.engine.objective import log_marginals
 from clinclust.engine.partition import new_partition
-from clinclust.schema.informative import kept_out
+from clinclust.schema.informative import uninformative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,15 +94,14 @@ def pose(
     ValueError
         If no feature is left to cluster on, or the hyperparameters cannot be used.
     """
-    excluded = kept_out(frame, schema)
+    values = model_values(frame, schema.clustered)
+    excluded = uninformative(values)
     features = tuple(feature for feature in schema.clustered if feature.name not in excluded)
     if not features:
-        raise ValueError(
-            "No feature is left to cluster on: the schema has none with role cluster, or each is constant or empty"
-        )
+        found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
+        raise ValueError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
-    values = model_values(frame, features)
-    order = canonical_order(values)
+    order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
     # put into the canonical order before anything is computed, the levels of discrete ones all at once afterwards.
     values = {

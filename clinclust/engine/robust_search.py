@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.attempts import Attempts
 from clinclust.engine.labels import compact
 from clinclust.engine.outlying import Switches, best_elsewhere, best_switches, set_aside
 from clinclust.engine.restarts import run_restarts
@@ -156,7 +157,7 @@ def raise_in_turns(
         if not look_back:
             return restart, aside
         look_back = False
-        whole = search_from(problem, _from(restart.labels, start), max_sweeps, Event(), set())
+        whole = search_from(problem, _from(restart.labels, start), max_sweeps, Event(), Attempts())
         again, joint = best_switches(problem, whole.labels, nothing_aside(problem), share)
         trace = np.append(restart.trace, joint)
         other, switches = _dissolved(
@@ -178,7 +179,7 @@ def _from(labels: Labels, start: Start) -> Start:
 
 def _searched_on(kept: Problem, restart: Restart, start: Start, max_sweeps: int) -> Restart:
     """Search on from a restart's partition, among the values that are kept."""
-    found = search_from(kept, _from(restart.labels, start), max_sweeps, Event(), set())
+    found = search_from(kept, _from(restart.labels, start), max_sweeps, Event(), Attempts())
     return replace(
         found,
         start=restart.start,

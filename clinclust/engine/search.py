@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.attempts import Attempts
 from clinclust.engine.labels import compact
 from clinclust.engine.seeding import bisected, seated
 from clinclust.engine.settle import Settled, hasten, minimum_gain, settle
@@ -45,7 +46,7 @@ class Restart:
     """(D,) features that differ between the clusters; None = all, as nothing was selected."""
 
 
-def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, hopeless: set[bytes]) -> Restart:
+def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, attempts: Attempts) -> Restart:
     """Search from one start until no move of a subject or of a whole cluster raises the joint.
 
     A start that ignores sizes (the paper's) only settles.
@@ -56,9 +57,9 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
     start : Start
     max_sweeps : int
     cancelled : threading.Event
-    hopeless : set of bytes, modified in place
-        Groups of clusters that could not be divided with profit. Restarts share it: most end at the same
-        partition, and what comes of a group depends on the group alone, not on who asks first.
+    attempts : Attempts
+        Groups of clusters that were divided anew. Restarts share it: most end at the same partition, and what comes
+        of a group depends on the group alone, not on who asks first.
     """
     began = time.perf_counter()
     labels = _first_labels(problem, start)
@@ -69,7 +70,7 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
         if gains.max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, gains, start.seed, hopeless, cancelled)
+            changed = _divided(problem, found, gains, start.seed, attempts, cancelled)
         if changed is None:
             break
         found = settle(problem, changed, start.order, max_sweeps, cancelled)
@@ -107,27 +108,52 @@ def _divided(
     found: Settled,
     gains: Array,
     seed: np.random.SeedSequence,
-    hopeless: set[bytes],
+    attempts: Attempts,
     cancelled: Event,
 ) -> Labels | None:
     """Return labels with a group of clusters divided anew, the first that raises the joint; None if none does."""
     labels = found.partition.labels
+    candidates = []
     for group in _groups(gains):
         members = np.flatnonzero(np.isin(labels, group))
-        division = compact(labels[members])
-        part = problem.restricted_to(members, int(labels.max()) + 1 - len(group))
-        digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
-        digest.update(np.float64(part.model.concentration).tobytes())
-        key = digest.digest()
-        if members.size < 2 or key in hopeless or cancelled.is_set():
-            continue
-        # All restarts have the entropy of the same seed, so this generator is that of the group.
-        rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
-        gain, division = resettle(part, division, rng, cancelled)
-        if gain > minimum_gain(problem):
+        if members.size > 1:
+            key, divide = _division(problem, labels, group, members, seed, cancelled)
+            candidates.append((members, key, divide))
+            division = attempts.outcome(key, divide, wait=False)
+            if cancelled.is_set() or (division is not None and division.size):
+                break
+    # Other searches may be at some of these; which comes first must not depend on who is faster.
+    for members, key, divide in candidates:
+        division = attempts.outcome(key, divide, wait=True)
+        if division is not None and division.size:
             divided = labels.copy()
             divided[members] = division + labels.max() + 1
             return compact(divided)
-        if not cancelled.is_set():
-            hopeless.add(key)
     return None
+
+
+def _division(
+    problem: Problem,
+    labels: Labels,
+    group: list[int],
+    members: Labels,
+    seed: np.random.SeedSequence,
+    cancelled: Event,
+) -> tuple[bytes, Callable[[], Labels | None]]:
+    """Return the key and the making of the attempt (`Attempts`) to divide some clusters anew."""
+    division = compact(labels[members])
+    n_others = int(labels.max()) + 1 - len(group)
+    digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
+    digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
+    key = digest.digest()
+
+    def make() -> Labels | None:
+        part = problem.restricted_to(members, n_others)
+        # All restarts have the entropy of the same seed, so this generator is that of the group.
+        rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
+        gain, found = resettle(part, division, rng, cancelled)
+        if cancelled.is_set():
+            return None
+        return found if gain > minimum_gain(problem) else found[:0]
+
+    return key, make

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
+from clinclust.engine.attempts import Attempts
 from clinclust.engine.dependence import mutual_dependence
 from clinclust.engine.objective import feature_relevance
 from clinclust.engine.partition import new_partition
@@ -154,10 +155,10 @@ class SelectingSearch:
 
     def __init__(self) -> None:
         # Clusters that cannot be divided with profit on some features may well be divided on others.
-        self._hopeless: dict[bytes, set[bytes]] = {}
+        self._attempts: dict[bytes, Attempts] = {}
 
     def __call__(
-        self, problem: Problem, start: Start, max_sweeps: int, cancelled: Event, hopeless: set[bytes]
+        self, problem: Problem, start: Start, max_sweeps: int, cancelled: Event, attempts: Attempts
     ) -> Restart:
         """Search the partition and select features by turns, until neither raises the joint."""
         began = time.perf_counter()
@@ -165,7 +166,7 @@ class SelectingSearch:
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
         traces: list[Array] = []
         while True:
-            shared = self._hopeless.setdefault(included.tobytes(), set())
+            shared = self._attempts.setdefault(included.tobytes(), Attempts())
             found = search_from(problem.with_features(included), start, max_sweeps, cancelled, shared)
             log_prior = log_inclusion(int(included.sum()), included.size)
             traces.append(found.trace + log_prior)

@@ -80,7 +80,7 @@ def settle(
     return Settled(partition, trace, converged)
 
 
-def hasten(problem: Problem, labels: Labels, n_rounds: int = 8) -> Labels:
+def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     """Move everybody at once to the best cluster, a few times, as K-means does; return labels 0 .. K - 1.
 
     The joint may fall on the way. From a random partition, where nearly everybody moves, this costs a tenth of a

@@ -96,6 +96,13 @@ def level_predictives(
     work : float64 (4 (FEW + 1),), overwritten
     """
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
+    if counts[0] == 0.0 and n_levels == 2:  # a single trial, by far the most frequent
+        above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
+        numbers[0], numbers[1] = b * above, a * above
+        left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
+        left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
+        rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
+        return
     if counts[0] == 1.0:
         # a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1)
         total, failures, most = a + b, flat(counts, 1), t if s >= 1.0 else -1.0

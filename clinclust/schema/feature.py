@@ -139,7 +139,7 @@ class Feature(BaseModel):
         if self.likelihood is None:
             raise ValueError(f"{self.name} has no likelihood (role {self.role}), so it has no scores")
         if self.levels is not None:
-            codes = column.cat.codes.to_numpy(dtype=np.float64)
+            codes = np.asarray(column.array.codes, dtype=np.float64)  # column.cat would be slower
             return np.where(codes < 0, np.nan, codes)
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.errors import CohortWarning
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["kept_out"]
+__all__ = ["kept_out", "uninformative", "warn_of_uninformative"]
+
+_NO_VALUE = "no observed value"
+_NAMES_WARNED_OF = 20
 
 
 def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
@@ -22,12 +32,32 @@ def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
     schema : FeatureSchema
         The schema that validated it.
     """
+    return uninformative({feature.name: feature.scores(frame[feature.name]) for feature in schema.clustered})
+
+
+def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
+    """Return the columns, each float64 (N,) with NaN where missing, that cannot tell subjects apart, and why."""
     reasons = {}
-    for feature in schema.clustered:
-        scores = feature.scores(frame[feature.name])
-        observed = scores[scores == scores]  # NaN differs from itself
+    for name, column in columns.items():
+        observed = column[column == column]  # NaN differs from itself
         if observed.size == 0:
-            reasons[feature.name] = "no observed value"
+            reasons[name] = _NO_VALUE
         elif (observed == observed[0]).all():
-            reasons[feature.name] = "the same value in every subject observed"
+            reasons[name] = "the same value in every subject observed"
     return reasons
+
+
+def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:
+    """Issue one CohortWarning that names the columns and the reasons, if there are any."""
+    if n_subjects == 1:  # one subject alone: every column is constant, which says nothing
+        reasons = {name: reason for name, reason in reasons.items() if reason == _NO_VALUE}
+    if not reasons:
+        return
+    listed = [f"{name} ({reason})" for name, reason in reasons.items()]
+    more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
+    warnings.warn(
+        f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering: "
+        f"{', '.join(listed[:_NAMES_WARNED_OF])}{more}",
+        CohortWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -13,9 +13,10 @@ from clinclust.schema.cell_text import canonical_text, number_of, numbers_of
 from clinclust.schema.expectations import Kind, holds_whole_numbers, limits, transform_limit
 from clinclust.schema.feature import Feature
 
-__all__ = ["ID_DTYPE", "Reading", "TextCells", "read_column", "text_cells"]
+__all__ = ["ID_DTYPE", "Reading", "TextCells", "dtype_of_numbers", "numbers_in", "read_column", "text_cells"]
 
 ID_DTYPE = pd.StringDtype(na_value=np.nan)  # what pandas 3 calls "str"
+_WHOLE_DTYPE = pd.Int64Dtype()
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,14 @@ def _read_levels(
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
+    values, faults = numbers_in(feature, missing_codes, column)
+    return Reading(_typed(feature, values, column), faults)
+
+
+def numbers_in(
+    feature: Feature, missing_codes: tuple[str, ...], column: pd.Series
+) -> tuple[NDArray[np.float64], dict[Kind, NDArray[np.bool_]]]:
+    """Return the sound numbers of a column of numbers, NaN elsewhere, and the faults: see `Reading`."""
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
     if _is_numeric(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -159,7 +168,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
     faults["number"] = unreadable
     at_fault = np.logical_or.reduce(list(faults.values()))
     values = np.where(missing | at_fault, np.nan, numbers)
-    return Reading(_typed(feature, values, column), _only_present(faults))
+    return values, _only_present(faults)
 
 
 def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool:
@@ -182,8 +191,13 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
     return faults
 
 
+def dtype_of_numbers(feature: Feature) -> pd.Int64Dtype | np.dtype[np.float64]:
+    """Return the type of a validated column of numbers."""
+    return _WHOLE_DTYPE if holds_whole_numbers(feature) else np.dtype(np.float64)
+
+
 def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
-    if not holds_whole_numbers(feature):
+    if dtype_of_numbers(feature) != _WHOLE_DTYPE:
         return pd.Series(values, index=column.index, name=column.name)
     absent = np.isnan(values)
     whole = np.where(absent, 0, values).astype(np.int64)

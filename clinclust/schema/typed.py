@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from clinclust.schema.reading import ID_DTYPE, read_column
+from clinclust.schema.reading import ID_DTYPE, dtype_of_numbers, numbers_in, read_column
 
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
@@ -32,7 +33,11 @@ def is_validated(schema: FeatureSchema, frame: pd.DataFrame) -> bool:
     identifiers = [feature.name for feature in schema.ids]
     if identifiers and frame.duplicated(subset=identifiers).any():
         return False
-    return all(_is_typed(feature, schema.missing_codes_of(feature), frame[feature.name]) for feature in expected)
+    columns = (column for _, column in frame.items())
+    return all(
+        _is_typed(feature, schema.missing_codes_of(feature), column)
+        for feature, column in zip(expected, columns, strict=True)
+    )
 
 
 def _asks_for_more(extras: PanderaExtras) -> bool:
@@ -44,16 +49,17 @@ def _is_typed(feature: Feature, missing_codes: tuple[str, ...], column: pd.Serie
         return False
     if feature.levels is not None and feature.role != "id":
         return _has_levels(feature, feature.levels, column)
-    reading = read_column(feature, missing_codes, column)
-    if reading.faults or reading.typed.dtype != column.dtype:
-        return False
     if feature.role == "id":
-        return bool(reading.typed.equals(column))
-    return int(reading.typed.isna().sum()) == int(column.isna().sum())
+        reading = read_column(feature, missing_codes, column)
+        return not reading.faults and bool(reading.typed.equals(column))
+    if column.dtype != dtype_of_numbers(feature):
+        return False
+    numbers, faults = numbers_in(feature, missing_codes, column)
+    return not faults and int(np.isnan(numbers).sum()) == int(column.isna().to_numpy().sum())
 
 
 def _has_levels(feature: Feature, levels: tuple[str, ...], column: pd.Series) -> bool:
     dtype = column.dtype
-    if not isinstance(dtype, pd.CategoricalDtype) or list(dtype.categories) != list(levels):
+    if not isinstance(dtype, pd.CategoricalDtype) or dtype.categories.tolist() != list(levels):
         return False
     return dtype.ordered == (feature.likelihood != "categorical") and not (feature.complete and column.isna().any())

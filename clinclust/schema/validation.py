@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from clinclust.errors import CohortError, CohortWarning
+from clinclust.errors import CohortError
 from clinclust.schema.failures import (
     Failure,
     column_failures,
@@ -15,7 +14,7 @@ from clinclust.schema.failures import (
     failures_frame,
     user_check_failure,
 )
-from clinclust.schema.informative import kept_out
+from clinclust.schema.informative import kept_out, warn_of_uninformative
 from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.typed import is_validated
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
 
 __all__ = ["refuse_unusable", "validate"]
-
-_NAMES_WARNED_OF = 20
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
@@ -34,7 +31,7 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
     refuse_unusable(frame)
     typed = frame.copy(deep=False) if is_validated(schema, frame) else _validated(schema, frame)
     if warn:
-        _warn_of_uninformative(typed, schema)
+        warn_of_uninformative(kept_out(typed, schema), len(typed), stacklevel=3)
     return typed
 
 
@@ -134,19 +131,3 @@ def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[
         if kind is None and name not in unsound and not (name is None and unsound):
             failures.append(user_check_failure(name, error, table))
     return failures or [user_check_failure(name, error, table) for name, _, error in found]
-
-
-def _warn_of_uninformative(typed: pd.DataFrame, schema: FeatureSchema) -> None:
-    reasons = kept_out(typed, schema)
-    if len(typed) == 1:  # one subject alone: every column is constant, which says nothing
-        reasons = {name: reason for name, reason in reasons.items() if typed[name].isna().all()}
-    if not reasons:
-        return
-    listed = [f"{name} ({reason})" for name, reason in reasons.items()]
-    more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
-    warnings.warn(
-        f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering: "
-        f"{', '.join(listed[:_NAMES_WARNED_OF])}{more}",
-        CohortWarning,
-        stacklevel=4,
-    )
