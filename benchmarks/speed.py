@@ -1,8 +1,8 @@
 """Time and memory of the default fit, which finds the number of subtypes, beside methods that are given it.
 
     python -m venv --system-site-packages peers && peers/bin/pip install stepmix kmodes
-    peers/bin/python benchmarks/speed.py                        # RESULTS.md: about half an hour
-    peers/bin/python benchmarks/speed.py --sizes 5000 50000     # sooner
+    peers/bin/python benchmarks/speed.py                                   # RESULTS.md: about half an hour
+    peers/bin/python benchmarks/speed.py --sizes 5000 --grow --widen       # sooner
 
 The cohorts are those of `peer_cohorts`, so far apart that an oracle reaches an adjusted Rand index of .995. Each run
 has a process of its own, which reads the table, warms up (imports, compilation) on 300 subjects, and is timed from the
@@ -20,6 +20,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -31,11 +32,14 @@ from peer_cohorts import WEIGHTS, PeerCohort, peer_cohort
 from peers import kprototypes, stepmix
 from sklearn.metrics import adjusted_rand_score
 
-from clinclust import MAPDP
+from clinclust import MAPDP, Feature, FeatureSchema
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 ORACLE = 0.995
 K = WEIGHTS.size
+N_FEATURES = 50
+WIDENED = 100_000
+"""Subjects of the cohorts with more or fewer features."""
 OURS = "clinclust, K unknown"
 REFERENCE = "KMeans, 1 start"
 
@@ -92,13 +96,33 @@ CONTESTANTS: dict[str, tuple[str, int, Callable[[PeerCohort], Prepared]]] = {
 }
 
 
-def in_child(pipe: Connection, name: str, n_subjects: int, seed: int) -> None:
+def widened(cohort: PeerCohort, n_features: int, seed: int) -> PeerCohort:
+    """Return a cohort with that many features: the first ones, or copies of all, each shuffled within the subtypes."""
+    rng = np.random.default_rng(seed)
+    order, place = np.argsort(cohort.groups, kind="stable"), np.arange(cohort.groups.size)
+    columns, features = {}, []
+    for index in range(n_features):
+        feature = cohort.schema.features[index % len(cohort.schema.features)]
+        column = cohort.frame[feature.name]
+        if index >= len(cohort.schema.features):
+            shuffled = order[np.lexsort((rng.random(order.size), cohort.groups[order]))]
+            place[order] = shuffled
+            column = column.iloc[place].set_axis(cohort.frame.index)
+        name = f"{feature.name}_{index}"
+        columns[name] = column
+        features.append(Feature(**{**feature.content(), "name": name}))
+    return replace(cohort, frame=pd.DataFrame(columns), schema=FeatureSchema(features))
+
+
+def in_child(pipe: Connection, name: str, n_subjects: int, n_features: int, seed: int) -> None:
     """Run one contestant and send what came of it."""
     warnings.simplefilter("ignore")
     prepare = CONTESTANTS[name][2]
     warm_up, _ = prepare(peer_cohort(300, seed, oracle_ari=ORACLE))
     warm_up()
     cohort = peer_cohort(n_subjects, seed, oracle_ari=ORACLE)
+    if n_features != N_FEATURES:
+        cohort = widened(cohort, n_features, seed)
     run, labels_of = prepare(cohort)
     before = _resident()
     began, worked = time.perf_counter(), time.process_time()
@@ -117,46 +141,60 @@ def in_child(pipe: Connection, name: str, n_subjects: int, seed: int) -> None:
 
 
 def _resident() -> float:
-    """Return the megabytes this process has in memory now."""
+    """Return the megabytes this process has in memory now, which becomes its peak so far where Linux allows."""
+    Path("/proc/self/clear_refs").write_text("5")
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 
 
 def measure(sizes: list[int], n_turns: int, timeout: float) -> pd.DataFrame:
     """Run all contestants in turn."""
-    context = multiprocessing.get_context("spawn")
     rows = []
     for n_subjects in sizes:
         for turn in range(n_turns):
             for name, (module, at_most, _) in CONTESTANTS.items():
                 if n_subjects > at_most or importlib.util.find_spec(module) is None:
                     continue
-                ours, theirs = context.Pipe()
-                child = context.Process(target=in_child, args=(theirs, name, n_subjects, turn))
-                child.start()
-                theirs.close()
-                try:
-                    outcome = dict(ours.recv()) if ours.poll(timeout) else {"failed": f"over {timeout:.0f} s"}
-                except EOFError:
-                    outcome = {"failed": "failed"}
-                child.kill()
-                child.join()
+                outcome = outcome_of(name, n_subjects, N_FEATURES, turn, timeout)
                 rows.append({"n_subjects": n_subjects, "turn": turn, "method": name, **outcome})
                 print(rows[-1], flush=True)
     return pd.DataFrame(rows)
 
 
-def scaling(frame: pd.DataFrame) -> list[str]:
-    """Return what time does when subjects grow in number."""
-    ours = frame[frame["method"] == OURS].groupby("n_subjects")["seconds"].median()
-    if ours.size < 2:
+def outcome_of(name: str, n_subjects: int, n_features: int, seed: int, timeout: float) -> dict[str, Any]:
+    """Run one contestant in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=in_child, args=(theirs, name, n_subjects, n_features, seed))
+    child.start()
+    theirs.close()
+    try:
+        outcome = dict(ours.recv()) if ours.poll(timeout) else {"failed": f"over {timeout:.0f} s"}
+    except EOFError:
+        outcome = {"failed": "failed"}
+    child.kill()
+    child.join()
+    return outcome
+
+
+def scaling(cells: list[tuple[int, int]], what: str, timeout: float) -> list[str]:
+    """Return how long our fit takes as subjects or features, the one that varies, grow in number."""
+    times, grown = [], []
+    for n_subjects, n_features in cells:
+        outcome = outcome_of(OURS, n_subjects, n_features, 0, timeout)
+        print(n_subjects, n_features, outcome, flush=True)
+        if "failed" not in outcome:
+            times.append(outcome["seconds"])
+            grown.append(n_subjects if what == "subjects" else n_features)
+    if len(times) < 2:
         return []
-    slope = np.polyfit(np.log(ours.index.to_numpy(dtype=np.float64)), np.log(ours.to_numpy()), 1)[0]
-    times = ", ".join(f"{n_subjects:,}: {seconds:.1f} s" for n_subjects, seconds in ours.items())
-    return [f"clinclust by number of subjects: {times}; log-log slope {slope:.2f}.", ""]
+    slope = np.polyfit(np.log(grown), np.log(times), 1)[0]
+    listed = ", ".join(f"{count:,}: {seconds:.1f} s" for count, seconds in zip(grown, times, strict=True))
+    fixed = f"{N_FEATURES} features" if what == "subjects" else f"{cells[0][0]:,} subjects"
+    return [f"By number of {what}, {fixed}: {listed}; log-log slope {slope:.2f}.", ""]
 
 
-def report(frame: pd.DataFrame) -> str:
+def report(frame: pd.DataFrame, growth: list[str]) -> str:
     """Return the Markdown page."""
     lines = [
         "# Time and memory",
@@ -167,7 +205,7 @@ def report(frame: pd.DataFrame) -> str:
         "to the process at its peak; ratios are medians of the ratios within each turn.",
         "",
     ]
-    for n_subjects, part in frame.groupby("n_subjects"):
+    for n_subjects, part in frame.groupby("n_subjects") if len(frame) else ():
         lines += [
             f"## {n_subjects:,} subjects, 50 features",
             "",
@@ -191,7 +229,8 @@ def report(frame: pd.DataFrame) -> str:
                 f"| {runs['megabytes'].median():.0f} | {clusters} | {runs['ari'].mean():.3f} |"
             )
         lines.append("")
-    lines += scaling(frame)
+    if growth:
+        lines += ["## Growth of our fit", "", *growth]
     packages = []
     for name in ("numpy", "scipy", "pandas", "numba", "scikit-learn", "stepmix", "kmodes"):
         try:
@@ -205,11 +244,16 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="*", type=int, default=[5_000, 50_000, 500_000])
+    parser.add_argument("--grow", nargs="*", type=int, default=[10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000])
+    parser.add_argument("--widen", nargs="*", type=int, default=[25, 50, 100, 200, 400])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--timeout", type=float, default=900.0, help="seconds after which a run is given up")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    text = report(measure(options.sizes, options.turns, options.timeout))
+    frame = measure(options.sizes, options.turns, options.timeout)
+    growth = scaling([(size, N_FEATURES) for size in options.grow], "subjects", options.timeout)
+    growth += scaling([(WIDENED, width) for width in options.widen], "features", options.timeout)
+    text = report(frame, growth)
     options.output.write_text(text, encoding="utf-8")
     print(text)
 

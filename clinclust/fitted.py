@@ -41,7 +41,8 @@ def fitted_attributes(result: Result, schema: FeatureSchema) -> dict[str, Any]:
     joins, evidence = merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
     encoded = [feature.name for feature in cohort.encoding.features]
-    outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
+    if result.aside.any():
+        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
     path = {"resolution_path_": path_of(result.steps, problem.model.coarsening)} if result.steps else {}
     return path | {
         "clusters_": replace(clusters_of(problem, partition, included), outlying_share=result.outlying_share),

@@ -42,6 +42,7 @@ _FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in na
 N_TABLE_FAMILIES = 3
 _HASHED_AT_ONCE = 1_000_000
 """Values; to hash a few at a time takes longer, to hash all of them memory."""
+_ROWS_AT_ONCE = 4_096
 _FARTHEST = 1e140
 """Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
 
@@ -101,8 +102,15 @@ class Encoding:
                 scales[index] = observed.std()
         return cls(ordered, centres, scales)
 
-    def encode(self, values: Mapping[str, Array]) -> tuple[CohortArrays, float]:
+    def encode(self, values: dict[str, Array], order: NDArray[np.int64] | None = None) -> tuple[CohortArrays, float]:
         """Encode columns of `model_values`.
+
+        Parameters
+        ----------
+        values : dict
+            Each column is taken out when it has been encoded, for the sake of large cohorts.
+        order : int64 (N,), optional
+            Rows into whose order the discrete columns are put; the continuous ones have it already.
 
         Returns
         -------
@@ -114,17 +122,16 @@ class Encoding:
         families = [_FAMILY[str(feature.likelihood)] for feature in self.features]
         family_stop = np.cumsum(np.bincount(families, minlength=len(_FAMILIES)), dtype=np.int64)
         n_table = int(family_stop[N_TABLE_FAMILIES - 1])
-        codes = np.zeros((n_subjects, n_table), dtype=np.int32)
+        codes: list[NDArray[np.int32]] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
         level_statistics, level_log_base = [np.zeros((1, 2))], [np.zeros(1)]
-        log_base = -float(
-            sum(np.log(s) * np.sum(~np.isnan(values[f.name])) for f, s in zip(self.features, self.scales, strict=True))
-        )
+        log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
-            column = values[feature.name]
+            column = values.pop(feature.name)
             levels = likelihood.levels(column)
             if levels is None:
+                log_base -= float(np.log(self.scales[index]) * np.sum(~np.isnan(column)))
                 column = (column - self.centres[index]) / self.scales[index]
                 log_base += float(likelihood.log_base_measure(column).sum())
                 encoded_values[:, index - n_table] = (
@@ -132,7 +139,7 @@ class Encoding:
                 )
                 continue
             rows = _rows_of(column, levels, level_start[-1])
-            codes[:, index] = rows
+            codes.append(rows if order is None else rows[order])
             level_start.append(level_start[-1] + levels.size)
             two_statistics = likelihood.statistics(levels)
             level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
@@ -140,7 +147,7 @@ class Encoding:
             counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
             log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
-            codes=codes,
+            codes=_side_by_side(codes, n_subjects),
             values=encoded_values,
             family_stop=family_stop,
             level_start=np.array(level_start, dtype=np.int64),
@@ -224,16 +231,26 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
     }
 
 
-def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int64]:
-    """Return the table row of each value, int64 (N,): 0 where missing, `first` for the first of the levels."""
+def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
+    """Return the table row of each value, int32 (N,): 0 where missing, `first` for the first of the levels."""
     missing = np.isnan(column)
     if levels.size == 0:
-        return np.zeros(column.size, dtype=np.int64)
-    if levels[0] == 0.0 and levels[-1] == levels.size - 1:  # 0, 1, 2, ...
-        places = np.where(missing, 0.0, column).astype(np.int64)
-    else:
-        places = np.searchsorted(levels, np.where(missing, levels[0], column))
-    return np.where(missing, 0, first + places)
+        return np.zeros(column.size, dtype=np.int32)
+    places = np.where(missing, levels[0], column)
+    if levels[0] != 0.0 or levels[-1] != levels.size - 1:  # not 0, 1, 2, ...
+        places = np.searchsorted(levels, places)
+    rows = places.astype(np.int32) + np.int32(first)
+    rows[missing] = 0
+    return rows
+
+
+def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.int32]:
+    """Return the columns as one array, int32 (N, D), rows contiguous; a few at a time, as fit into the cache."""
+    table = np.empty((n_rows, len(columns)), dtype=np.int32)
+    for first in range(0, n_rows if columns else 0, _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        table[rows] = np.array([column[rows] for column in columns]).T
+    return table
 
 
 def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:

@@ -41,6 +41,8 @@ N_SAMPLED = 5_000
 """Subjects of the sample."""
 _CARRIED = 3
 """Partitions of the sample that are carried over to everybody, if they differ by more than a few subjects."""
+_CLOSE = 30.0
+"""Nats between the best partition of the sample and another that might be the better one of everybody."""
 _ALIKE = 0.95
 """Adjusted Rand index above which two partitions of the sample would lead to the same one of everybody."""
 _N_DIVIDED = 8_000
@@ -84,12 +86,12 @@ def run_sampled_restarts(
 
 
 def _unlike(found: list[Restart]) -> list[Restart]:
-    """Return the best partitions, the best first, each unlike those before."""
+    """Return the best partitions, the best first, each unlike those before and nearly as good as the first."""
     chosen: list[Restart] = []
     for restart in best_distinct(found, len(found)):
-        if len(chosen) < _CARRIED and all(
-            adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen
-        ):
+        if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE):
+            break
+        if all(adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen):
             chosen.append(restart)
     return chosen
 

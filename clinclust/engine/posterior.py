@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from clinclust.engine.encoding import Encoding
 from clinclust.engine.model import Model
@@ -54,7 +53,7 @@ class Clusters:
         Where values may be outlying, p(x_d | cluster k) is a mixture with p(x_d | prior).
         """
         n_subjects = next(iter(values.values())).size
-        arrays, _ = self.encoding.encode(values)
+        arrays, _ = self.encoding.encode(dict(values))
         n_clusters = self.sizes.size
         partition = clusters_without_subjects(arrays, self.sizes, self.statistics)
         model = self.model if coarsened else self.model._replace(coarsening=1.0)
@@ -117,4 +116,6 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
 
 def probabilities(scores: Array) -> Array:
     """Turn rows of log weights into rows of probabilities."""
-    return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)), dtype=np.float64)
+    weights: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights

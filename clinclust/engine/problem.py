@@ -103,14 +103,13 @@ def pose(
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
-    # put into the canonical order before anything is computed, the levels of discrete ones all at once afterwards.
-    values = {
-        feature.name: values[feature.name][order] if feature.likelihood in CONTINUOUS else values[feature.name]
-        for feature in features
-    }
+    # put into the canonical order before anything is computed, the levels of discrete ones afterwards.
+    for feature in features:
+        if feature.likelihood in CONTINUOUS:
+            values[feature.name] = values[feature.name][order]
     encoding = Encoding.of(features, values)
     complete = default_hyperparameters(encoding, values, stated)
-    arrays, log_base = encoding.encode(values)
-    cohort = EncodedCohort(encoding, arrays._replace(codes=arrays.codes[order]), log_base, order)
+    arrays, log_base = encoding.encode(values, order)
+    cohort = EncodedCohort(encoding, arrays, log_base, order)
     model = Model(flat_prior(encoding, complete), float(concentration), float(discount), float(coarsening))
     return Problem(cohort, complete, model, excluded)

@@ -40,14 +40,18 @@ def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.
     joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
     evidence = np.zeros(n_clusters - 1)
     nodes = list(range(n_clusters))
-    merged = labels.copy()
+    partition = new_partition(problem.cohort.arrays, labels)
+    statistics, sizes = partition.statistics, partition.sizes
     for step in range(n_clusters - 1):
-        gains = merge_gains(problem, new_partition(problem.cohort.arrays, merged))
+        gains = merge_gains(problem, partition)
         kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
         joins[step] = sorted((nodes[kept], nodes[lost]))
         evidence[step] = -gains[kept, lost]
         # kept < lost: the clusters after the lost one move up by one, in order.
-        merged = np.where(merged == lost, kept, merged - (merged > lost))
+        statistics[kept] += statistics[lost]
+        sizes[kept] += sizes[lost]
+        statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()
+        partition.n_clusters[0] -= 1
         nodes[kept] = n_clusters + step
         del nodes[lost]
     return joins, evidence
