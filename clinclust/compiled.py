@@ -23,19 +23,26 @@ __all__ = ["flat", "kernel", "subkernel"]
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _WITHOUT_DOOR: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls."""
-    compiled: Function = njit(**_OPTIONS)(function)
-    return compiled
+    return _compiled(function, _OPTIONS)
 
 
 def subkernel(function: Function) -> Function:
     """Compile a function that only kernels call; without a door to Python it compiles in three quarters of the time."""
-    compiled: Function = njit(**_WITHOUT_DOOR)(function)
+    return _compiled(function, _WITHOUT_DOOR)
+
+
+def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    compiled: Function
+    try:
+        compiled = njit(cache=True, **options)(function)
+    except RuntimeError:  # nowhere to keep it, neither beside the package nor at home: every process compiles
+        compiled = njit(**options)(function)
     return compiled
 
 

@@ -6,30 +6,33 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Timer
+from typing import Any
 
 __all__ = ["announcing_compilation"]
 
-_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about half a minute"
-# Loading compiled kernels from the cache takes less than this; only compiling takes longer.
-_PATIENCE = 1.5
+_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about ten seconds"
 
 logger = logging.getLogger("clinclust")
 
 
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
-    """Log a line, and show it on a terminal, if the block (a first call of the kernels) takes longer than loading."""
+    """Log a line, and show it on a terminal, when the block begins to compile a kernel that is not in the cache."""
+    from numba.core import event
 
-    def announce() -> None:
-        logger.info(_MESSAGE)
-        if sys.stderr is not None and sys.stderr.isatty():
-            print(_MESSAGE, file=sys.stderr)
+    class Announcer(event.Listener):
+        announced = False
 
-    timer = Timer(_PATIENCE, announce)
-    timer.daemon = True
-    timer.start()
-    try:
+        def on_start(self, compilation: Any) -> None:
+            ours = compilation.data["dispatcher"].py_func.__module__.startswith("clinclust.")
+            if ours and not self.announced:
+                self.announced = True
+                logger.info(_MESSAGE)
+                if sys.stderr is not None and sys.stderr.isatty():
+                    print(_MESSAGE, file=sys.stderr)
+
+        def on_end(self, compilation: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Announcer()):
         yield
-    finally:
-        timer.cancel()

@@ -18,7 +18,16 @@ from llvmlite import ir
 from numba import extending, types
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "add_log_terms", "add_rows", "log_in_place", "padded", "sum_log_terms", "sum_rows"]
+__all__ = [
+    "LANES",
+    "add_log_products",
+    "add_log_terms",
+    "add_rows",
+    "log_in_place",
+    "padded",
+    "sum_log_terms",
+    "sum_rows",
+]
 
 LANES = 8
 
@@ -84,11 +93,20 @@ def _store(builder: Any, vector: Any, address: Any, index: Any) -> None:
     builder.store(vector, place).align = 8
 
 
-def _log(builder: Any, x: Any) -> Any:
-    """Return ln x of eight positive normal numbers, to less than one unit in the last place."""
+def _split(builder: Any, x: Any) -> tuple[Any, Any]:
+    """Return e and m of x = 2^e m with m in sqrt(1/2) .. sqrt(2), of eight positive normal numbers."""
     bits = builder.bitcast(x, _BITS)
     exponent = builder.ashr(builder.sub(bits, _bits(_BITS_OF_ROOT_HALF)), _bits(_MANTISSA_BITS))
-    mantissa = builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(_MANTISSA_BITS))), _VECTOR)
+    return exponent, builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(_MANTISSA_BITS))), _VECTOR)
+
+
+def _log(builder: Any, x: Any) -> Any:
+    """Return ln x of eight positive normal numbers, to less than one unit in the last place."""
+    return _log_of_split(builder, *_split(builder, x))
+
+
+def _log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
+    """Return ln(2^e m)."""
     # Of 32 bits, because few processors turn whole numbers of 64 into doubles at once.
     power = builder.sitofp(builder.trunc(exponent, ir.VectorType(_I32, LANES)), _VECTOR)
     f = builder.fsub(mantissa, _vector(1.0))
@@ -247,6 +265,54 @@ def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, colum
         inner = builder.fadd(_vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
         term = builder.fsub(c[0], builder.fmul(c[1], _log(builder, inner)))
         _store(builder, builder.fadd(_load(builder, scores, first), term), scores, first)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def add_log_products(
+    typing: Any, scores: Any, first: Any, coefficients: Any, columns: Any, count: Any, stride: Any, values: Any
+) -> Any:
+    """Do what `add_log_terms` does for several features whose c1 are the same: one logarithm, of a product.
+
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2].
+
+    Parameters
+    ----------
+    scores, first, coefficients, stride
+        As in `add_log_terms`.
+    columns : int64
+        Which of the D features; c1 is that of the first.
+    count : int
+    values : float64 (D,)
+    """
+    signature = types.void(scores, types.intp, coefficients, columns, types.intp, types.intp, values)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        first, count, stride = arguments[1], arguments[4], arguments[5]
+        scores, coefficients, columns, values = (
+            _data(context, builder, kinds[place], arguments[place]) for place in (0, 2, 3, 6)
+        )
+
+        def coefficient(column: Any, part: int) -> Any:
+            row = builder.add(builder.mul(column, ir.Constant(_I64, 4)), ir.Constant(_I64, part))
+            return _load(builder, coefficients, builder.add(first, builder.mul(row, stride)))
+
+        # The exponent is taken off at every factor, so that no product can overflow.
+        loop = _Loop(builder, count, 1, [ir.Constant(_BITS, None), _vector(1.0), _load(builder, scores, first)])
+        column = builder.load(builder.gep(columns, [loop.index]))
+        z = _spread(builder, builder.load(builder.gep(values, [column])))
+        apart = builder.fsub(z, coefficient(column, 3))
+        inner = builder.fadd(_vector(1.0), builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
+        exponent, mantissa = _split(builder, builder.fmul(loop.carried[1], inner))
+        exponent = builder.add(loop.carried[0], exponent)
+        total = builder.fadd(loop.carried[2], coefficient(column, 0))
+        exponent, mantissa, total = loop.close([exponent, mantissa, total])
+        logarithm = _log_of_split(builder, exponent, mantissa)
+        power = coefficient(builder.load(columns), 1)
+        _store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)
         return context.get_dummy_value()
 
     return signature, build

@@ -15,7 +15,7 @@ from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
-__all__ = ["State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
+__all__ = ["State", "log_weight", "move", "put_together", "refresh", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -52,6 +52,7 @@ class State(NamedTuple):
     spread: Array
     coefficients: Array
     left_out_coefficients: Array
+    columns: Whole
     numbers: Array
     """(4, R) work space for the table rows of one cluster, R rounded up to eights."""
     scores: Array
@@ -105,6 +106,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
         flat(partition.spread, 0),
         flat(partition.coefficients, 0),
         flat(partition.left_out_coefficients, 0),
+        flat(partition.columns, 0),
         flat(partition.work, 0),
         flat(partition.work, 4 * n_work),
         flat(partition.work, 4 * n_work + capacity),
@@ -185,6 +187,34 @@ def refresh(state: State, k: int) -> None:
             out[part * capacity] *= coarsening
             left[part * state.width] *= coarsening
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
+
+
+@subkernel
+def put_together(state: State) -> int:
+    """Order `columns` so that Gaussian features which share their c1 come first; return how many they are.
+
+    c1 depends on a feature's prior shape and on how many values a cluster has of it, so features that nobody lacks
+    share it, and will when subjects have moved.
+    """
+    gaussian = state.family_stop[3] - state.family_stop[2]
+    n_together, model, last = 0, -1, state.n_values
+    for column in range(state.n_values - 1, -1, -1):
+        shared = column >= gaussian
+        for k in range(state.n_clusters[0] + 1 if shared and model >= 0 else 0):
+            c1, other = (4 * column + 1) * state.capacity + k, (4 * model + 1) * state.capacity + k
+            shared = shared and state.coefficients[c1] == state.coefficients[other]
+        for i in range(state.n_subjects if shared else 0):
+            if math.isnan(state.values[i * state.n_values + column]):
+                shared = False
+                break
+        if shared:
+            model = column
+            state.columns[n_together] = column
+            n_together += 1
+        else:
+            last -= 1
+            state.columns[last] = column
+    return n_together
 
 
 @subkernel

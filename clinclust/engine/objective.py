@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "log_marginals"]
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 _beta, _gamma = beta.log_marginal, gamma.log_marginal
 _dirichlet, _normal_gamma = dirichlet.log_marginal, normal_gamma.log_marginal
@@ -54,28 +55,34 @@ def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Arra
     The log base measures are left out: they are the same for every partition (`EncodedCohort.log_base`).
     """
     marginals = np.zeros((statistics.shape[0], int(cohort.family_stop[-1])))
-    _fill_log_marginals(cohort, prior, np.ascontiguousarray(statistics), marginals)
+    _fill_log_marginals(
+        cohort.family_stop,
+        cohort.prior_start,
+        cohort.statistic_start,
+        prior,
+        np.ascontiguousarray(statistics),
+        marginals,
+    )
     return marginals
 
 
 @kernel
-def _fill_log_marginals(cohort: CohortArrays, prior: Array, statistics: Array, marginals: Array) -> None:
-    stop = cohort.family_stop
+def _fill_log_marginals(
+    family_stop: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
+) -> None:
+    stop, starts, places = flat(family_stop, 0), flat(prior_start, 0), flat(statistic_start, 0)
     for k in range(statistics.shape[0]):
+        here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
         for feature in range(stop[4]):
-            start = cohort.prior_start[feature]
-            theta, sums = (
-                flat(prior, start),
-                flat(statistics, k * statistics.shape[1] + cohort.statistic_start[feature]),
-            )
+            theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
             if feature < stop[0]:
-                marginals[k, feature] = _beta(theta, sums)
+                out[feature] = _beta(theta, sums)
             elif stop[1] <= feature < stop[2]:
-                marginals[k, feature] = _dirichlet(theta, sums, cohort.prior_start[feature + 1] - start)
+                out[feature] = _dirichlet(theta, sums, starts[feature + 1] - starts[feature])
             elif feature < stop[3]:
-                marginals[k, feature] = _gamma(theta, sums)
+                out[feature] = _gamma(theta, sums)
             else:
-                marginals[k, feature] = _normal_gamma(theta, sums)
+                out[feature] = _normal_gamma(theta, sums)
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:

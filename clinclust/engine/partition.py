@@ -58,6 +58,8 @@ class Partition(NamedTuple):
     """(D_value, 4, C) of the continuous features' log predictives."""
     left_out_coefficients: Array
     """(C, 4, W) the same for a cluster without the value in question; W is D_value, rounded up to eights."""
+    columns: NDArray[np.int64]
+    """(D_value,) work space: the continuous features in the order in which they are scored."""
     work: Array
     """Work space, of which every thread needs its own: see `clinclust.engine.moves.State`."""
 
@@ -79,6 +81,7 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
         spread=np.zeros(capacity),
         coefficients=_aligned((n_values, 4, capacity)),
         left_out_coefficients=np.zeros((capacity, 4, width)),
+        columns=np.arange(n_values),
         work=_work_space(n_rows, capacity, width),
     )
     accumulate(cohort, partition)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, add_log_terms, add_rows, sum_log_terms, sum_rows
+from clinclust.engine.lanes import LANES, add_log_products, add_log_terms, add_rows, sum_log_terms, sum_rows
 from clinclust.engine.model import Model
-from clinclust.engine.moves import log_weight, move, refresh, state_of, value_left_out
+from clinclust.engine.moves import log_weight, move, put_together, refresh, state_of, value_left_out
 from clinclust.engine.partition import Partition
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
@@ -89,6 +89,7 @@ def sweep(
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
     for k in range(0 if up_to_date else n_clusters + 1):
         refresh(state, k)
+    n_together = put_together(state)
     n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
     moves = 0
     for position in range(start, order.shape[0]):
@@ -96,7 +97,8 @@ def sweep(
         own = state.labels[i]
         values = flat(state.values, i * state.n_values)
         rows_of_own = 0.0
-        for first in range(0, n_clusters + 1, LANES):
+        n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
+        for first in range(0, n_columns, LANES):
             for k in range(first, first + LANES):
                 scores[k] = 0.0
             add_rows(scores, first, state.table, capacity, state.codes, i * state.n_table, state.n_table)
@@ -104,10 +106,13 @@ def sweep(
                 rows_of_own = scores[own]
             for k in range(first, first + LANES):
                 scores[k] += state.log_weights[k]
-            for column in range(state.n_values):
+            if n_together > 0:
+                add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
+            for place in range(n_together, state.n_values):
+                column = state.columns[place]
                 if not math.isnan(values[column]):
                     add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
-        n_others = min(n_clusters + 1, most_clusters)
+        n_others = n_columns
         score = -math.inf
         if own >= 0:
             # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
@@ -130,7 +135,7 @@ def sweep(
                 scores[0] += shift
             scores[own] = -math.inf
             if state.sizes[own] == 1.0:  # for a subject alone, a new cluster is the one it has
-                n_others = min(n_clusters, most_clusters)
+                n_others = n_clusters
         best, highest = own, -math.inf
         for k in range(n_others):
             if scores[k] > highest:

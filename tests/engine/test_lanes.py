@@ -28,6 +28,11 @@ def _terms(scores, first, coefficients, column, z):
 
 
 @njit
+def _products(scores, first, coefficients, columns, count, values):
+    lanes.add_log_products(scores, first, coefficients, columns, count, coefficients.shape[2], values)
+
+
+@njit
 def _sum(values, coefficients, start, least):
     return lanes.sum_log_terms(values, coefficients, start, values.size, least)
 
@@ -80,6 +85,20 @@ def test_log_terms_of_one_value():
     c = coefficients[2, :, 8:]
     np.testing.assert_allclose(scores[8:], c[0] - c[1] * np.log1p(c[2] * (-1.7 - c[3]) ** 2), rtol=1e-14)
     assert (scores[:8] == 0.0).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_log_terms_of_features_that_share_an_exponent(count):
+    rng = np.random.default_rng(count)
+    coefficients, scores = rng.gamma(2.0, size=(6, 4, 16)), rng.normal(size=16)
+    coefficients[:, 1] = coefficients[0, 1]
+    columns, values = rng.permutation(6), rng.normal(size=6) * 10.0 ** rng.integers(-3, 120, size=6)
+    expected = scores.copy()
+    for column in columns[:count]:
+        c = coefficients[column, :, 8:]
+        expected[8:] += c[0] - c[1] * np.log1p(c[2] * (values[column] - c[3]) ** 2)
+    _products(scores, 8, coefficients, columns, count, values)
+    np.testing.assert_allclose(scores, expected, rtol=1e-13)
 
 
 def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost():
