@@ -23,8 +23,8 @@ __all__ = ["flat", "kernel", "subkernel"]
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_WITHOUT_DOOR: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_WITHOUT_DOOR: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 
 
 def kernel(function: Function) -> Function:

@@ -23,6 +23,7 @@ __all__ = [
     "add_log_products",
     "add_log_terms",
     "add_rows",
+    "highest",
     "log_in_place",
     "padded",
     "sum_log_terms",
@@ -175,13 +176,17 @@ def _sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any]
 
 
 @intrinsic
-def add_rows(typing: Any, scores: Any, first: Any, table: Any, stride: Any, codes: Any, start: Any, count: Any) -> Any:
-    """Add eight columns of some rows of a table: scores[first : first + 8] += sum of table[codes[j], those columns].
+def add_rows(
+    typing: Any, scores: Any, weights: Any, first: Any, table: Any, stride: Any, codes: Any, start: Any, count: Any
+) -> Any:
+    """Add up eight columns of some rows of a table: scores[k] = weights[k] + sum_j table[codes[j], k].
 
     Parameters
     ----------
     scores : float64 (C,), modified in place
+    weights : float64 (C,)
     first : int
+        The first of the eight columns.
     table : float64 (R, C)
     stride : int
         C.
@@ -189,24 +194,56 @@ def add_rows(typing: Any, scores: Any, first: Any, table: Any, stride: Any, code
     start, count : int
         Which of the codes, in the order of memory.
     """
-    signature = types.void(scores, types.intp, table, types.intp, codes, types.intp, types.intp)
+    signature = types.void(scores, weights, types.intp, table, types.intp, codes, types.intp, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = signature.args
-        first, stride, start, count = (arguments[index] for index in (1, 3, 5, 6))
-        scores = _data(context, builder, kinds[0], arguments[0])
-        table = _data(context, builder, kinds[2], arguments[2])
-        codes = _data(context, builder, kinds[4], arguments[4])
+        first, stride, start, count = (arguments[index] for index in (2, 4, 6, 7))
+        scores, weights, table, codes = (
+            _data(context, builder, signature.args[place], arguments[place]) for place in (0, 1, 3, 5)
+        )
 
         def row(index: Any) -> Any:
             code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), _I64)
             return _load(builder, table, builder.add(builder.mul(code, stride), first))
 
-        total = _sum_side_by_side(builder, count, _load(builder, scores, first), row)
+        total = _sum_side_by_side(builder, count, _load(builder, weights, first), row)
         _store(builder, total, scores, first)
         return context.get_dummy_value()
 
     return signature, build
+
+
+@intrinsic
+def highest(typing: Any, scores: Any, count: Any) -> Any:
+    """Return the highest of some scores, none of them NaN.
+
+    Parameters
+    ----------
+    scores : float64 (C,)
+    count : int
+        How many; rounded up to a multiple of eight.
+    """
+    signature = types.float64(scores, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        scores = _data(context, builder, signature.args[0], arguments[0])
+        loop = _Loop(builder, arguments[1], LANES, [_vector(float("-inf"))])
+        (best,) = loop.close([_larger(builder, loop.carried[0], _load(builder, scores, loop.index))])
+        width = LANES
+        while width > 1:  # the upper half against the lower one
+            width //= 2
+            lanes = ir.VectorType(_I32, width)
+            nothing = ir.Constant(best.type, ir.Undefined)
+            low = builder.shuffle_vector(best, nothing, ir.Constant(lanes, list(range(width))))
+            high = builder.shuffle_vector(best, nothing, ir.Constant(lanes, list(range(width, 2 * width))))
+            best = _larger(builder, low, high)
+        return builder.extract_element(best, ir.Constant(_I32, 0))
+
+    return signature, build
+
+
+def _larger(builder: Any, one: Any, other: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", one, other), one, other)
 
 
 @intrinsic
@@ -276,7 +313,7 @@ def add_log_products(
 ) -> Any:
     """Do what `add_log_terms` does for several features whose c1 are the same: one logarithm, of a product.
 
-    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2].
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2], values that are NaN left out.
 
     Parameters
     ----------
@@ -300,16 +337,32 @@ def add_log_products(
             row = builder.add(builder.mul(column, ir.Constant(_I64, 4)), ir.Constant(_I64, part))
             return _load(builder, coefficients, builder.add(first, builder.mul(row, stride)))
 
-        # The exponent is taken off at every factor, so that no product can overflow.
-        loop = _Loop(builder, count, 1, [ir.Constant(_BITS, None), _vector(1.0), _load(builder, scores, first)])
-        column = builder.load(builder.gep(columns, [loop.index]))
-        z = _spread(builder, builder.load(builder.gep(values, [column])))
-        apart = builder.fsub(z, coefficient(column, 3))
-        inner = builder.fadd(_vector(1.0), builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
-        exponent, mantissa = _split(builder, builder.fmul(loop.carried[1], inner))
-        exponent = builder.add(loop.carried[0], exponent)
-        total = builder.fadd(loop.carried[2], coefficient(column, 0))
-        exponent, mantissa, total = loop.close([exponent, mantissa, total])
+        one, nothing = _vector(1.0), ir.Constant(_VECTOR, None)
+
+        def multiplied(place: Any, exponent: Any, mantissa: Any, total: Any) -> list[Any]:
+            column = builder.load(builder.gep(columns, [place]))
+            z = _spread(builder, builder.load(builder.gep(values, [column])))
+            observed = builder.fcmp_ordered("==", z, z)
+            apart = builder.fsub(z, coefficient(column, 3))
+            inner = builder.fadd(one, builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
+            inner = builder.select(observed, inner, one)
+            constant = builder.select(observed, coefficient(column, 0), nothing)
+            # The exponent is taken off at every factor, so that no product can overflow.
+            more, mantissa = _split(builder, builder.fmul(mantissa, inner))
+            return [builder.add(exponent, more), mantissa, builder.fadd(total, constant)]
+
+        # Two products side by side, so that no multiplication waits for the one before.
+        even = builder.and_(count, ir.Constant(_I64, -2))
+        start = [ir.Constant(_BITS, None), one, _load(builder, scores, first)]
+        pairs = _Loop(builder, even, 2, [*start, ir.Constant(_BITS, None), one, nothing])
+        left = multiplied(pairs.index, *pairs.carried[:3])
+        right = multiplied(builder.add(pairs.index, ir.Constant(_I64, 1)), *pairs.carried[3:])
+        left, right = (parts := pairs.close(left + right))[:3], parts[3:]
+        last = _Loop(builder, builder.sub(count, even), 1, left)
+        left = last.close(multiplied(builder.add(even, last.index), *last.carried))
+        more, mantissa = _split(builder, builder.fmul(left[1], right[1]))
+        exponent = builder.add(builder.add(left[0], right[0]), more)
+        total = builder.fadd(left[2], right[2])
         logarithm = _log_of_split(builder, exponent, mantissa)
         power = coefficient(builder.load(columns), 1)
         _store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)

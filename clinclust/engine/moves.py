@@ -15,7 +15,7 @@ from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
-__all__ = ["State", "log_weight", "move", "put_together", "refresh", "state_of", "value_left_out"]
+__all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -61,6 +61,7 @@ class State(NamedTuple):
     """(W,) work space for its continuous values, NaN from the last one on."""
     products: Array
     """(4 (FEW + 1),) work space for the levels of one feature."""
+    n_complete: int
     concentration: float
     discount: float
     coarsening: float
@@ -111,6 +112,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
         flat(partition.work, 4 * n_work),
         flat(partition.work, 4 * n_work + capacity),
         flat(partition.work, 4 * n_work + capacity + width),
+        partition.n_complete,
         model.concentration,
         model.discount,
         model.coarsening,
@@ -187,34 +189,22 @@ def refresh(state: State, k: int) -> None:
             out[part * capacity] *= coarsening
             left[part * state.width] *= coarsening
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
+    if state.sizes[k] > 1.0:
+        state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
 
 
 @subkernel
-def put_together(state: State) -> int:
-    """Order `columns` so that Gaussian features which share their c1 come first; return how many they are.
+def share_exponent(state: State) -> bool:
+    """Say whether the complete Gaussian features have the same c1 in each cluster, and will when subjects have moved.
 
-    c1 depends on a feature's prior shape and on how many values a cluster has of it, so features that nobody lacks
-    share it, and will when subjects have moved.
+    c1 depends on a feature's prior shape and on how many values a cluster has of it.
     """
-    gaussian = state.family_stop[3] - state.family_stop[2]
-    n_together, model, last = 0, -1, state.n_values
-    for column in range(state.n_values - 1, -1, -1):
-        shared = column >= gaussian
-        for k in range(state.n_clusters[0] + 1 if shared and model >= 0 else 0):
-            c1, other = (4 * column + 1) * state.capacity + k, (4 * model + 1) * state.capacity + k
-            shared = shared and state.coefficients[c1] == state.coefficients[other]
-        for i in range(state.n_subjects if shared else 0):
-            if math.isnan(state.values[i * state.n_values + column]):
-                shared = False
-                break
-        if shared:
-            model = column
-            state.columns[n_together] = column
-            n_together += 1
-        else:
-            last -= 1
-            state.columns[last] = column
-    return n_together
+    for place in range(1, state.n_complete):
+        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
+        for k in range(state.n_clusters[0] + 1):
+            if state.coefficients[here + k] != state.coefficients[first + k]:
+                return False
+    return True
 
 
 @subkernel
@@ -287,6 +277,7 @@ def move(state: State, i: int, target: int) -> None:
                 labels[j] = own
         target = labels[i]
         state.n_clusters[0] = last
+        state.log_weights[last + 1] = -math.inf
         refresh(state, last)
     if own >= 0:
         refresh(state, own)

@@ -182,7 +182,7 @@ def _bounded_scores(
     for i in range(scores.shape[0]):
         own = partition.labels[i]
         for k in range(n_clusters):
-            scores[i, k] = partition.log_weights[k]
+            scores[i, k] = partition.log_weights[0, k]
         if partition.sizes[own] > 1.0:
             scores[i, own] = math.log(partition.sizes[own] - 1.0 - model.discount)
         for feature in range(stop[4]):
@@ -230,7 +230,7 @@ def mixed_scores(
     rest = 1.0 - share
     for i in range(out.shape[0]):
         for k in range(empty + 1):
-            out[i, k] = partition.log_weights[k]
+            out[i, k] = partition.log_weights[0, k]
         for feature in range(stop[4]):
             column = feature - stop[2]
             code, z = 0, 0.0

@@ -45,7 +45,8 @@ class Partition(NamedTuple):
     sizes: Array
     """(C,) subjects in each cluster."""
     log_weights: Array
-    """(C,) log prior weight of each cluster, ln(size - discount), and of the empty one, ln(N0 + K discount)."""
+    """(2, C) log prior weight of each cluster, ln(size - discount), and of the empty one, ln(N0 + K discount); then
+    the same without one subject, where a cluster has more than one. -inf in idle columns."""
     statistics: Array
     """(C, S) sufficient statistics."""
     table: Array
@@ -59,7 +60,9 @@ class Partition(NamedTuple):
     left_out_coefficients: Array
     """(C, 4, W) the same for a cluster without the value in question; W is D_value, rounded up to eights."""
     columns: NDArray[np.int64]
-    """(D_value,) work space: the continuous features in the order in which they are scored."""
+    """(D_value,) the continuous features, Gaussian ones that no subject lacks first."""
+    n_complete: int
+    """How many of these there are."""
     work: Array
     """Work space, of which every thread needs its own: see `clinclust.engine.moves.State`."""
 
@@ -70,18 +73,21 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
     capacity = padded(max(capacity, n_clusters + 2))
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
     width = padded(n_values)
+    complete = np.asarray(~np.isnan(cohort.values).any(axis=0))
+    complete[: int(cohort.family_stop[3] - cohort.family_stop[2])] = False
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
         sizes=np.zeros(capacity),
-        log_weights=np.zeros(capacity),
+        log_weights=np.full((2, capacity), -np.inf),
         statistics=np.zeros((capacity, int(cohort.statistic_start[-1]))),
         table=_aligned((n_rows, capacity)),
         left_out=np.zeros((capacity, n_rows)),
         spread=np.zeros(capacity),
         coefficients=_aligned((n_values, 4, capacity)),
         left_out_coefficients=np.zeros((capacity, 4, width)),
-        columns=np.arange(n_values),
+        columns=np.argsort(~complete, kind="stable"),
+        n_complete=int(complete.sum()),
         work=_work_space(n_rows, capacity, width),
     )
     accumulate(cohort, partition)

@@ -78,7 +78,7 @@ def _find_best(
     chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
 ) -> None:
     """Write the best cluster of each subject to `best`; the partition, which others read meanwhile, stays as it is."""
-    own = partition._replace(labels=labels, columns=partition.columns.copy(), work=partition.work.copy())
+    own = partition._replace(labels=labels, work=partition.work.copy())
     find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, add_log_products, add_log_terms, add_rows, sum_log_terms, sum_rows
+from clinclust.engine.lanes import LANES, add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.model import Model
-from clinclust.engine.moves import log_weight, move, put_together, refresh, state_of, value_left_out
+from clinclust.engine.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
 from clinclust.engine.partition import Partition
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
@@ -87,9 +87,12 @@ def sweep(
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
-    for k in range(0 if up_to_date else n_clusters + 1):
-        refresh(state, k)
-    n_together = put_together(state)
+    if not up_to_date:
+        for k in range(n_clusters + 1):
+            refresh(state, k)
+        for k in range(n_clusters + 1, capacity):
+            state.log_weights[k] = -math.inf
+    n_together = state.n_complete if share_exponent(state) else 0
     n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
     moves = 0
     for position in range(start, order.shape[0]):
@@ -99,24 +102,24 @@ def sweep(
         rows_of_own = 0.0
         n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
         for first in range(0, n_columns, LANES):
-            for k in range(first, first + LANES):
-                scores[k] = 0.0
-            add_rows(scores, first, state.table, capacity, state.codes, i * state.n_table, state.n_table)
+            add_rows(
+                scores, state.log_weights, first, state.table, capacity, state.codes, i * state.n_table, state.n_table
+            )
             if first <= own < first + LANES:
-                rows_of_own = scores[own]
-            for k in range(first, first + LANES):
-                scores[k] += state.log_weights[k]
+                rows_of_own = scores[own] - state.log_weights[own]
             if n_together > 0:
                 add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
             for place in range(n_together, state.n_values):
                 column = state.columns[place]
                 if not math.isnan(values[column]):
                     add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
-        n_others = n_columns
-        score = -math.inf
+        if n_columns == n_clusters:
+            scores[n_clusters] = -math.inf
+        score, alone = -math.inf, False
         if own >= 0:
             # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
-            score = log_weight(state, state.sizes[own] - 1.0, n_clusters - 1)
+            alone = state.sizes[own] == 1.0
+            score = log_weight(state, 0.0, n_clusters - 1) if alone else state.log_weights[capacity + own]
             if state.n_values > 0:
                 for column in range(state.n_values):
                     state.own_values[column] = values[column]
@@ -134,20 +137,21 @@ def sweep(
                 score += shift if own == 0 else 0.0
                 scores[0] += shift
             scores[own] = -math.inf
-            if state.sizes[own] == 1.0:  # for a subject alone, a new cluster is the one it has
-                n_others = n_clusters
-        best, highest = own, -math.inf
-        for k in range(n_others):
-            if scores[k] > highest:
-                best, highest = k, scores[k]
+            if alone:  # a new cluster is the one it has
+                scores[n_clusters] = -math.inf
+        others = highest(scores, n_columns)
+        stays = False
         if own >= 0:
-            stays = highest < score + rows_of_own - state.spread[own]
+            stays = others < score + rows_of_own - state.spread[own]
             if n_scored > 0 or not stays:
                 left_out = flat(state.left_out, own * state.n_rows)
                 score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-                stays = stays or not highest - score > minimum_gain
-            if stays:
-                best = own
+                stays = stays or not others - score > minimum_gain
+        best = own
+        if not stays:
+            best = 0
+            while scores[best] < others:
+                best += 1
         if n_best > 0:
             best_of_all[position] = best
         if n_scored > 0:
@@ -156,7 +160,7 @@ def sweep(
                 row[k] = scores[k]
             if own >= 0:
                 row[own] = score
-                if state.sizes[own] == 1.0:
+                if alone:
                     row[n_clusters] = score
         if best != own and n_best == 0 and n_scored == 0:
             if best == n_clusters and n_clusters + 2 > capacity:

@@ -31,17 +31,19 @@ for n, kinds in ((70, LIKELIHOODS * 2), (150, LIKELIHOODS), (40, ("bernoulli",))
 """
 
 
-def _run(program, **environment):
+def _run(program, folder, **environment):
     path = os.pathsep.join([str(Path(clinclust.__file__).parents[1]), str(Path(__file__).parents[1])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
 
 def test_compiling_is_announced_and_happens_once(tmp_path):
-    assert "compiling its numerical kernels" in _run(_FIT, NUMBA_CACHE_DIR=str(tmp_path))
-    assert "compiling" not in _run(_FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert "compiling its numerical kernels" in _run(_FIT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path))
+    assert "compiling" not in _run(_FIT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path))
 
 
 def test_where_nothing_can_be_kept_every_process_compiles(tmp_path):
@@ -53,10 +55,10 @@ def test_where_nothing_can_be_kept_every_process_compiles(tmp_path):
     home = tmp_path / "home"
     home.touch()
     nowhere = {"NUMBA_CACHE_DIR": "", "HOME": str(home), "XDG_CACHE_HOME": str(home), "MPLCONFIGDIR": str(tmp_path)}
-    said = _run(_FIT, PYTHONPATH=str(tmp_path / "site"), **nowhere)
+    said = _run(_FIT, tmp_path, PYTHONPATH=str(tmp_path / "site"), **nowhere)
     assert "compiling its numerical kernels" in said
     assert str(package) in said
 
 
 def test_no_kernel_leaves_its_arrays(tmp_path):
-    _run(_CHECKED_FITS, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    _run(_CHECKED_FITS, tmp_path, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))

@@ -13,8 +13,13 @@ def _log(numbers):
 
 
 @njit
-def _rows(scores, first, table, codes, start, count):
-    lanes.add_rows(scores, first, table, table.shape[1], codes, start, count)
+def _rows(scores, weights, first, table, codes, start, count):
+    lanes.add_rows(scores, weights, first, table, table.shape[1], codes, start, count)
+
+
+@njit
+def _highest(scores, count):
+    return lanes.highest(scores, count)
 
 
 @njit
@@ -64,11 +69,17 @@ def test_the_logarithm_is_right_to_the_last_place():
 def test_rows_add_up(first, count):
     rng = np.random.default_rng(count)
     table, codes = rng.normal(size=(30, 16)), rng.integers(30, size=(3, 20)).astype(np.int32)
-    scores = rng.normal(size=16)
+    scores, weights = rng.normal(size=(2, 16))
     expected = scores.copy()
-    expected[first : first + 8] += table[codes[1, :count], first : first + 8].sum(axis=0)
-    _rows(scores, first, table, codes, 20, count)
+    expected[first : first + 8] = (weights + table[codes[1, :count]].sum(axis=0))[first : first + 8]
+    _rows(scores, weights, first, table, codes, 20, count)
     np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 24])
+def test_the_highest_score(count):
+    scores = np.random.default_rng(count).normal(size=24)
+    assert _highest(scores, count) == scores[: lanes.padded(count)].max(initial=-np.inf)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 9, 20])
@@ -87,14 +98,15 @@ def test_log_terms_of_one_value():
     assert (scores[:8] == 0.0).all()
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("count", [1, 2, 5, 6])
 def test_log_terms_of_features_that_share_an_exponent(count):
     rng = np.random.default_rng(count)
     coefficients, scores = rng.gamma(2.0, size=(6, 4, 16)), rng.normal(size=16)
     coefficients[:, 1] = coefficients[0, 1]
     columns, values = rng.permutation(6), rng.normal(size=6) * 10.0 ** rng.integers(-3, 120, size=6)
+    values[columns[2]] = np.nan
     expected = scores.copy()
-    for column in columns[:count]:
+    for column in columns[:count][np.arange(count) != 2]:
         c = coefficients[column, :, 8:]
         expected[8:] += c[0] - c[1] * np.log1p(c[2] * (values[column] - c[3]) ** 2)
     _products(scores, 8, coefficients, columns, count, values)
