@@ -37,11 +37,9 @@ Maker = Callable[..., Labels | None]
 Search = Callable[..., Restart]
 
 OFTEN_ENOUGH = 3
-# Where most restarts end at the best partition of a few hundred subjects or more, refinement has never found a better
-# one; where each ends at another, there mostly is one, and it pays to look longer. In small cohorts, where it costs
-# next to nothing, restarts are too much alike for their agreement to mean much.
-_PATIENCE, _PATIENCE_IF_FOUND_OFTEN, _PATIENCE_IF_FOUND_MOSTLY = 12, 4, 0
-_FEW_SUBJECTS = 300
+# Where several restarts end at the best partition, hardly ever is there a better one; where each ends at another,
+# there mostly is, and pays for a longer look.
+_PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Partitions of which each pair is recombined."""
 _PERTURBED = 3
@@ -78,7 +76,7 @@ def run_restarts(
         Restarts that must end at the best log joint for the rest to be spared.
     patience : int, optional
         Batches of perturbations in a row without a better partition after which the search ends; by default 4 if
-        the best partition was found often enough, 0 if by most restarts of a cohort that is not small, else 12.
+        the best partition was found often enough, else 12.
     finished : callable
         Called with each restart when it is done, on the caller's thread.
     search : callable
@@ -92,7 +90,7 @@ def run_restarts(
         try:
             found = _restarts(pool, begin, starts, cancelled, finished, second_half, often_enough if refine else None)
             if patience is None:
-                patience = _patience(found, often_enough)
+                patience = _PATIENCE_IF_FOUND_OFTEN if _times_found(found) >= often_enough else _PATIENCE
             if refine:
                 found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled, patience)
         except BaseException:
@@ -129,15 +127,6 @@ def _restarts(
         for future in futures:
             future.cancel()
     return found
-
-
-def _patience(found: list[Restart], often_enough: int) -> int:
-    """Return after how many fruitless batches to stop, given what the restarts found."""
-    n_found = _times_found(found)
-    if n_found < often_enough:
-        return _PATIENCE
-    mostly = 2 * n_found >= len(found) and found[0].labels.size >= _FEW_SUBJECTS
-    return _PATIENCE_IF_FOUND_MOSTLY if mostly else _PATIENCE_IF_FOUND_OFTEN
 
 
 def _times_found(found: list[Restart]) -> int:
