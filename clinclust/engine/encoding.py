@@ -93,7 +93,7 @@ class Encoding:
     @classmethod
     def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
         """Order features by their prior and find what standardises the Gaussian ones (columns of `model_values`)."""
-        ordered = tuple(sorted(features, key=lambda feature: _FAMILY[str(feature.likelihood)]))
+        ordered = tuple(sorted(features, key=_place))
         centres, scales = np.zeros(len(ordered)), np.ones(len(ordered))
         for index, feature in enumerate(ordered):
             if feature.likelihood == "gaussian":
@@ -229,6 +229,12 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
         for feature in features
     }
+
+
+def _place(feature: Feature) -> tuple[int, float]:
+    """Return what features are ordered by: the prior, then the trials, as binomials of as many go together."""
+    trials = feature.n_trials
+    return _FAMILY[str(feature.likelihood)], np.inf if trials is None else trials
 
 
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:

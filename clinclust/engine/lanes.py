@@ -20,14 +20,20 @@ from numpy.typing import NDArray
 
 __all__ = [
     "LANES",
+    "Loop",
     "add_log_products",
     "add_log_terms",
     "add_rows",
     "highest",
+    "intrinsic",
+    "load",
     "log_in_place",
+    "memory_of",
     "padded",
+    "store",
     "sum_log_terms",
     "sum_rows",
+    "vector",
 ]
 
 LANES = 8
@@ -61,7 +67,8 @@ def padded(length: int) -> int:
     return -(-length // LANES) * LANES
 
 
-def _vector(value: float) -> Any:
+def vector(value: float) -> Any:
+    """Return a vector of eight times the same number."""
     return ir.Constant(_VECTOR, [value] * LANES)
 
 
@@ -76,12 +83,12 @@ def _spread(builder: Any, scalar: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), everywhere)
 
 
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+def memory_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     """Return the address of the first element of an array, or of what `clinclust.compiled.flat` makes of one."""
     return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
 
 
-def _load(builder: Any, address: Any, index: Any) -> Any:
+def load(builder: Any, address: Any, index: Any) -> Any:
     """Return the eight doubles from element `index` on."""
     place = builder.bitcast(builder.gep(address, [index]), _VECTOR.as_pointer())
     vector = builder.load(place)
@@ -89,7 +96,8 @@ def _load(builder: Any, address: Any, index: Any) -> Any:
     return vector
 
 
-def _store(builder: Any, vector: Any, address: Any, index: Any) -> None:
+def store(builder: Any, vector: Any, address: Any, index: Any) -> None:
+    """Write eight doubles from element `index` on."""
     place = builder.bitcast(builder.gep(address, [index]), _VECTOR.as_pointer())
     builder.store(vector, place).align = 8
 
@@ -110,20 +118,20 @@ def _log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
     """Return ln(2^e m)."""
     # Of 32 bits, because few processors turn whole numbers of 64 into doubles at once.
     power = builder.sitofp(builder.trunc(exponent, ir.VectorType(_I32, LANES)), _VECTOR)
-    f = builder.fsub(mantissa, _vector(1.0))
-    s = builder.fdiv(f, builder.fadd(f, _vector(2.0)))
+    f = builder.fsub(mantissa, vector(1.0))
+    s = builder.fdiv(f, builder.fadd(f, vector(2.0)))
     z = builder.fmul(s, s)
-    r = _vector(_R[-1])
+    r = vector(_R[-1])
     for coefficient in _R[-2::-1]:
-        r = builder.fadd(_vector(coefficient), builder.fmul(z, r))
+        r = builder.fadd(vector(coefficient), builder.fmul(z, r))
     r = builder.fmul(z, r)
-    half_square = builder.fmul(builder.fmul(_vector(0.5), f), f)
-    small = builder.fadd(builder.fmul(s, builder.fadd(half_square, r)), builder.fmul(power, _vector(_LN2_LOW)))
+    half_square = builder.fmul(builder.fmul(vector(0.5), f), f)
+    small = builder.fadd(builder.fmul(s, builder.fadd(half_square, r)), builder.fmul(power, vector(_LN2_LOW)))
     rest = builder.fsub(builder.fsub(half_square, small), f)
-    return builder.fsub(builder.fmul(power, _vector(_LN2_HIGH)), rest)
+    return builder.fsub(builder.fmul(power, vector(_LN2_HIGH)), rest)
 
 
-class _Loop:
+class Loop:
     """A counted loop under construction: for index in range(0, stop, step), with values carried from turn to turn."""
 
     def __init__(self, builder: Any, stop: Any, step: int, carried: list[Any]) -> None:
@@ -163,14 +171,14 @@ def _sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any]
     """Return start + term(0) + ... + term(count - 1), as several sums, so that no addition waits for the one before."""
     whole = builder.and_(count, ir.Constant(_I64, -_SUMS))
     nothing = ir.Constant(start.type, None)
-    loop = _Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))
+    loop = Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))
     places = [builder.add(loop.index, ir.Constant(_I64, turn)) for turn in range(_SUMS)]
     total, *others = loop.close(
         [builder.fadd(carried, term(place)) for carried, place in zip(loop.carried, places, strict=True)]
     )
     for other in others:
         total = builder.fadd(total, other)
-    rest = _Loop(builder, builder.sub(count, whole), 1, [total])
+    rest = Loop(builder, builder.sub(count, whole), 1, [total])
     (total,) = rest.close([builder.fadd(rest.carried[0], term(builder.add(whole, rest.index)))])
     return total
 
@@ -199,15 +207,15 @@ def add_rows(
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, stride, start, count = (arguments[index] for index in (2, 4, 6, 7))
         scores, weights, table, codes = (
-            _data(context, builder, signature.args[place], arguments[place]) for place in (0, 1, 3, 5)
+            memory_of(context, builder, signature.args[place], arguments[place]) for place in (0, 1, 3, 5)
         )
 
         def row(index: Any) -> Any:
             code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), _I64)
-            return _load(builder, table, builder.add(builder.mul(code, stride), first))
+            return load(builder, table, builder.add(builder.mul(code, stride), first))
 
-        total = _sum_side_by_side(builder, count, _load(builder, weights, first), row)
-        _store(builder, total, scores, first)
+        total = _sum_side_by_side(builder, count, load(builder, weights, first), row)
+        store(builder, total, scores, first)
         return context.get_dummy_value()
 
     return signature, build
@@ -226,9 +234,9 @@ def highest(typing: Any, scores: Any, count: Any) -> Any:
     signature = types.float64(scores, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        scores = _data(context, builder, signature.args[0], arguments[0])
-        loop = _Loop(builder, arguments[1], LANES, [_vector(float("-inf"))])
-        (best,) = loop.close([_larger(builder, loop.carried[0], _load(builder, scores, loop.index))])
+        scores = memory_of(context, builder, signature.args[0], arguments[0])
+        loop = Loop(builder, arguments[1], LANES, [vector(float("-inf"))])
+        (best,) = loop.close([_larger(builder, loop.carried[0], load(builder, scores, loop.index))])
         width = LANES
         while width > 1:  # the upper half against the lower one
             width //= 2
@@ -261,8 +269,8 @@ def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start, count = arguments[2:]
-        table = _data(context, builder, signature.args[0], arguments[0])
-        codes = _data(context, builder, signature.args[1], arguments[1])
+        table = memory_of(context, builder, signature.args[0], arguments[0])
+        codes = memory_of(context, builder, signature.args[1], arguments[1])
 
         def entry(index: Any) -> Any:
             code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), _I64)
@@ -291,17 +299,17 @@ def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, colum
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, column, stride = arguments[1], arguments[3], arguments[4]
-        scores = _data(context, builder, signature.args[0], arguments[0])
-        coefficients = _data(context, builder, signature.args[2], arguments[2])
+        scores = memory_of(context, builder, signature.args[0], arguments[0])
+        coefficients = memory_of(context, builder, signature.args[2], arguments[2])
         start = builder.add(first, builder.mul(builder.mul(column, ir.Constant(_I64, 4)), stride))
         c = []
         for _ in range(4):
-            c.append(_load(builder, coefficients, start))
+            c.append(load(builder, coefficients, start))
             start = builder.add(start, stride)
         apart = builder.fsub(_spread(builder, arguments[5]), c[3])
-        inner = builder.fadd(_vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
+        inner = builder.fadd(vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
         term = builder.fsub(c[0], builder.fmul(c[1], _log(builder, inner)))
-        _store(builder, builder.fadd(_load(builder, scores, first), term), scores, first)
+        store(builder, builder.fadd(load(builder, scores, first), term), scores, first)
         return context.get_dummy_value()
 
     return signature, build
@@ -330,14 +338,14 @@ def add_log_products(
         kinds = signature.args
         first, count, stride = arguments[1], arguments[4], arguments[5]
         scores, coefficients, columns, values = (
-            _data(context, builder, kinds[place], arguments[place]) for place in (0, 2, 3, 6)
+            memory_of(context, builder, kinds[place], arguments[place]) for place in (0, 2, 3, 6)
         )
 
         def coefficient(column: Any, part: int) -> Any:
             row = builder.add(builder.mul(column, ir.Constant(_I64, 4)), ir.Constant(_I64, part))
-            return _load(builder, coefficients, builder.add(first, builder.mul(row, stride)))
+            return load(builder, coefficients, builder.add(first, builder.mul(row, stride)))
 
-        one, nothing = _vector(1.0), ir.Constant(_VECTOR, None)
+        one, nothing = vector(1.0), ir.Constant(_VECTOR, None)
 
         def multiplied(place: Any, exponent: Any, mantissa: Any, total: Any) -> list[Any]:
             column = builder.load(builder.gep(columns, [place]))
@@ -353,19 +361,19 @@ def add_log_products(
 
         # Two products side by side, so that no multiplication waits for the one before.
         even = builder.and_(count, ir.Constant(_I64, -2))
-        start = [ir.Constant(_BITS, None), one, _load(builder, scores, first)]
-        pairs = _Loop(builder, even, 2, [*start, ir.Constant(_BITS, None), one, nothing])
+        start = [ir.Constant(_BITS, None), one, load(builder, scores, first)]
+        pairs = Loop(builder, even, 2, [*start, ir.Constant(_BITS, None), one, nothing])
         left = multiplied(pairs.index, *pairs.carried[:3])
         right = multiplied(builder.add(pairs.index, ir.Constant(_I64, 1)), *pairs.carried[3:])
         left, right = (parts := pairs.close(left + right))[:3], parts[3:]
-        last = _Loop(builder, builder.sub(count, even), 1, left)
+        last = Loop(builder, builder.sub(count, even), 1, left)
         left = last.close(multiplied(builder.add(even, last.index), *last.carried))
         more, mantissa = _split(builder, builder.fmul(left[1], right[1]))
         exponent = builder.add(builder.add(left[0], right[0]), more)
         total = builder.fadd(left[2], right[2])
         logarithm = _log_of_split(builder, exponent, mantissa)
         power = coefficient(builder.load(columns), 1)
-        _store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)
+        store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)
         return context.get_dummy_value()
 
     return signature, build
@@ -391,23 +399,23 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start, width, least = arguments[2:]
-        values = _data(context, builder, signature.args[0], arguments[0])
-        coefficients = _data(context, builder, signature.args[1], arguments[1])
+        values = memory_of(context, builder, signature.args[0], arguments[0])
+        coefficients = memory_of(context, builder, signature.args[1], arguments[1])
         nothing = ir.Constant(_VECTOR, None)
-        loop = _Loop(builder, width, LANES, [nothing, _vector(1.0)])
+        loop = Loop(builder, width, LANES, [nothing, vector(1.0)])
         place, c = builder.add(start, loop.index), []
         for _ in range(4):
-            c.append(_load(builder, coefficients, place))
+            c.append(load(builder, coefficients, place))
             place = builder.add(place, width)
-        z = _load(builder, values, loop.index)
+        z = load(builder, values, loop.index)
         observed = builder.fcmp_ordered("==", z, z)
         apart = builder.fsub(z, c[3])
-        inner = builder.fsub(_vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
-        inner = builder.select(observed, inner, _vector(1.0))
+        inner = builder.fsub(vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
+        inner = builder.select(observed, inner, vector(1.0))
         lower = builder.fcmp_ordered("<", inner, loop.carried[1])
         lowest = builder.select(lower, inner, loop.carried[1])
         # The logarithm of what is too low is nobody's business; it must only not trap.
-        inner = builder.select(builder.fcmp_ordered("<", inner, _vector(1e-300)), _vector(1.0), inner)
+        inner = builder.select(builder.fcmp_ordered("<", inner, vector(1e-300)), vector(1.0), inner)
         term = builder.fadd(c[0], builder.fmul(c[1], _log(builder, inner)))
         total = builder.fadd(loop.carried[0], builder.select(observed, term, nothing))
         total, lowest = loop.close([total, lowest])
@@ -429,9 +437,9 @@ def log_in_place(typing: Any, numbers: Any, count: Any) -> Any:
     signature = types.void(numbers, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        numbers = _data(context, builder, signature.args[0], arguments[0])
-        loop = _Loop(builder, arguments[1], LANES, [])
-        _store(builder, _log(builder, _load(builder, numbers, loop.index)), numbers, loop.index)
+        numbers = memory_of(context, builder, signature.args[0], arguments[0])
+        loop = Loop(builder, arguments[1], LANES, [])
+        store(builder, _log(builder, load(builder, numbers, loop.index)), numbers, loop.index)
         loop.close([])
         return context.get_dummy_value()
 

@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
+from clinclust.engine.binomials import eight_binomials
 from clinclust.engine.encoding import CohortArrays
 from clinclust.engine.lanes import LANES, log_in_place
 from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+from clinclust.priors.rising_factorial import FEW
 
 __all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_beta_levels, _gamma_levels = beta.level_predictives, gamma.level_predictives
-_dirichlet_levels = dirichlet.level_predictives
+_beta_levels, _geometric_levels = beta.level_predictives, beta.geometric_predictives
+_gamma_levels, _dirichlet_levels = gamma.level_predictives, dirichlet.level_predictives
 _lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
 _student, _student_left_out = normal_gamma.coefficients, normal_gamma.left_out_value
 
@@ -60,7 +62,7 @@ class State(NamedTuple):
     own_values: Array
     """(W,) work space for its continuous values, NaN from the last one on."""
     products: Array
-    """(4 (FEW + 1),) work space for the levels of one feature."""
+    """(16 (FEW + 1),) work space for the levels of eight features."""
     n_complete: int
     concentration: float
     discount: float
@@ -143,7 +145,10 @@ def refresh(state: State, k: int) -> None:
     # The log predictive of a level is ln numbers + rests: all logarithms are taken at once.
     numbers, rests = state.numbers, flat(state.numbers, state.n_work)
     left_numbers, left_rests = flat(state.numbers, 2 * state.n_work), flat(state.numbers, 3 * state.n_work)
+    done = 0
     for feature in range(stop[2]):
+        if feature < done:
+            continue
         at = level_start[feature]
         n_levels = level_start[feature + 1] - at
         prior, sums = (
@@ -152,8 +157,13 @@ def refresh(state: State, k: int) -> None:
         )
         counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
         here, rest, left, left_rest = flat(numbers, at), flat(rests, at), flat(left_numbers, at), flat(left_rests, at)
-        if feature < stop[0]:
+        if _begins_eight_alike(state, feature):
+            eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
+            done = feature + LANES
+        elif feature < stop[0] and counts[0] == 0.0:
             _beta_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+        elif feature < stop[0]:
+            _geometric_levels(prior, sums, counts, n_levels, here, rest, left, left_rest)
         elif feature < stop[1]:
             _gamma_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest)
         else:
@@ -163,10 +173,12 @@ def refresh(state: State, k: int) -> None:
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
     spread = 0.0
     for feature in range(stop[2]):
-        most = 0.0
+        # Counts say how each level differs from the one before.
+        adds_up = feature < stop[1] and (feature >= stop[0] or state.level_statistics[2 * level_start[feature]] == 1.0)
+        most = value = without_one = 0.0
         for row in range(level_start[feature], level_start[feature + 1]):
-            value = coarsening * (numbers[row] + rests[row])
-            without_one = coarsening * (left_numbers[row] + left_rests[row])
+            value = coarsening * (numbers[row] + rests[row]) + (value if adds_up else 0.0)
+            without_one = coarsening * (left_numbers[row] + left_rests[row]) + (without_one if adds_up else 0.0)
             column[row * capacity] = value
             row_left_out[row] = without_one
             if without_one < 0.0 and value - without_one > most:
@@ -191,6 +203,19 @@ def refresh(state: State, k: int) -> None:
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
     if state.sizes[k] > 1.0:
         state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
+
+
+@subkernel
+def _begins_eight_alike(state: State, feature: int) -> bool:
+    """Say whether eight binomials of as many trials begin with this feature, no more trials than can be multiplied."""
+    at = flat(state.level_start, feature)
+    if feature + LANES > state.family_stop[0] or state.level_statistics[2 * at[0]] != 0.0:
+        return False
+    n_levels = at[1] - at[0]
+    for other in range(LANES):
+        if at[other + 1] - at[other] != n_levels:
+            return False
+    return bool(n_levels <= FEW + 1.0)
 
 
 @subkernel

@@ -103,8 +103,10 @@ def _aligned(shape: tuple[int, ...]) -> Array:
 
 
 def _work_space(n_rows: int, capacity: int, width: int) -> Array:
-    work = np.ones(4 * padded(n_rows) + capacity + width + 4 * (int(FEW) + 1))
-    work[4 * padded(n_rows) + capacity :] = np.nan
+    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1))
+    numbers = work[: 4 * padded(n_rows)].reshape(4, -1)
+    numbers[0::2] = 1.0  # ln 1 + 0, which is what missing values have
+    work[numbers.size + capacity :] = np.nan
     return work
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
 from clinclust.compiled import flat, subkernel
-from clinclust.priors.rising_factorial import FEW, fill_ratios, log_rising
+from clinclust.priors.rising_factorial import FEW, fill_factors, log_rising
 
 __all__ = [
     "NAMES",
+    "geometric_predictives",
     "level_predictives",
     "log_marginal",
     "log_marginal_gradient",
@@ -73,7 +74,7 @@ def level_predictives(
     left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the log predictive of every level of one feature under one cluster, each as ln of a number plus a rest.
+    """Fill the log predictive of every level of a binomial under one cluster, each as ln of a number plus a rest.
 
     The number keeps its digits, being a product of few factors, so that the logarithms of all levels of all features
     can be taken at once (`clinclust.engine.lanes`).
@@ -85,7 +86,7 @@ def level_predictives(
     sums : float64 (2,)
         The cluster's statistics.
     counts : float64 (2 n_levels,)
-        What one subject at each level adds to (a, b): (x, n - x) for x = 0 .. n of a binomial, (1, x) of a geometric.
+        What one subject at each level x = 0 .. n adds to (a, b): (x, n - x).
     log_base : float64 (n_levels,)
         Log base measure of each level.
     n_levels : int
@@ -96,22 +97,14 @@ def level_predictives(
     work : float64 (4 (FEW + 1),), overwritten
     """
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
-    if counts[0] == 0.0 and n_levels == 2:  # a single trial, by far the most frequent
+    if n_levels == 2:  # a single trial, by far the most frequent
         above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
         numbers[0], numbers[1] = b * above, a * above
         left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
         left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
         rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
         return
-    if counts[0] == 1.0:
-        # a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1)
-        total, failures, most = a + b, flat(counts, 1), t if s >= 1.0 else -1.0
-        fill_ratios(a / total, b, 1.0, total + 1.0, 1.0, math.inf, failures, n_levels, numbers, rests)
-        fill_ratios(
-            (a - 1.0) / (total - 1.0), b - 1.0, -1.0, total - 2.0, -1.0, most, failures, n_levels,
-            left_numbers, left_rests,
-        )  # fmt: skip
-    elif n_levels - 1 <= FEW:
+    if n_levels - 1 <= FEW:
         _few_trials(a, b, s, t, n_levels - 1, numbers, rests, left_numbers, left_rests, work)
     else:
         _many_trials(a, b, s, t, n_levels - 1.0, numbers, rests, left_numbers, left_rests)
@@ -119,6 +112,31 @@ def level_predictives(
         rests[level] += log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
             left_rests[level] += log_base[level]
+
+
+@subkernel
+def geometric_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill the log predictive of every level of a geometric under one cluster, less that of the level before.
+
+    a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1). The arguments are those of `level_predictives`,
+    with counts (1, x).
+    """
+    a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(counts, 1)
+    most = sums[1] if sums[0] >= 1.0 else -1.0
+    fill_factors(b, 1.0, a + b + 1.0, 1.0, math.inf, failures, n_levels, numbers, rests)
+    fill_factors(b - 1.0, -1.0, a + b - 2.0, -1.0, most, failures, n_levels, left_numbers, left_rests)
+    numbers[0] *= a / (a + b)
+    if most >= 0.0:
+        left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
 
 
 @subkernel

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from clinclust.compiled import subkernel
-from clinclust.priors.rising_factorial import fill_ratios
+from clinclust.priors.rising_factorial import fill_factors
 
 __all__ = [
     "NAMES",
@@ -75,7 +75,7 @@ def level_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill the log predictive of every level of one count feature under one cluster.
+    """Fill the log predictive of every level of one count feature under one cluster, less that of the level before.
 
     Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u). The arguments are those of
     `clinclust.priors.beta.level_predictives`, with (shape, rate) for (a, b); a subject adds its count u to the shape,
@@ -85,13 +85,16 @@ def level_predictives(
     most = sums[0] if sums[1] >= 1.0 else -1.0
     here, after = math.log(rate), math.log(rate + 1.0)
     before = math.log(rate - 1.0) if sums[1] >= 1.0 else 0.0
-    fill_ratios(1.0, shape, 1.0, 1.0, 0.0, math.inf, counts, n_levels, numbers, rests)
-    fill_ratios(1.0, shape - 1.0, -1.0, 1.0, 0.0, most, counts, n_levels, left_numbers, left_rests)
+    fill_factors(shape, 1.0, 1.0, 0.0, math.inf, counts, n_levels, numbers, rests)
+    fill_factors(shape - 1.0, -1.0, 1.0, 0.0, most, counts, n_levels, left_numbers, left_rests)
+    rests[0] += shape * (here - after)
+    left_rests[0] += shape * (before - here)
+    last_count = last_base = 0.0
     for level in range(n_levels):
-        u = counts[2 * level]
-        rests[level] += log_base[level] + shape * here - (shape + u) * after
-        if u <= most:
-            left_rests[level] += log_base[level] + (shape - u) * before - shape * here
+        more, rise = counts[2 * level] - last_count, log_base[level] - last_base
+        rests[level] += rise - more * after
+        left_rests[level] += rise - more * before
+        last_count, last_base = counts[2 * level], log_base[level]
 
 
 @subkernel

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
 
-__all__ = ["FEW", "fill_ratios", "log_rising"]
+__all__ = ["FEW", "fill_factors", "log_rising"]
 
 Array = NDArray[np.float64]
 
 FEW = 16.0
 """Up to here multiplying is faster than two logarithms of the gamma function, and keeps more digits."""
-_HIGH, _LOW = 1e100, 1e-100
-"""Beyond these a running product is folded into a logarithm; sixteen more factors leave it a number."""
 
 
 @subkernel
@@ -40,8 +38,7 @@ def _log_factors(x: float, step: float, n: float) -> float:
 
 
 @subkernel
-def fill_ratios(
-    first: float,
+def fill_factors(
     above: float,
     step_above: float,
     below: float,
@@ -52,36 +49,33 @@ def fill_ratios(
     numbers: Array,
     rests: Array,
 ) -> None:
-    """Fill ln [first * prod_{j < u} (above + j step_above) / (below + j step_below)] of every level u.
+    """Fill what ln prod_{j < u} (above + j step_above) / (below + j step_below) of each level u adds to the last one's.
 
     Each is ln numbers[level] + rests[level], so that the logarithms of all levels of all features can be taken at once.
 
     Parameters
     ----------
-    first, above, step_above, below, step_below : float
+    above, step_above, below, step_below : float
         Each step is 1 (rising) or -1 (falling); 0 if `below` is 1 and no divisor.
     most : float
-        Levels above it are left at ln 1 + 0.
+        Levels above it are impossible: they add ln 1 + inf.
     counts : float64
         u = counts[2 * level], ascending.
     n_levels : int
-    numbers, rests : float64 (n_levels,), modified in place
+    numbers, rests : float64 (n_levels,), overwritten
     """
-    product, folded, last = first, 0.0, 0.0
+    last = 0.0
     for level in range(n_levels):
         u = counts[2 * level]
         numbers[level] = 1.0
-        rests[level] = 0.0
+        rests[level] = 0.0 if u <= most else math.inf
         if u <= most:
             if u - last > FEW:
-                folded += _log_factors(above + step_above * last, step_above, u - last)
-                folded -= _log_factors(below + step_below * last, step_below, u - last)
+                rests[level] = _log_factors(above + step_above * last, step_above, u - last)
+                rests[level] -= _log_factors(below + step_below * last, step_below, u - last)
                 last = u
+            product = 1.0
             while last < u:
                 product *= (above + step_above * last) / (below + step_below * last)
                 last += 1.0
-            if not _LOW < product < _HIGH:
-                folded += math.log(product)
-                product = 1.0
             numbers[level] = product
-            rests[level] = folded

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from numba import njit
+from scipy.stats import betabinom
 
 from clinclust.engine import lanes
+from clinclust.engine.binomials import eight_binomials
 
 
 @njit
@@ -126,3 +128,23 @@ def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost
     for lost in (0.9995, 1.5):
         coefficients[1, 2, 5] = lost / (values[5] - c3[5]) ** 2
         assert np.isnan(_sum(values, coefficients, 64, 1e-3))
+
+
+@njit
+def _binomials(prior, sums, n, numbers, left_numbers, work):
+    eight_binomials(prior, sums, n, numbers, left_numbers, work)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 16])
+def test_eight_binomials_at_a_time(n):
+    rng = np.random.default_rng(n)
+    prior, sums = rng.gamma(2.0, size=(8, 2)), rng.integers(0, 3 * n, size=(8, 2)).astype(float)
+    numbers, left_numbers = np.empty((2, 8, n + 1))
+    _binomials(prior, sums, n, numbers, left_numbers, np.empty(16 * (n + 1)))
+    for feature, (a, b) in enumerate(prior + sums):
+        x = np.arange(n + 1)
+        np.testing.assert_allclose(numbers[feature], betabinom(n, a, b).pmf(x), rtol=1e-12)
+        for level in x:
+            possible = sums[feature, 0] >= level and sums[feature, 1] >= n - level
+            without = betabinom(n, a - level, b - n + level).pmf(level) if possible else 1.0
+            assert left_numbers[feature, level] == pytest.approx(without, rel=1e-11)
