@@ -12,10 +12,12 @@ Labels = NDArray[np.int64]
 
 def compact(labels: NDArray[np.generic]) -> Labels:
     """Rename clusters 0 .. K - 1 in the order in which they first appear, so that equal partitions look equal."""
-    if not 0 <= labels.min() <= labels.max() < labels.size:
+    labels = labels.astype(np.int64)
+    n_clusters = int(labels.view(np.uint64).max()) + 1  # huge if one is negative
+    if n_clusters > labels.size:
         labels = np.unique(labels, return_inverse=True)[1]
-    labels = labels.astype(np.intp)
-    first = np.full(int(labels.max()) + 1, labels.size)
+        n_clusters = int(labels.max()) + 1
+    first = np.full(n_clusters, labels.size)
     first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # of several, the last to be written is the first
     return np.asarray(_rank(np.argsort(first, kind="stable"))[labels], dtype=np.int64)
 
