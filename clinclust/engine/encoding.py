@@ -144,8 +144,9 @@ class Encoding:
             two_statistics = likelihood.statistics(levels)
             level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
             level_log_base.append(likelihood.log_base_measure(levels))
-            counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
-            log_base += float((counts * level_log_base[-1]).sum())
+            if level_log_base[-1].any():
+                counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
+                log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
             codes=_side_by_side(codes, n_subjects),
             values=encoded_values,

@@ -39,10 +39,10 @@ def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
     """Return the columns, each float64 (N,) with NaN where missing, that cannot tell subjects apart, and why."""
     reasons = {}
     for name, column in columns.items():
-        observed = column[column == column]  # NaN differs from itself
-        if observed.size == 0:
+        lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # of the values that are not NaN
+        if np.isnan(lowest):
             reasons[name] = _NO_VALUE
-        elif (observed == observed[0]).all():
+        elif lowest == highest:
             reasons[name] = "the same value in every subject observed"
     return reasons
 
