@@ -92,7 +92,6 @@ CONTESTANTS: dict[str, tuple[str, int, Callable[[PeerCohort], Prepared]]] = {
     "the paper's algorithm, our kernels": ("clinclust", 50_000, lambda cohort: default_fit(cohort, init="single")),
     "BayesianGaussianMixture, up to 10": ("sklearn", 50_000, gaussian_mixture),
     "StepMix, 1 start": ("stepmix", 50_000, lambda cohort: (lambda: stepmix(cohort, 1), lambda labels: labels)),
-    "StepMix, 10 starts": ("stepmix", 50_000, lambda cohort: (lambda: stepmix(cohort, 10), lambda labels: labels)),
     "KPrototypes, 1 start": ("kmodes", 50_000, lambda cohort: (lambda: kprototypes(cohort), lambda labels: labels)),
 }
 
