@@ -245,7 +245,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="*", type=int, default=[5_000, 50_000, 500_000])
     parser.add_argument("--grow", nargs="*", type=int, default=[10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000])
-    parser.add_argument("--widen", nargs="*", type=int, default=[25, 50, 100, 200, 400])
+    parser.add_argument("--widen", nargs="*", type=int, default=[50, 100, 200, 400])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--timeout", type=float, default=900.0, help="seconds after which a run is given up")
     parser.add_argument("--output", type=Path, default=RESULTS)

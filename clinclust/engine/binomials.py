@@ -7,11 +7,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from clinclust.engine.lanes import LANES, Loop, intrinsic, load, memory_of, store, vector
+from clinclust.engine.vectors import DOUBLE, I32, I64, LANES, Loop, intrinsic, load, memory_of, spread, store, vector
 
 __all__ = ["eight_binomials"]
-
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 
 @intrinsic
@@ -41,15 +39,13 @@ def eight_binomials(
         prior, sums, numbers, left_numbers, work = (
             memory_of(context, builder, kinds[place], arguments[place]) for place in (0, 1, 3, 4, 5)
         )
-        one, many = vector(1.0), builder.add(n, ir.Constant(_I64, 1))
-        trials = builder.uitofp(n, ir.DoubleType())
-        trials = builder.insert_element(ir.Constant(one.type, ir.Undefined), trials, ir.Constant(_I32, 0))
-        trials = builder.shuffle_vector(trials, trials, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
-        falling_at = builder.mul(many, ir.Constant(_I64, LANES))
+        one, many = vector(1.0), builder.add(n, ir.Constant(I64, 1))
+        trials = spread(builder, builder.uitofp(n, DOUBLE))
+        falling_at = builder.mul(many, ir.Constant(I64, LANES))
 
         def pairs(address: Any) -> tuple[Any, Any]:
-            halves = [load(builder, address, ir.Constant(_I64, start)) for start in (0, LANES)]
-            places = [ir.Constant(ir.VectorType(_I32, LANES), list(range(odd, 2 * LANES, 2))) for odd in (0, 1)]
+            halves = [load(builder, address, ir.Constant(I64, start)) for start in (0, LANES)]
+            places = [ir.Constant(ir.VectorType(I32, LANES), list(range(odd, 2 * LANES, 2))) for odd in (0, 1)]
             return builder.shuffle_vector(*halves, places[0]), builder.shuffle_vector(*halves, places[1])
 
         def multiplied(products: list[Any], rising: list[Any], turn: Any) -> list[Any]:
@@ -65,13 +61,13 @@ def eight_binomials(
         a, b = builder.fadd(a, s), builder.fadd(b, t)
         total, nothing = builder.fadd(a, b), vector(0.0)
         loop = Loop(builder, n, 1, [one] * 4 + [nothing])
-        place = builder.mul(loop.index, ir.Constant(_I64, LANES))
+        place = builder.mul(loop.index, ir.Constant(I64, LANES))
         store(builder, loop.carried[0], work, place)
         store(builder, loop.carried[1], work, builder.add(falling_at, place))
         b_up, b_down, all_up, all_down, _ = loop.close(
             multiplied(loop.carried[:4], [b, b, total, total], loop.carried[4])
         )
-        place = builder.mul(n, ir.Constant(_I64, LANES))
+        place = builder.mul(n, ir.Constant(I64, LANES))
         store(builder, b_up, work, place)
         store(builder, b_down, work, builder.add(falling_at, place))
         all_up, all_down = builder.fdiv(one, all_up), builder.fdiv(one, all_down)
@@ -79,7 +75,7 @@ def eight_binomials(
         loop = Loop(builder, many, 1, [one, one, nothing, one])
         a_up, a_down, level, coefficient = loop.carried
         others = builder.fsub(trials, level)
-        place = builder.mul(builder.sub(n, loop.index), ir.Constant(_I64, LANES))
+        place = builder.mul(builder.sub(n, loop.index), ir.Constant(I64, LANES))
         with_all = builder.fmul(builder.fmul(a_up, load(builder, work, place)), all_up)
         falling = load(builder, work, builder.add(falling_at, place))
         without = builder.fmul(builder.fmul(a_down, falling), all_down)
@@ -87,9 +83,9 @@ def eight_binomials(
         with_all = builder.fmul(with_all, coefficient)
         without = builder.select(possible, builder.fmul(without, coefficient), one)
         for lane in range(LANES):
-            row = builder.add(builder.mul(many, ir.Constant(_I64, lane)), loop.index)
+            row = builder.add(builder.mul(many, ir.Constant(I64, lane)), loop.index)
             for values, address in ((with_all, numbers), (without, left_numbers)):
-                value = builder.extract_element(values, ir.Constant(_I32, lane))
+                value = builder.extract_element(values, ir.Constant(I32, lane))
                 builder.store(value, builder.gep(address, [row]))
         up, down, following = multiplied([a_up, a_down], [a, a], level)
         # Whole numbers, so that the quotient is exact.

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.binomials import eight_binomials
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, log_in_place
+from clinclust.engine.lanes import log_in_place
 from clinclust.engine.model import Model
 from clinclust.engine.partition import Partition
+from clinclust.engine.vectors import LANES
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 from clinclust.priors.rising_factorial import FEW
 
@@ -90,42 +91,42 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
     width = partition.left_out_coefficients.shape[2]
     n_work = (n_rows + LANES - 1) & -LANES
     return State(
-        flat(cohort.codes, 0),
-        flat(cohort.values, 0),
-        flat(cohort.family_stop, 0),
-        flat(cohort.level_start, 0),
-        flat(cohort.level_statistics, 0),
-        flat(cohort.level_log_base, 0),
-        flat(cohort.statistic_start, 0),
-        flat(cohort.prior_start, 0),
-        flat(model.prior, 0),
-        flat(partition.labels, 0),
-        flat(partition.n_clusters, 0),
-        flat(partition.sizes, 0),
-        flat(partition.log_weights, 0),
-        flat(partition.statistics, 0),
-        flat(partition.table, 0),
-        flat(partition.left_out, 0),
-        flat(partition.spread, 0),
-        flat(partition.coefficients, 0),
-        flat(partition.left_out_coefficients, 0),
-        flat(partition.columns, 0),
-        flat(partition.work, 0),
-        flat(partition.work, 4 * n_work),
-        flat(partition.work, 4 * n_work + capacity),
-        flat(partition.work, 4 * n_work + capacity + width),
-        partition.n_complete,
-        model.concentration,
-        model.discount,
-        model.coarsening,
-        partition.labels.shape[0],
-        cohort.codes.shape[1],
-        cohort.values.shape[1],
-        n_rows,
-        n_work,
-        partition.statistics.shape[1],
-        capacity,
-        width,
+        codes=flat(cohort.codes, 0),
+        values=flat(cohort.values, 0),
+        family_stop=flat(cohort.family_stop, 0),
+        level_start=flat(cohort.level_start, 0),
+        level_statistics=flat(cohort.level_statistics, 0),
+        level_log_base=flat(cohort.level_log_base, 0),
+        statistic_start=flat(cohort.statistic_start, 0),
+        prior_start=flat(cohort.prior_start, 0),
+        prior=flat(model.prior, 0),
+        labels=flat(partition.labels, 0),
+        n_clusters=flat(partition.n_clusters, 0),
+        sizes=flat(partition.sizes, 0),
+        log_weights=flat(partition.log_weights, 0),
+        statistics=flat(partition.statistics, 0),
+        table=flat(partition.table, 0),
+        left_out=flat(partition.left_out, 0),
+        spread=flat(partition.spread, 0),
+        coefficients=flat(partition.coefficients, 0),
+        left_out_coefficients=flat(partition.left_out_coefficients, 0),
+        columns=flat(partition.columns, 0),
+        numbers=flat(partition.work, 0),
+        scores=flat(partition.work, 4 * n_work),
+        own_values=flat(partition.work, 4 * n_work + capacity),
+        products=flat(partition.work, 4 * n_work + capacity + width),
+        n_complete=partition.n_complete,
+        concentration=model.concentration,
+        discount=model.discount,
+        coarsening=model.coarsening,
+        n_subjects=partition.labels.shape[0],
+        n_table=cohort.codes.shape[1],
+        n_values=cohort.values.shape[1],
+        n_rows=n_rows,
+        n_work=n_work,
+        n_statistics=partition.statistics.shape[1],
+        capacity=capacity,
+        width=width,
     )
 
 

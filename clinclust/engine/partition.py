@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, padded
+from clinclust.engine.vectors import LANES, padded
 from clinclust.priors.rising_factorial import FEW
 
 __all__ = [

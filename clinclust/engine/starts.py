@@ -13,10 +13,10 @@ __all__ = ["Start", "search_starts", "single_starts", "starts_from"]
 
 Labels = NDArray[np.int64]
 
+_BISECTED, _SEATED = 4, 6
 # Sizes of the random partitions that the search starts from, taken in turn. A start with too many clusters loses the
 # superfluous ones within a sweep or two; one with too few rarely gains any, because a single value in a new cluster
 # is scored by the vague prior. Hence mostly more clusters than cohorts have subtypes.
-_BISECTED, _SEATED = 4, 6
 _RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
 
 

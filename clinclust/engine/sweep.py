@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.encoding import CohortArrays
-from clinclust.engine.lanes import LANES, add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
+from clinclust.engine.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.model import Model
 from clinclust.engine.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
 from clinclust.engine.partition import Partition
+from clinclust.engine.vectors import LANES
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
 

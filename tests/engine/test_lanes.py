@@ -7,6 +7,7 @@ from scipy.stats import betabinom
 
 from clinclust.engine import lanes
 from clinclust.engine.binomials import eight_binomials
+from clinclust.engine.vectors import padded
 
 
 @njit
@@ -46,7 +47,7 @@ def _sum(values, coefficients, start, least):
 
 @pytest.mark.parametrize(("length", "expected"), [(0, 0), (1, 8), (8, 8), (9, 16), (215, 216)])
 def test_padding(length, expected):
-    assert lanes.padded(length) == expected
+    assert padded(length) == expected
 
 
 def test_the_logarithm_is_right_to_the_last_place():
@@ -58,7 +59,7 @@ def test_the_logarithm_is_right_to_the_last_place():
             [1.0, np.sqrt(0.5), np.sqrt(2.0), 2.0, np.nextafter(1.0, 0.0), np.finfo(float).max, np.finfo(float).tiny],
         ]
     )
-    numbers = np.concatenate([numbers, np.ones(lanes.padded(numbers.size) - numbers.size)])
+    numbers = np.concatenate([numbers, np.ones(padded(numbers.size) - numbers.size)])
     found = numbers.copy()
     _log(found)
     expected = np.log(numbers)
@@ -81,7 +82,7 @@ def test_rows_add_up(first, count):
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 24])
 def test_the_highest_score(count):
     scores = np.random.default_rng(count).normal(size=24)
-    assert _highest(scores, count) == scores[: lanes.padded(count)].max(initial=-np.inf)
+    assert _highest(scores, count) == scores[: padded(count)].max(initial=-np.inf)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 9, 20])

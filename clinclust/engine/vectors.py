@@ -1,0 +1,174 @@
+"""Vectors of eight doubles in LLVM's intermediate representation: what the innermost loops are spelled out with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+
+__all__ = [
+    "BITS",
+    "DOUBLE",
+    "I32",
+    "I64",
+    "LANES",
+    "VECTOR",
+    "Loop",
+    "intrinsic",
+    "load",
+    "log",
+    "log_of_split",
+    "memory_of",
+    "padded",
+    "split",
+    "spread",
+    "store",
+    "sum_side_by_side",
+    "vector",
+]
+
+LANES = 8
+
+# Of its typing context, the first parameter, callers know nothing.
+intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
+
+I32, I64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+VECTOR, BITS = ir.VectorType(DOUBLE, LANES), ir.VectorType(I64, LANES)
+# ln(1 + f) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)), s = f / (2 + f), with R of minimal error on sqrt(1/2) .. sqrt(2).
+_R = (
+    0.6666666666666735130,
+    0.3999999999940941908,
+    0.2857142874366239149,
+    0.2222219843214978396,
+    0.1818357216161805012,
+    0.1531383769920937332,
+    0.1479819860511658591,
+)
+# ln 2 in two parts, the first with so few digits that its products with exponents are exact.
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
+_MANTISSA_BITS = 52
+_SUMS = 4
+
+
+def padded(length: int) -> int:
+    """Return the least multiple of eight that is not less."""
+    return -(-length // LANES) * LANES
+
+
+def vector(value: float) -> Any:
+    """Return a vector of eight times the same number."""
+    return ir.Constant(VECTOR, [value] * LANES)
+
+
+def _bits(value: int) -> Any:
+    return ir.Constant(BITS, [value] * LANES)
+
+
+def spread(builder: Any, scalar: Any) -> Any:
+    """Return a vector with the same number in every lane."""
+    one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), scalar, ir.Constant(I32, 0))
+    everywhere = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), everywhere)
+
+
+def memory_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Return the address of the first element of an array, or of what `clinclust.compiled.flat` makes of one."""
+    return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
+
+
+def load(builder: Any, address: Any, index: Any) -> Any:
+    """Return the eight doubles from element `index` on."""
+    place = builder.bitcast(builder.gep(address, [index]), VECTOR.as_pointer())
+    vector = builder.load(place)
+    vector.align = 8
+    return vector
+
+
+def store(builder: Any, vector: Any, address: Any, index: Any) -> None:
+    """Write eight doubles from element `index` on."""
+    place = builder.bitcast(builder.gep(address, [index]), VECTOR.as_pointer())
+    builder.store(vector, place).align = 8
+
+
+def split(builder: Any, x: Any) -> tuple[Any, Any]:
+    """Return e and m of x = 2^e m with m in sqrt(1/2) .. sqrt(2), of eight positive normal numbers."""
+    bits = builder.bitcast(x, BITS)
+    exponent = builder.ashr(builder.sub(bits, _bits(_BITS_OF_ROOT_HALF)), _bits(_MANTISSA_BITS))
+    return exponent, builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(_MANTISSA_BITS))), VECTOR)
+
+
+def log(builder: Any, x: Any) -> Any:
+    """Return ln x of eight positive normal numbers, to less than one unit in the last place."""
+    return log_of_split(builder, *split(builder, x))
+
+
+def log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
+    """Return ln(2^e m)."""
+    # Of 32 bits, because few processors turn whole numbers of 64 into doubles at once.
+    power = builder.sitofp(builder.trunc(exponent, ir.VectorType(I32, LANES)), VECTOR)
+    f = builder.fsub(mantissa, vector(1.0))
+    s = builder.fdiv(f, builder.fadd(f, vector(2.0)))
+    z = builder.fmul(s, s)
+    r = vector(_R[-1])
+    for coefficient in _R[-2::-1]:
+        r = builder.fadd(vector(coefficient), builder.fmul(z, r))
+    r = builder.fmul(z, r)
+    half_square = builder.fmul(builder.fmul(vector(0.5), f), f)
+    small = builder.fadd(builder.fmul(s, builder.fadd(half_square, r)), builder.fmul(power, vector(_LN2_LOW)))
+    rest = builder.fsub(builder.fsub(half_square, small), f)
+    return builder.fsub(builder.fmul(power, vector(_LN2_HIGH)), rest)
+
+
+class Loop:
+    """A counted loop under construction: for index in range(0, stop, step), with values carried from turn to turn."""
+
+    def __init__(self, builder: Any, stop: Any, step: int, carried: list[Any]) -> None:
+        self.builder, self.carried_in = builder, carried
+        self.entry = builder.block
+        self.body = builder.append_basic_block("turn")
+        self.end = builder.append_basic_block("over")
+        self.stop, self.step = stop, step
+        zero = ir.Constant(I64, 0)
+        builder.cbranch(builder.icmp_signed("<", zero, stop), self.body, self.end)
+        builder.position_at_end(self.body)
+        self.index = builder.phi(I64)
+        self.index.add_incoming(zero, self.entry)
+        self.carried = [builder.phi(value.type) for value in carried]
+        for phi, value in zip(self.carried, carried, strict=True):
+            phi.add_incoming(value, self.entry)
+
+    def close(self, carried: list[Any]) -> list[Any]:
+        """End the body; return the carried values after the loop."""
+        builder, last = self.builder, self.builder.block
+        following = builder.add(self.index, ir.Constant(I64, self.step))
+        self.index.add_incoming(following, last)
+        for phi, value in zip(self.carried, carried, strict=True):
+            phi.add_incoming(value, last)
+        builder.cbranch(builder.icmp_signed("<", following, self.stop), self.body, self.end)
+        builder.position_at_end(self.end)
+        results = []
+        for before, after in zip(self.carried_in, carried, strict=True):
+            phi = builder.phi(after.type)
+            phi.add_incoming(before, self.entry)
+            phi.add_incoming(after, last)
+            results.append(phi)
+        return results
+
+
+def sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any], Any]) -> Any:
+    """Return start + term(0) + ... + term(count - 1), as several sums, so that no addition waits for the one before."""
+    whole = builder.and_(count, ir.Constant(I64, -_SUMS))
+    nothing = ir.Constant(start.type, None)
+    loop = Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))
+    places = [builder.add(loop.index, ir.Constant(I64, turn)) for turn in range(_SUMS)]
+    total, *others = loop.close(
+        [builder.fadd(carried, term(place)) for carried, place in zip(loop.carried, places, strict=True)]
+    )
+    for other in others:
+        total = builder.fadd(total, other)
+    rest = Loop(builder, builder.sub(count, whole), 1, [total])
+    (total,) = rest.close([builder.fadd(rest.carried[0], term(builder.add(whole, rest.index)))])
+    return total
