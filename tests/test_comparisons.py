@@ -138,7 +138,8 @@ def test_the_columns_their_order_and_the_scales(cohort):
     *_, result = cohort
     assert " ".join(result.columns) == (
         "kind feature label section unit role likelihood level subtype versus n missing mean sd median q1 q3 "
-        "count percent minimum maximum test statistic df p q standardised_difference significant"
+        "count percent minimum maximum test statistic df df2 p q standardised_difference significant "
+        "measure estimate lower upper suppressed"
     )
     scales = result.drop_duplicates("feature").set_index("feature")[["minimum", "maximum"]]
     assert scales.loc["face"].tolist() == [0, 4]
@@ -148,7 +149,7 @@ def test_the_columns_their_order_and_the_scales(cohort):
     assert result.feature.drop_duplicates().tolist()[:2] == ["tremor", "flag"]
     assert set(result[result.feature == "tremor"].label) == {"Tremor"}
     assert set(result[result.feature == "probability"].role) == {"describe"}
-    assert result[result.feature == "phenotype"].level.drop_duplicates().tolist() == [
+    assert result[result.feature == "phenotype"].level.dropna().drop_duplicates().tolist() == [
         "tremor",
         "rigid",
         "mixed",
@@ -286,7 +287,9 @@ def test_small_subtypes_are_summarised_but_not_tested():
 
 
 def test_one_subtype_has_summaries_only():
-    assert gaussian([1, 2, 3], [0, 0, 0]).kind.tolist() == ["summary", "summary"]
+    result = gaussian([1, 2, 3], [0, 0, 0])
+    assert result.kind.tolist() == ["summary", "summary", "contrast"]
+    assert np.isnan(only(result, kind="contrast").p)
 
 
 def test_the_significance_level_is_used():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_kind, contrast_of
+from clinclust.comparisons.effect_sizes import effect_columns
 from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise
 from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 
@@ -30,8 +33,11 @@ _DTYPES = {
     "count": "Int64",
     **dict.fromkeys(("percent", "minimum", "maximum"), "float64"),
     "test": "string",
-    **dict.fromkeys(("statistic", "df", "p", "q", "standardised_difference"), "float64"),
+    **dict.fromkeys(("statistic", "df", "df2", "p", "q", "standardised_difference"), "float64"),
     "significant": "boolean",
+    "measure": "string",
+    **dict.fromkeys(("estimate", "lower", "upper"), "float64"),
+    "suppressed": "boolean",
 }
 
 
@@ -42,8 +48,9 @@ def compare_subtypes(
     *,
     min_size: int = 3,
     significance_level: float = 0.01,
+    contrasts: Mapping[str, ContrastKind] | None = None,
 ) -> pd.DataFrame:
-    """Summarise every feature in every subtype and test every pair of subtypes.
+    """Summarise every feature in every subtype, and test and measure how the subtypes differ.
 
     The tests on features that formed the subtypes are descriptive: subtypes found and tested on the same
     subjects differ in those features by construction. Only features with the role ``describe`` are tested
@@ -61,6 +68,10 @@ def compare_subtypes(
         Subtypes with fewer subjects are summarised but not tested.
     significance_level : float
         `significant` is p <= this level (no correction; q is beside it). The paper used 0.01.
+    contrasts : dict, optional
+        By name of a feature, how all subtypes at once are contrasted: ``"student"`` (means, one variance; the default
+        for scales, counts and measurements), ``"welch"`` (means, a variance for each subtype), ``"rank"`` (the default
+        for what is skewed) or ``"counts"`` (the default for yes/no and categories; only for these).
 
     Returns
     -------
@@ -80,6 +91,14 @@ def compare_subtypes(
         of that name in the frame. With fewer than 2 observed values on a side, or the same single value
         throughout both, the test is NaN (and `significant` missing); with a different single value on each
         side `statistic` is infinite, `p` is 0 and Welch's `df` NaN.
+
+        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test`, `statistic`, `df`,
+        `df2` (of the denominator), `p`, and `q` over all contrasts in the frame.
+
+        ``"effect"``: `subtype` against `versus` (0 = all other subjects): `estimate` of the effect size `measure` with
+        its 95% confidence interval `lower` to `upper`.
+
+        `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
 
     Raises
     ------
@@ -111,7 +130,13 @@ def compare_subtypes(
     pairs = np.array(list(combinations(large, 2)), dtype=int).reshape(-1, 2)
     blocks = [_summary_columns(summary, is_share, subtypes)]
     blocks += _test_columns(summary, is_share, subtypes, pairs, significance_level)
-    return pd.concat([_stacked(compared, block) for block in blocks], ignore_index=True)
+    blocks += effect_columns(summary, is_share, subtypes, pairs)
+    tested = np.full(clusters.shape, -1, dtype=np.int64)
+    for place, group in enumerate(large):
+        tested[groups[group]] = place
+    contrasted = _contrasts(frame, schema, tested, contrasts or {}, significance_level)
+    frames = [_stacked(compared, block) for block in blocks]
+    return pd.concat([*frames, contrasted], ignore_index=True)
 
 
 def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -178,11 +203,41 @@ def _test_columns(
     return blocks
 
 
-def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
+def _contrasts(
+    frame: pd.DataFrame,
+    schema: FeatureSchema,
+    groups: NDArray[np.int64],
+    chosen: Mapping[str, ContrastKind],
+    significance_level: float,
+) -> pd.DataFrame:
+    """One row for each feature: the test of all groups at once (those below 0 take no part)."""
+    features = [feature for feature in schema if feature.role in ("cluster", "describe")]
+    scores = [feature.scores(frame[feature.name]) for feature in features]
+    results = [
+        contrast_of(values, groups, chosen.get(feature.name) or contrast_kind(feature, values))
+        for feature, values in zip(features, scores, strict=True)
+    ]
+    p = np.array([result.p for result in results], dtype=np.float64)
+    tested = groups >= 0
+    missing = np.array([np.isnan(values[tested]).sum() for values in scores])
+    columns: _Columns = {
+        "kind": np.array("contrast"),
+        **{name: np.array([getattr(result, name) for result in results]) for name in Contrast._fields[1:]},
+        "test": np.array([result.test or None for result in results], dtype=object),
+        "n": tested.sum() - missing,
+        "missing": missing,
+        "q": adjusted(p),
+        "significant": np.where(np.isnan(p), np.nan, p <= significance_level),
+    }
+    compared = [Measure(feature, None, values) for feature, values in zip(features, scores, strict=True)]
+    return _stacked(compared, {name: np.reshape(value, (-1, 1)) for name, value in columns.items()}, repeats=1)
+
+
+def _stacked(compared: list[Measure], columns: _Columns, repeats: int | None = None) -> pd.DataFrame:
     """Rows in the order of `compared`, each repeated along the second axis of `columns`."""
     import pandas as pd
 
-    repeats = len(columns["subtype"])
+    repeats = len(columns["subtype"]) if repeats is None else repeats
     described = {
         "feature": [measure.feature.name for measure in compared],
         "label": [measure.feature.title for measure in compared],
@@ -195,4 +250,5 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
     rows = {name: np.repeat(np.array(values, dtype=object), repeats) for name, values in described.items()}
     for name, values in columns.items():
         rows[name] = np.broadcast_to(values, (len(compared), repeats)).ravel()
+    rows["suppressed"] = np.zeros(len(compared) * repeats, dtype=np.bool_)
     return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
