@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.joint import log_joint
@@ -35,6 +36,7 @@ _HOME = {
     "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
+    "validated_associations": "clinclust.associations",
     "write_report": "clinclust.reporting",
 }
 
@@ -52,6 +54,7 @@ __all__ = [
     "plot_tree",
     "read_cohort",
     "resolution_path",
+    "validated_associations",
     "write_report",
 ]
 

@@ -49,7 +49,7 @@ class Restart:
 def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, attempts: Attempts) -> Restart:
     """Search from one start until no move of a subject or of a whole cluster raises the joint.
 
-    A start that ignores sizes (the paper's) only settles.
+    A start that ignores sizes (the paper's) only settles; one that is not `dividing` only merges whole clusters.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Even
         if gains.max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, gains, start.seed, attempts, cancelled)
+            changed = _divided(problem, found, gains, start.seed, attempts, cancelled) if start.dividing else None
         if changed is None:
             break
         found = settle(problem, changed, start.order, max_sweeps, cancelled)

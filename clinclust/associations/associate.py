@@ -1,0 +1,295 @@
+"""Test every feature against subtypes that it did not form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.associations.cold_search import Settings
+    from clinclust.associations.evidence import Part, Tested
+    from clinclust.associations.residual_dependence import Dependence, Graded
+    from clinclust.comparisons.contrasts import ContrastKind
+    from clinclust.engine.problem import Problem
+    from clinclust.mapdp import MAPDP
+    from clinclust.schema import Feature
+
+__all__ = ["Method", "validated_associations"]
+
+Method: TypeAlias = Literal["refit", "cross-fit"]
+
+_DTYPES = {
+    **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
+    "n_subtypes": "Int64",
+    "test": "string",
+    **dict.fromkeys(("statistic", "df", "df2", "p", "q"), "float64"),
+    "n": "Int64",
+    "left_out": "string",
+    "seed": "string",
+    "doubtful": "boolean",
+    "remark": "string",
+}
+
+DOUBTFUL_BELOW = 0.01
+"""p of the residual dependence from which on the p of the association is said to be doubtful."""
+
+
+def validated_associations(
+    model: MAPDP,
+    frame: pd.DataFrame,
+    *,
+    method: Method = "refit",
+    n_restarts: int = 6,
+    n_folds: int = 2,
+    min_size: int = 3,
+    contrasts: Mapping[str, ContrastKind] | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Test each feature for association with subtypes that it did not form.
+
+    Subtypes found and tested in the same subjects differ in their features by construction. Here each feature that was
+    clustered on is tested against subtypes found without it, and without the features of its block: from scratch,
+    because a search that begins at the subtypes knows the feature. The test is that of the contrasts of
+    `compare_subtypes`. If the feature is independent of all others, the subtypes are independent of it, and its p is
+    valid, however many of them there are and whatever the likelihoods. Features with the role ``describe`` are tested
+    against the subtypes of the model, which they had no part in.
+
+    Features that depend on each other inside subtypes break this, and every other test after clustering: declare them
+    as a `block`. Where dependence is left that no block declares, `doubtful` says so.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted. The searches use its concentration, discount, coarsening and share of outlying values (as chosen, if
+        they were chosen from the data), and its stated hyperparameters, but none that were estimated with the subtypes.
+    frame : DataFrame, N rows
+        The cohort it was fitted on.
+    method : {"refit", "cross-fit"}
+        ``"refit"``: one search without each feature, in all subjects. ``"cross-fit"``: one search with all features in
+        each set of all folds but one; the subjects of the other fold get their most probable subtype from all features
+        but the tested one and its block; the p of the folds are combined as Fisher (1932) did. It needs fewer searches
+        and has less power.
+    n_restarts : int
+        Random partitions that each search begins from.
+    n_folds : int
+        For ``"cross-fit"``.
+    min_size : int
+        Subtypes with fewer subjects take no part in the test.
+    contrasts : dict, optional
+        As in `compare_subtypes`.
+    random_state : int, optional
+        Seed of the searches; by default that of the model. The smallest p over several seeds is not a p: use one.
+    n_jobs : int, optional
+        Threads; by default (or -1) one for each processor. The result is the same for any number.
+    progress : bool
+        Show a bar on a terminal when it takes longer than a second.
+
+    Returns
+    -------
+    DataFrame
+        One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema: `feature`,
+        `label`, `section`, `role`, `likelihood`; `method` (``"direct"`` for described features); `n_subtypes` found
+        without it (the most of any fold); `test`, `statistic`, `df`, `df2`, `p`; `q` of Benjamini and Hochberg (1995)
+        over the tests made; `n` subjects tested; `left_out`, the features of its block, if any; `seed`; `doubtful`,
+        whether the feature still depends on others when the subtypes are known (p below .01 for the correlations of
+        what the probabilities of the subtypes leave of it and of the others; missing where that cannot be tested);
+        `remark`, which others, or why there is no test. Where without the feature everybody is of one subtype there is
+        nothing to test, p is NaN, and it does not count among the tests made.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
+    """
+    import pandas as pd
+
+    from clinclust.comparisons.t_tests import adjusted
+    from clinclust.engine.announcement import announcing_compilation
+
+    _check(model, frame, method, n_restarts=n_restarts, n_folds=n_folds, min_size=min_size, n_jobs=n_jobs)
+    seed = model.random_seed_ if random_state is None else random_state
+    frame = model.schema_.validate(frame, warn=False)
+    features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
+    with announcing_compilation():
+        tests = _Tests(
+            model, frame, method, _settings(model, seed, n_restarts), n_folds, min_size, dict(contrasts or {})
+        )
+        found = _side_by_side(tests.row, features, n_jobs, progress)
+    rows = pd.DataFrame(found, columns=list(_DTYPES))
+    rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
+    rows["seed"] = str(seed)
+    return rows.astype(_DTYPES)
+
+
+def _side_by_side(
+    row: Callable[[Feature], dict[str, Any]], features: list[Feature], n_jobs: int | None, progress: bool
+) -> list[dict[str, Any]]:
+    """Return the row of each feature, made on threads."""
+    from tqdm import tqdm
+
+    from clinclust.engine.restarts import processors
+
+    with ThreadPoolExecutor(max_workers=processors() if n_jobs in (None, -1) else n_jobs) as pool:
+        futures = [pool.submit(row, feature) for feature in features]
+        try:
+            bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
+            return [future.result() for future in bar]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _settings(model: MAPDP, seed: int, n_restarts: int) -> Settings:
+    from clinclust.associations.cold_search import Settings
+
+    return Settings(seed, n_restarts, model.max_sweeps, model.outlying_share_, model.select_features)
+
+
+class _Tests:
+    """What the tests of all features share."""
+
+    def __init__(
+        self,
+        model: MAPDP,
+        frame: pd.DataFrame,
+        method: Method,
+        settings: Settings,
+        n_folds: int,
+        min_size: int,
+        contrasts: dict[str, ContrastKind],
+    ) -> None:
+        from clinclust.associations.cold_search import column_keys
+        from clinclust.associations.cross_fitting import folds_of
+        from clinclust.associations.residual_dependence import graded
+        from clinclust.engine.problem import pose
+        from clinclust.tuning import named_hyperparameters_of
+
+        stated = named_hyperparameters_of(model.hyperparameters)
+        self.problem: Problem = pose(
+            frame, model.schema_, stated, model.concentration_, model.discount_, model.coarsening_
+        )
+        self.model, self.frame, self.method, self.settings = model, frame, method, settings
+        self.min_size, self.contrasts = min_size, contrasts
+        self.encoded = self.problem.cohort.encoding.features
+        self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
+        self.graded = graded(
+            [feature.scores(frame[feature.name]) for feature in self.encoded],
+            [feature.likelihood == "categorical" for feature in self.encoded],
+        )
+        self.keys = column_keys(self.problem) if method == "refit" else None
+        self.folds = folds_of(self.problem, n_folds, settings) if method == "cross-fit" else []
+
+    def row(self, feature: Feature) -> dict[str, Any]:
+        """Return the row of one feature, without q."""
+        about: dict[str, Any] = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
+        about |= {"feature": feature.name, "label": feature.title}
+        if feature.name in self.model.kept_out_:
+            return about | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
+        block = [other for other in self.encoded if feature.block is not None and other.block == feature.block]
+        others = [other for other in block if other.name != feature.name]
+        if feature.role == "describe":
+            return about | self._tested(feature, self._direct(), [other.name for other in others], "direct")
+        left_out = np.zeros(len(self.encoded), dtype=np.bool_)
+        left_out[[self.places[other.name] for other in (feature, *others)]] = True
+        about |= {"left_out": "; ".join(other.name for other in others) or None, "method": self.method}
+        if left_out.all():
+            return about | {"method": None, "remark": "not tested: without it (and its block) no feature is left"}
+        named = [other.name for other in (feature, *others)]
+        return about | self._tested(feature, self._parts(left_out), named, self.method)
+
+    def _direct(self) -> list[Part]:
+        from clinclust.associations.evidence import Part
+
+        return [Part(np.arange(len(self.frame)), self.model.labels_, self.model.membership_)]
+
+    def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
+        """Subtypes found without some features, bool (D,)."""
+        from clinclust.associations.cold_search import search_cold, without
+        from clinclust.associations.cross_fitting import parts_without
+        from clinclust.associations.evidence import Part
+
+        if self.keys is None:
+            return parts_without(self.folds, left_out, self.settings.outlying_share)
+        problem, order = without(self.problem, left_out, self.keys)
+        subtypes = search_cold(problem, self.settings)
+        return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
+
+    def _tested(self, feature: Feature, parts: list[Part], not_others: list[str], method: str) -> dict[str, Any]:
+        """Return the test of a feature against these subtypes, and what speaks against it."""
+        from clinclust.associations.evidence import tested
+        from clinclust.comparisons.contrasts import contrast_kind
+
+        values = feature.scores(self.frame[feature.name])
+        found = tested(values, parts, self.contrasts.get(feature.name) or contrast_kind(feature, values), self.min_size)
+        about = {"method": method, "n_subtypes": found.n_subtypes}
+        if np.isnan(found.contrast.p):
+            return about | {"method": None, "remark": _why_untested(found, self.min_size)}
+        dependence, other = self._dependence(feature, values, parts, not_others)
+        doubtful = None if np.isnan(dependence.p) else dependence.p < DOUBTFUL_BELOW
+        return about | {
+            **found.contrast._asdict(),
+            "n": found.n,
+            "doubtful": doubtful,
+            "remark": _why_doubtful(dependence, other) if doubtful else None,
+        }
+
+    def _dependence(
+        self, feature: Feature, values: NDArray[np.float64], parts: list[Part], not_others: list[str]
+    ) -> tuple[Dependence, Feature | None]:
+        from scipy.linalg import block_diag
+
+        from clinclust.associations.residual_dependence import Graded, graded, residual_dependence
+
+        rows = np.concatenate([part.rows for part in parts])
+        excluded = [self.places[name] for name in not_others if name in self.places]
+        kept = ~np.isin(self.graded.owners, excluded)
+        columns, weights, owners = self.graded
+        others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
+        own: Graded = graded([values[rows]], [feature.likelihood == "categorical"])
+        found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
+        return found, None if found.strongest < 0 else self.encoded[found.strongest]
+
+
+def _why_untested(found: Tested, min_size: int) -> str:
+    if found.n_subtypes < 2:
+        return "not tested: without it there is one subtype only"
+    return f"not tested: fewer than two subtypes of at least {min_size} subjects with values that differ"
+
+
+def _why_doubtful(dependence: Dependence, other: Feature | None) -> str:
+    named = "" if other is None else f", most on {other.title} (r = {dependence.correlation:.2f})"
+    return f"doubtful: inside subtypes it depends on others{named}; declare what belongs together as a block"
+
+
+def _check(model: MAPDP, frame: pd.DataFrame, method: str, **numbers: int | None) -> None:
+    """Raise one ValueError that lists everything that cannot be used."""
+    problems = []
+    if method not in ("refit", "cross-fit"):
+        problems.append(f"method must be 'refit' or 'cross-fit', not {method!r}")
+    least = {"n_restarts": 1, "n_folds": 2, "min_size": 1}
+    for name, smallest in least.items():
+        number = numbers[name]
+        if not isinstance(number, int | np.integer) or number < smallest:
+            problems.append(f"{name} must be a whole number of at least {smallest}, not {number!r}")
+    n_jobs = numbers["n_jobs"]
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs < -1 or n_jobs == 0):
+        problems.append(f"n_jobs must be a whole number of at least 1, or None or -1 for all, not {n_jobs!r}")
+    if not hasattr(model, "labels_"):
+        problems.append("the model is not fitted; call model.fit(frame) first")
+    elif len(frame) != len(model.labels_):
+        problems.append(
+            f"the frame has {len(frame)} rows, but the model was fitted on {len(model.labels_)} subjects; "
+            "pass the frame that it was fitted on"
+        )
+    if problems:
+        raise ValueError("; ".join(problems))

@@ -1,0 +1,153 @@
+"""Whether a feature still depends on others when the subtypes are known.
+
+Features that depend on each other inside subtypes defeat every test of a feature against subtypes found from the
+others: the others are cut where they are high or low, and the feature follows them. If the model holds, though, nothing
+of a feature is left to be predicted once the probabilities P of the subtypes, found without it, are known: what remains
+of it after regression on P is uncorrelated with what remains of any other feature.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Dependence", "Graded", "graded", "residual_dependence"]
+
+Array = NDArray[np.float64]
+
+_LEAST_DF = 3
+_LEAST_TOGETHER = 5.0
+"""Subjects expected to have an unusual value of both: among fewer, r of two rare features is far from normal."""
+
+
+class Graded(NamedTuple):
+    """Features as columns that can be correlated: mid-ranks, or one indicator a level where levels have no order."""
+
+    columns: Array
+    """(N, C), NaN = missing."""
+    weights: Array
+    """(C,) 1, or (1 - p) / (L - 1) of a level of frequency p: then z^2 add up to chi-squared over L - 1."""
+    owners: NDArray[np.int64]
+    """(C,) the feature, 0 .. D - 1."""
+
+
+class Dependence(NamedTuple):
+    """What is left between one feature and the others."""
+
+    p: float
+    """Of all correlations together, or of the strongest one times their number: twice the smaller. NaN = untestable."""
+    strongest: int
+    """The other feature of the largest correlation; -1 if there is none."""
+    correlation: float
+    """That correlation."""
+
+
+def graded(scores: list[Array], is_nominal: list[bool]) -> Graded:
+    """Return graded columns of features, each float64 (N,) with NaN where missing."""
+    from scipy.stats import rankdata
+
+    columns, weights, owners = [], [], []
+    for owner, (values, nominal) in enumerate(zip(scores, is_nominal, strict=True)):
+        observed = ~np.isnan(values)
+        if not nominal:
+            column = np.full(values.size, np.nan)
+            column[observed] = rankdata(values[observed])
+            columns.append(column)
+            weights.append(1.0)
+            owners.append(owner)
+            continue
+        levels, counts = np.unique(values[observed], return_counts=True)
+        for level, count in zip(levels, counts, strict=True):
+            columns.append(np.where(observed, values == level, np.nan))
+            weights.append((1.0 - count / observed.sum()) / max(levels.size - 1, 1))
+            owners.append(owner)
+    n_subjects = scores[0].size if scores else 0
+    table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
+    return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
+
+
+def residual_dependence(target: Graded, others: Graded, membership: Array) -> Dependence:
+    """Correlate what the subtypes leave of one feature with what they leave of the others.
+
+    Parameters
+    ----------
+    target : Graded
+        One feature, of the same subjects.
+    others : Graded
+        The features that the subtypes were found from.
+    membership : float64 (N, K)
+        Probability of each subtype for each subject, which the target has no part in.
+    """
+    own, own_seen = _residuals(target.columns, membership)
+    rest, rest_seen = _residuals(others.columns, membership)
+    n = own_seen.T @ rest_seen
+    own_squares, rest_squares = (own**2).T @ rest_seen, own_seen.T @ rest**2
+    df = n - np.linalg.matrix_rank(membership) - 1.0
+    together = np.outer(_unusual(target.columns), _unusual(others.columns)) / own.shape[0]
+    usable = (np.minimum(own_squares, rest_squares) > 0.0) & (df >= _LEAST_DF) & (together >= _LEAST_TOGETHER)
+    if not usable.any():
+        return Dependence(np.nan, -1, np.nan)
+    with np.errstate(all="ignore"):
+        r = np.where(usable, own.T @ rest / np.sqrt(own_squares * rest_squares), 0.0)
+    r = np.clip(r, -1.0, 1.0)
+    at = np.unravel_index(np.abs(r).argmax(), r.shape)
+    p_strongest = min(1.0, float(_two_sided(r[at], df[at])) * int(usable.sum()))
+    each = np.where(usable, df * r**2, 0.0) * target.weights[:, None] * others.weights
+    p_together = _p_of_sum(
+        float(each.sum()), _squares(own, target.weights), _squares(rest, others.weights * usable.any(axis=0))
+    )
+    p = min(1.0, 2.0 * min(p_strongest, p_together))
+    return Dependence(p, int(others.owners[at[1]]), float(r[at]))
+
+
+def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
+    """Return what regression on the membership leaves of each column, 0 where missing, and where it is observed."""
+    seen = (~np.isnan(columns)).astype(np.float64)
+    centre = np.nansum(columns, axis=0) / np.maximum(seen.sum(axis=0), 1.0)
+    values = np.where(seen > 0.0, columns - centre, 0.0)
+    n_subtypes = membership.shape[1]
+    products = (membership[:, :, None] * membership[:, None, :]).reshape(-1, n_subtypes**2)
+    squares = (seen.T @ products).reshape(-1, n_subtypes, n_subtypes)
+    slopes = np.linalg.pinv(squares, hermitian=True) @ (membership.T @ values).T[:, :, None]
+    left = seen * (values - membership @ slopes[:, :, 0].T)
+    # What is nothing but rounding is no residual.
+    left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
+    return left, seen
+
+
+def _two_sided(r: float, df: float) -> float:
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore"):
+        return float(2.0 * stdtr(df, -abs(r) * np.sqrt(df / (1.0 - r * r))))
+
+
+def _unusual(columns: Array) -> Array:
+    """Return how many subjects have a value other than the most frequent one, (C,)."""
+    counts = []
+    for column in columns.T:
+        _, ties = np.unique(column[~np.isnan(column)], return_counts=True)
+        counts.append(float(ties.sum() - ties.max()) if ties.size else 0.0)
+    return np.array(counts)
+
+
+def _squares(residuals: Array, weights: Array) -> tuple[float, float]:
+    """Return the mean, and half the variance, of a weighted sum of squares of normals correlated as these columns."""
+    lengths = np.sqrt((residuals**2).sum(axis=0))
+    correlations = residuals.T @ residuals / np.maximum(np.outer(lengths, lengths), 1e-300)
+    return float(weights.sum()), float(weights @ correlations**2 @ weights)
+
+
+def _p_of_sum(total: float, own: tuple[float, float], others: tuple[float, float]) -> float:
+    """Return p of the weighted sum of n r^2, by the chi-squared of the same mean and variance (Satterthwaite).
+
+    Correlations of one feature with many others that depend on each other are themselves correlated.
+    """
+    from scipy.special import chdtrc
+
+    mean, half_variance = own[0] * others[0], own[1] * others[1]
+    if half_variance == 0.0:
+        return 1.0
+    return float(chdtrc(mean**2 / half_variance, total * mean / half_variance))
