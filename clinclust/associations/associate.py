@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.cold_search import Settings
-    from clinclust.associations.evidence import Part, Tested
+    from clinclust.associations.evidence import Association, Part
     from clinclust.associations.residual_dependence import Dependence, Graded
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.problem import Problem
@@ -182,11 +182,11 @@ class _Tests:
         self.min_size, self.contrasts = min_size, contrasts
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
-        self.graded = graded(
-            [feature.scores(frame[feature.name]) for feature in self.encoded],
-            [feature.likelihood == "categorical" for feature in self.encoded],
-        )
-        self.keys = column_keys(self.problem) if method == "refit" else None
+        scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
+        self.graded = graded(scores, [feature.likelihood == "categorical" for feature in self.encoded])
+        # Of values that no other feature has a part in: standardising sums up in an order that all have.
+        order = self.problem.cohort.order
+        self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
         self.folds = folds_of(self.problem, n_folds, settings) if method == "cross-fit" else []
 
     def row(self, feature: Feature) -> dict[str, Any]:
@@ -226,11 +226,13 @@ class _Tests:
 
     def _tested(self, feature: Feature, parts: list[Part], not_others: list[str], method: str) -> dict[str, Any]:
         """Return the test of a feature against these subtypes, and what speaks against it."""
-        from clinclust.associations.evidence import tested
+        from clinclust.associations.evidence import association_of
         from clinclust.comparisons.contrasts import contrast_kind
 
         values = feature.scores(self.frame[feature.name])
-        found = tested(values, parts, self.contrasts.get(feature.name) or contrast_kind(feature, values), self.min_size)
+        found = association_of(
+            values, parts, self.contrasts.get(feature.name) or contrast_kind(feature, values), self.min_size
+        )
         about = {"method": method, "n_subtypes": found.n_subtypes}
         if np.isnan(found.contrast.p):
             return about | {"method": None, "remark": _why_untested(found, self.min_size)}
@@ -260,7 +262,7 @@ class _Tests:
         return found, None if found.strongest < 0 else self.encoded[found.strongest]
 
 
-def _why_untested(found: Tested, min_size: int) -> str:
+def _why_untested(found: Association, min_size: int) -> str:
     if found.n_subtypes < 2:
         return "not tested: without it there is one subtype only"
     return f"not tested: fewer than two subtypes of at least {min_size} subjects with values that differ"

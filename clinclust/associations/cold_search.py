@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,17 +43,15 @@ class Subtypes(NamedTuple):
     """(N, K) probability of each, given all other subjects; rows sum to 1."""
 
 
-def column_keys(problem: Problem) -> Keys:
-    """Return a pseudo-random number for each value of each feature, uint64 (D, N); equal values have equal ones."""
+def column_keys(columns: Sequence[Array]) -> Keys:
+    """Return a pseudo-random number for each value of each column, uint64 (D, N); equal values have equal ones."""
     from pandas.util import hash_array
 
-    arrays = problem.cohort.arrays
-    columns = [*arrays.codes.T, *arrays.values.T]  # noqa: PD011
-    keys = np.empty((len(columns), problem.cohort.n_subjects), dtype=np.uint64)
+    keys = np.empty((len(columns), columns[0].size), dtype=np.uint64)
     for place, column in enumerate(columns):
         # Each column by an odd factor of its own, so that the same value in two columns counts twice.
         factor = np.uint64(2 * int(np.random.SeedSequence(place).generate_state(1)[0]) + 1)
-        keys[place] = hash_array(np.ascontiguousarray(column)) * factor
+        keys[place] = hash_array(column) * factor
     return keys
 
 
@@ -68,7 +67,7 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
     left_out : bool (D,)
         Not all of them.
     keys : uint64 (D, N)
-        `column_keys` of the problem.
+        `column_keys` of the features as encoded, subjects as in the problem.
     """
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
     return problem.with_features(~left_out).restricted_to(order, 0), order

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 
-__all__ = ["Part", "Tested", "tested"]
+__all__ = ["Association", "Part", "association_of"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tested:
+class Association:
     """One feature tested: see the columns of `validated_associations` of the same names."""
 
     contrast: Contrast
@@ -36,7 +36,7 @@ class Tested:
     n: int
 
 
-def tested(values: Array, parts: list[Part], kind: ContrastKind, min_size: int) -> Tested:
+def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int) -> Association:
     """Test a feature against the subtypes of each part; of several parts combine p as Fisher (1932) did.
 
     Parameters
@@ -60,8 +60,8 @@ def tested(values: Array, parts: list[Part], kind: ContrastKind, min_size: int) 
             n += int((~np.isnan(values[part.rows[groups >= 0]])).sum())
     n_subtypes = max(np.unique(part.labels).size for part in parts)
     if not found:
-        return Tested(Contrast(), n_subtypes, 0)
-    return Tested(found[0] if len(parts) == 1 else _combined(found), n_subtypes, n)
+        return Association(Contrast(), n_subtypes, 0)
+    return Association(found[0] if len(parts) == 1 else _combined(found), n_subtypes, n)
 
 
 def _combined(contrasts: list[Contrast]) -> Contrast:

@@ -1,0 +1,239 @@
+"""Tests of features against subtypes that they did not form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import clinclust as cc
+from clinclust.associations.cold_search import Settings, column_keys, search_cold, without
+from clinclust.associations.cross_fitting import folds_of, parts_without
+from clinclust.associations.evidence import Part, association_of
+from clinclust.comparisons.contrasts import contrast_of
+from clinclust.engine.problem import pose
+
+SETTINGS = Settings(seed=3, n_restarts=3, max_sweeps=200, outlying_share=0.0, select_features=False)
+
+
+def cohort(seed=0, n=240, shift=2.0, n_informative=4):
+    """Two halves that differ in some normal features; noise of other kinds; one described feature."""
+    rng = np.random.default_rng(seed)
+    half = np.arange(n) % 2
+    columns = {f"marker{i}": rng.normal(size=n) + shift * half for i in range(n_informative)}
+    columns["noise"] = rng.normal(size=n)
+    columns["count"] = rng.poisson(2.0, n).astype(float)
+    columns["kind"] = rng.choice(3, n).astype(float)
+    columns["outcome"] = rng.normal(size=n) + half
+    frame = pd.DataFrame(columns)
+    frame = frame.mask(rng.random(frame.shape) < 0.05)
+    features = [cc.Feature(name=f"marker{i}", likelihood="gaussian") for i in range(n_informative)]
+    features += [
+        cc.Feature(name="noise", likelihood="gaussian", label="Noise"),
+        cc.Feature(name="count", likelihood="poisson"),
+        cc.Feature(name="kind", likelihood="categorical", levels=("0", "1", "2")),
+        cc.Feature(name="outcome", likelihood="gaussian", role="describe"),
+    ]
+    schema = cc.FeatureSchema(features)
+    frame["kind"] = frame["kind"].map({0.0: "0", 1.0: "1", 2.0: "2"})
+    return schema.validate(frame), schema
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, schema = cohort()
+    return cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
+
+
+@pytest.mark.parametrize("method", ["refit", "cross-fit"])
+def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted, method):
+    model, frame = fitted
+    found = cc.validated_associations(model, frame, method=method).set_index("feature")
+    markers = [f"marker{i}" for i in range(4)]
+    assert (found.loc[markers, "p"] < 1e-6).all()
+    assert (found.loc[["noise", "count", "kind"], "p"] > 0.01).all()
+    assert (found.loc[markers, "method"] == method).all()
+    assert found.loc["outcome", "method"] == "direct"
+    assert not found["doubtful"].any()
+    np.testing.assert_allclose(found["q"], stats.false_discovery_control(found["p"].to_numpy()))
+
+
+def test_a_described_feature_is_tested_against_the_subtypes_of_the_model(fitted):
+    model, frame = fitted
+    row = cc.validated_associations(model, frame).set_index("feature").loc["outcome"]
+    expected = contrast_of(frame["outcome"].to_numpy(float), model.labels_, "student")
+    assert (row["test"], row["statistic"], row["p"]) == (expected.test, expected.statistic, expected.p)
+    assert row["n"] == frame["outcome"].notna().sum()
+
+
+@pytest.mark.parametrize("feature", ["marker0", "noise", "count", "kind"])
+def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
+    frame, schema = cohort()
+    other = frame.copy()
+    other[feature] = frame[feature].sample(frac=1.0, random_state=9).array
+    labels = []
+    for table in (frame, other):
+        problem = pose(table, schema, {}, 3.0)
+        left_out = np.array([encoded.name == feature for encoded in problem.cohort.encoding.features])
+        scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
+        reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
+        found = np.empty(len(table), dtype=np.int64)
+        found[problem.cohort.order[order]] = search_cold(reduced, SETTINGS).labels
+        labels.append(found)
+    np.testing.assert_array_equal(*labels)
+
+
+def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():
+    frame, schema = cohort()
+    problem = pose(frame, schema, {}, 3.0)
+    folds = folds_of(problem, 2, SETTINGS)
+    arrays = problem.cohort.arrays
+    tampered = []
+    for fold in folds:
+        held_out = fold.held_out.cohort.arrays
+        values = held_out.values.copy()
+        values[:, 0] = 7.0
+        cohort_ = fold.held_out.cohort
+        changed = type(cohort_)(cohort_.encoding, held_out._replace(values=values), 0.0, cohort_.order)
+        tampered.append(fold._replace(held_out=type(problem)(changed, problem.hyperparameters, problem.model, {})))
+    left_out = np.zeros(len(problem.cohort.encoding.features), dtype=bool)
+    left_out[arrays.codes.shape[1]] = True
+    for one, other in zip(parts_without(folds, left_out, 0.0), parts_without(tampered, left_out, 0.0), strict=True):
+        np.testing.assert_array_equal(one.membership, other.membership)
+    assert sorted(np.concatenate([fold.rows for fold in folds]).tolist()) == list(range(len(frame)))
+    left_out[:] = False
+    left_out[0] = True  # another one: now the change is seen
+    parts = zip(parts_without(folds, left_out, 0.0), parts_without(tampered, left_out, 0.0), strict=True)
+    assert any((one.membership != other.membership).any() for one, other in parts)
+
+
+@pytest.mark.parametrize("method", ["refit", "cross-fit"])
+def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted, method):
+    model, frame = fitted
+    options = {"method": method, "n_restarts": 3}
+    expected = cc.validated_associations(model, frame, n_jobs=1, **options)
+    pd.testing.assert_frame_equal(cc.validated_associations(model, frame, n_jobs=2, **options), expected)
+    shuffled = frame.sample(frac=1.0, random_state=1)
+    again = cc.MAPDP(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
+    found = cc.validated_associations(again, shuffled, **options)
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-10)
+
+
+def test_a_saved_model_gives_the_same(fitted, tmp_path):
+    model, frame = fitted
+    model.save(tmp_path)
+    expected = cc.validated_associations(model, frame, n_restarts=2)
+    pd.testing.assert_frame_equal(cc.validated_associations(cc.MAPDP.load(tmp_path), frame, n_restarts=2), expected)
+
+
+def test_p_of_folds_are_combined_as_scipy_does(fitted):
+    _, frame = fitted
+    values = frame["marker0"].to_numpy(float)
+    rng = np.random.default_rng(2)
+    rows, labels = rng.permutation(240).reshape(2, 120), rng.integers(3, size=(2, 120))
+    parts = [Part(r, z, np.eye(3)[z]) for r, z in zip(rows, labels, strict=True)]
+    found = association_of(values, parts, "student", 3).contrast
+    each = [contrast_of(values[r], z, "student").p for r, z in zip(rows, labels, strict=True)]
+    expected = stats.combine_pvalues(each, method="fisher")
+    np.testing.assert_allclose((found.statistic, found.p), expected, rtol=1e-12)
+    assert found.df == 4
+
+
+def test_small_subtypes_take_no_part():
+    values = np.arange(20.0)
+    labels = np.repeat([0, 1, 2], [10, 8, 2])
+    part = [Part(np.arange(20), labels, np.eye(3)[labels])]
+    assert association_of(values, part, "student", 3).contrast.test == "Student's t"
+    assert association_of(values, part, "student", 3).n == 18
+    assert association_of(values, part, "student", 2).contrast.test == "ANOVA"
+
+
+def pairs(n=400, seed=4, block=None):
+    """Ten exponential features, taken for Gaussian, in pairs whose normal scores correlate at .7."""
+    rng = np.random.default_rng(seed)
+    normal = np.sqrt(0.7) * np.repeat(rng.normal(size=(n, 5)), 2, axis=1) + np.sqrt(0.3) * rng.normal(size=(n, 10))
+    frame = pd.DataFrame(stats.expon.isf(stats.norm.sf(normal))).rename(columns="x{}".format)
+    features = [
+        cc.Feature(name=name, likelihood="gaussian", block=block and block.format(i // 2))
+        for i, name in enumerate(frame)
+    ]
+    return frame, cc.FeatureSchema(features)
+
+
+def quick(schema, frame, **options):
+    begin = np.random.default_rng(0).integers(6, size=len(frame))
+    return cc.MAPDP(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(frame)
+
+
+def test_dependence_that_no_block_declares_is_said_beside_p():
+    frame, schema = pairs()
+    found = cc.validated_associations(quick(schema, frame), frame)
+    assert found["doubtful"].all()
+    assert (found["p"] < 0.05).mean() > 0.5
+    assert found["remark"][0].startswith("doubtful: inside subtypes it depends on others, most on x1 (r = 0.")
+
+
+def test_a_block_is_left_out_as_a_whole():
+    frame, schema = pairs(block="pair {}")
+    found = cc.validated_associations(quick(schema, frame), frame)
+    assert found["left_out"].tolist() == [f"x{i + 1 - 2 * (i % 2)}" for i in range(10)]
+    assert not found["doubtful"].fillna(False).any()
+    assert (found["p"] > 1e-3).all()
+
+
+def test_where_nothing_is_left_to_test_against_the_row_says_so():
+    frame, schema = pairs(block="all")
+    found = cc.validated_associations(quick(schema, frame), frame)
+    assert found["p"].isna().all()
+    assert found["method"].isna().all()
+    assert set(found["remark"]) == {"not tested: without it (and its block) no feature is left"}
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"two": rng.normal(size=80) + 9 * (np.arange(80) % 2), "noise": rng.normal(size=80), "same": 1.0}
+    )
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    with pytest.warns(cc.CohortWarning, match="same"):
+        model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    found = cc.validated_associations(model, frame).set_index("feature")
+    assert model.n_clusters_ == 2
+    assert found.loc["two", "remark"] == "not tested: without it there is one subtype only"
+    assert found.loc["same", "remark"].startswith("not tested: it has ")
+    assert found.loc["noise", "p"] > 0.01
+    assert found.loc["noise", "q"] == found.loc["noise", "p"]  # the only test that was made
+
+
+@pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
+def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
+    frame, schema = cohort(n=120, shift=3.0)
+    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    for method in ("refit", "cross-fit"):
+        found = cc.validated_associations(model, frame, method=method, n_restarts=3).set_index("feature")
+        assert (found["p"].iloc[:4] < 1e-3).all()
+        assert found.loc["noise", "p"] > 1e-3
+
+
+def test_noise_that_is_split_is_not_found_significant():
+    """Exponential noise taken for Gaussian: several subtypes, and naive tests that are nearly all significant."""
+    naive, valid = [], []
+    for seed in range(40):
+        frame = pd.DataFrame(np.random.default_rng([5, seed]).exponential(size=(150, 5))).rename(columns="x{}".format)
+        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+        model = quick(schema, frame)
+        naive += cc.compare_subtypes(frame, model.labels_, schema).query("kind == 'contrast'")["p"].tolist()
+        valid += cc.validated_associations(model, frame, n_restarts=3, progress=False)["p"].dropna().tolist()
+    assert np.mean(np.array(naive) < 0.05) > 0.6
+    assert len(valid) > 150
+    # Three standard errors of the share of 200 tests, which are close to independent, above the level.
+    assert np.mean(np.array(valid) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(valid))
+
+
+def test_everything_wrong_is_said_at_once(fitted):
+    model, frame = fitted
+    with pytest.raises(
+        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs"
+    ):
+        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0)
+    with pytest.raises(ValueError, match=r"min_size must be .*; the frame has 10 rows, but"):
+        cc.validated_associations(model, frame.head(10), min_size=0)
+    with pytest.raises(ValueError, match="not fitted"):
+        cc.validated_associations(cc.MAPDP(), frame)
