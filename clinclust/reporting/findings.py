@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from clinclust.reporting.layout import Value
+from clinclust.reporting.layout import WITHHELD, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from clinclust.mapdp import MAPDP
     from clinclust.schema import Feature
 
-__all__ = ["Findings", "as_value"]
+__all__ = ["Findings", "as_value", "number_of"]
 
 _LARGEST_WHOLE = 10**15 - 1
 
@@ -38,12 +39,22 @@ class Findings:
     comparisons : pandas.DataFrame
         From `clinclust.compare_subtypes`.
     significance_level : float
+    associations : pandas.DataFrame, optional
+        From `clinclust.validated_associations`.
+    names : mapping of int to str
+        What people call subtypes, of those that have a name.
     """
 
     model: MAPDP
     frame: pd.DataFrame
     comparisons: pd.DataFrame
     significance_level: float
+    associations: pd.DataFrame | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    def name(self, subtype: int) -> str:
+        """Return what a report calls a subtype: its number, and its name if it has one."""
+        return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
     def check_comparisons(self) -> None:
         """Raise ValueError unless the comparisons are of these features and these subtypes."""
@@ -60,11 +71,20 @@ class Findings:
                         f"{list(self.sizes.values())}; compare the labels of this model"
                     )
 
+    def versus(self, subtype: int) -> str:
+        """Return what a report calls that with which a subtype is compared (0: all other subjects)."""
+        return self.name(subtype) if subtype else "All others"
+
     @cached_property
     def sizes(self) -> dict[int, int]:
         """Subjects in each subtype."""
         subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
+
+    def shows_size(self, subtype: int) -> bool:
+        """Whether the comparisons say of any feature how many subjects a subtype has, observed or not."""
+        rows = [summaries[subtype] for feature in self.features for summaries in self.levels(feature).values()]
+        return not rows or any(None not in (as_value(row["n"]), as_value(row["missing"])) for row in rows)
 
     @cached_property
     def features(self) -> list[Feature]:
@@ -87,6 +107,16 @@ class Findings:
             return None
         return float(self.model.feature_relevance_[feature.name])
 
+    @cached_property
+    def by_relevance(self) -> list[Feature]:
+        """The features, those that matter most first, and last those that were not clustered on."""
+
+        def least_relevant_last(feature: Feature) -> float:
+            relevance = self.relevance(feature)
+            return math.inf if relevance is None else -relevance
+
+        return sorted(self.features, key=least_relevant_last)
+
     def clustered_on(self, feature: Feature) -> bool:
         """Whether the feature took part in finding the subtypes."""
         return feature.role == "cluster" and feature.name not in self.model.kept_out_
@@ -99,10 +129,29 @@ class Findings:
         """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
         return self._tests[feature.name, level]
 
+    def contrast(self, feature: Feature) -> Row | None:
+        """Return the test of all subtypes at once; None where there is no row of it."""
+        return self._contrasts.get(feature.name)
+
+    def effects(self, feature: Feature) -> list[Row]:
+        """Effect sizes of a feature, level by level."""
+        return self._effects[feature.name]
+
+    @cached_property
+    def _contrasts(self) -> dict[str, Row]:
+        return {row["feature"]: row for row in self.rows("contrast")}
+
+    @cached_property
+    def _effects(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows("effect"):
+            found[row["feature"]].append(row)
+        return found
+
     @cached_property
     def _summaries(self) -> dict[str, dict[Level, dict[int, Row]]]:
         found: dict[str, dict[Level, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
-        for row in self._rows("summary"):
+        for row in self.rows("summary"):
             found[row["feature"]][row["level"]][row["subtype"]] = row
         return found
 
@@ -110,14 +159,19 @@ class Findings:
     def _tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]:
         found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]
         found = defaultdict(lambda: defaultdict(dict))
-        for row in self._rows("test"):
+        for row in self.rows("test"):
             found[row["feature"], row["level"]][row["subtype"], row["versus"]][row["test"]] = row
         return found
 
-    def _rows(self, kind: str) -> list[Row]:
+    def rows(self, kind: str) -> list[Row]:
+        """Return the rows of the comparisons of one kind, in their order; a level that is missing is None."""
         rows = self.comparisons[self.comparisons["kind"] == kind].to_dict("records")
         level = {"level": None}  # instead of pandas.NA
         return [cast("Row", row if isinstance(row["level"], str) else row | level) for row in rows]
+
+    def association_rows(self) -> list[Row]:
+        """Return the rows of the validated associations, if they were made."""
+        return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
 
     @cached_property
     def compared(self) -> list[int]:
@@ -142,3 +196,9 @@ def as_value(value: object) -> Value:
     if isinstance(value, str):
         return value
     return value if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def number_of(row: Row, name: str) -> Value:
+    """Return a number of a row of the comparisons as a value, or the sign of what was withheld."""
+    value = as_value(row[name])
+    return WITHHELD if value is None and row.get("suppressed") is True else value

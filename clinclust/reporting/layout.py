@@ -14,6 +14,8 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 __all__ = [
+    "WITHHELD",
+    "Chart",
     "Column",
     "Kind",
     "Sheet",
@@ -28,7 +30,10 @@ __all__ = [
 
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
-Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure"]
+Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
+
+WITHHELD = "[c]"
+"""What stands in place of a number that is confidential because few subjects are behind it."""
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"
@@ -44,17 +49,20 @@ class Column:
     title : str
         Heading.
     kind : str
-        The format of its numbers. ``measure`` takes the decimals from the row.
+        The format of its numbers. ``measure`` takes the decimals from the row, ``any`` shows what there is.
     group : tuple of two str
         Heading above the headings of adjoining columns, in two lines; equal neighbours are one group.
     overflow : bool
         Long text runs on over the empty cells to its right instead of making the column wide.
+    widest : int
+        Characters after which its texts wrap.
     """
 
     title: str
     kind: Kind = "text"
     group: tuple[str, str] = ("", "")
     overflow: bool = False
+    widest: int = 44
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,11 @@ class Table:
         How dark each cell is, 0 to 1, None for no shade; empty = no shades.
     stub : int
         How many of the first columns say what a row is about.
+    diverging : tuple of two int, optional
+        First and last column of those that a workbook colours: from blue (-1 and below) through white (0) to
+        orange (1 and above).
+    plain : bool
+        Whether to do without rules and wrapping, of which many thousands of rows would make a workbook slow.
     """
 
     caption: str
@@ -84,6 +97,8 @@ class Table:
     decimals: Sequence[int] = ()
     shades: Sequence[Sequence[float | None]] = ()
     stub: int = 1
+    diverging: tuple[int, int] | None = None
+    plain: bool = False
 
     def decimals_of(self, row: int) -> int:
         """Decimals of the ``measure`` columns in this row."""
@@ -102,6 +117,34 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """A chart that a workbook draws of numbers that stand on the same sheet.
+
+    Attributes
+    ----------
+    table : int
+        Which table of the sheet it draws, beside which it stands; its first column names the bars or intervals.
+    kind : {"bars", "forest"}
+        Bars as long as `value`, or the interval from `value` - `below` to `value` + `above`.
+    title, axis : str
+        Above it, and below its axis of numbers.
+    description : str
+        What it shows, for those who cannot see it.
+    value, below, above : int
+        Columns of its numbers; the last two only of a forest plot.
+    """
+
+    table: int
+    kind: Literal["bars", "forest"]
+    title: str
+    axis: str
+    description: str
+    value: int
+    below: int = 0
+    above: int = 0
+
+
+@dataclass(frozen=True)
 class Sheet:
     """A sheet of the workbook, a section of the page.
 
@@ -112,11 +155,17 @@ class Sheet:
     notes : sequence of str
         What must be read with the tables; stands above them.
     tables : sequence of Table
+    charts : sequence of Chart
+        Only drawn in a workbook.
+    workbook_only : bool
+        Whether it has no place on a page.
     """
 
     name: str
     notes: Sequence[str]
     tables: Sequence[Table]
+    charts: Sequence[Chart] = ()
+    workbook_only: bool = False
 
     @property
     def shared_group_lines(self) -> list[list[Span]]:
@@ -127,7 +176,7 @@ class Sheet:
 
 def excel_format(kind: Kind, decimals: int) -> str:
     """Return the number format of a cell for spreadsheet programs."""
-    if kind == "text":
+    if kind in ("text", "any"):
         return "General"
     if kind == "p":
         return _P_FORMAT

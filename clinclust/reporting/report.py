@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.comparisons import compare_subtypes
 from clinclust.reporting import tables
+from clinclust.reporting.association_table import association_table
+from clinclust.reporting.charts import charts
+from clinclust.reporting.codebook import codebook
+from clinclust.reporting.effect_sizes import effect_sizes
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.methods import methods_sheet
+from clinclust.reporting.profile import profile
 from clinclust.reporting.provenance import date_of_report
 from clinclust.reporting.summary import summary
+from clinclust.reporting.tidy_data import tidy_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +37,8 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     comparisons: pd.DataFrame | None = None,
+    associations: pd.DataFrame | None = None,
+    names: Mapping[int, str] | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
     generated: datetime | None = None,
@@ -49,6 +59,10 @@ def write_report(
         Ends in ``.xlsx`` or ``.html``. An existing file is replaced, in one step.
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; made here otherwise.
+    associations : pandas.DataFrame, optional
+        From `validated_associations` for the same model and cohort; without them the report has none.
+    names : dict, optional
+        What subtypes are called, by number: ``{1: "Tremor dominant"}``.
     min_size : int
         Smallest subtype that is tested (where `comparisons` is not given).
     significance_level : float
@@ -86,15 +100,22 @@ def write_report(
             frame, model.labels_, model.schema_, min_size=min_size, significance_level=significance_level
         )
     is_workbook = path.suffix.lower() == ".xlsx"
-    findings = Findings(model, frame, comparisons, significance_level)
+    findings = Findings(model, frame, comparisons, significance_level, associations, names or {})
     findings.check_comparisons()
     moment = date_of_report(generated)
     sheets = [
         summary(findings, moment),
         tables.subtypes(findings),
+        profile(findings),
+        charts(findings),
+        *([] if associations is None else [association_table(findings)]),
+        effect_sizes(findings),
         tables.pairwise_tests(findings),
         tables.assignments(findings, at_most=None if is_workbook else _SUBJECTS_ON_A_PAGE),
         tables.missing_data(findings),
+        codebook(findings),
+        methods_sheet(findings),
+        tidy_data(findings),
     ]
     title = model.schema_.title or "Subtype report"
     if is_workbook:
@@ -104,5 +125,5 @@ def write_report(
     else:
         from clinclust.reporting.page import write_page
 
-        write_page(sheets, path, title=title)
+        write_page([sheet for sheet in sheets if not sheet.workbook_only], path, title=title)
     return path

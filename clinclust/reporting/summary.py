@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -37,6 +36,7 @@ _HOW_TO_READ = {
     "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
     "out of range": "values too large, or too close together, for double precision",
     "Membership probability": "of the subject's own subtype, given all other subjects",
+    "[c]": "confidential: a number withheld because few subjects are behind it",
     "Agreement": "adjusted Rand index with the best partition: 1 = the same subtypes, 0 = as by chance",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
 }
@@ -50,7 +50,6 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _facts("How to read this report", ("Term", "Meaning"), _HOW_TO_READ),
         _partitions(findings),
         _facts("Software", ("Package", "Version"), software()),
-        _features(findings),
     ]
     return Sheet("Summary", [DESCRIPTIVE], tables)
 
@@ -111,7 +110,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
 
 def _sizes(findings: Findings) -> Table:
     columns = [
-        Column("Subtype", "0"),
+        Column("Subtype"),
         Column("Subjects", "0"),
         Column("%", "0.0"),
         Column("Mean membership probability", "0.000"),
@@ -124,7 +123,7 @@ def _sizes(findings: Findings) -> Table:
         members = own[labels == subtype - 1].tolist()
         words = [certainty(probability) for probability in members]
         counts = [words.count(word) for word in ("clear", "likely", "uncertain")]
-        rows.append([subtype, size, 100 * size / len(labels), float(np.mean(members)), *counts])
+        rows.append([findings.name(subtype), size, 100 * size / len(labels), float(np.mean(members)), *counts])
     return Table("Subtypes", columns, rows)
 
 
@@ -161,25 +160,3 @@ def _partitions(findings: Findings) -> Table:
     if len(rows) > _MOST_PARTITIONS:
         caption += f" ({_MOST_PARTITIONS} of {len(rows)})"
     return Table(caption, columns, rows[:_MOST_PARTITIONS])
-
-
-def _features(findings: Findings) -> Table:
-    columns = [
-        *(Column(title) for title in ("Feature", "Column", "Section", "Likelihood", "Clustered on")),
-        Column("Prior, or why not clustered on", overflow=True),
-    ]
-    rows: list[list[Value]] = []
-    for feature in findings.features:
-        used = findings.clustered_on(feature)
-        reason = findings.model.kept_out_.get(feature.name, "described only")
-        prior = _prior_text(findings.model.hyperparameters_.get(feature.name, {}))
-        identity = [feature.title, feature.name, feature.section, feature.likelihood]
-        rows.append([*identity, "yes" if used else "no", prior if used else reason])
-    return Table("Features", columns, rows)
-
-
-def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
-    def written(value: float | Sequence[float]) -> str:
-        return ", ".join(f"{number:.4g}" for number in np.atleast_1d(value))
-
-    return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None

@@ -77,7 +77,7 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     if subtype == _ALL_SUBJECTS:
         return ("All subjects", f"n = {total}")
     size = findings.sizes[subtype]
-    return (f"Subtype {subtype}", f"n = {size} ({100 * size / total:.1f}%)")
+    return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%)")
 
 
 def _detail(feature: Feature, answer: str | None, summaries: dict[int, Row]) -> str | None:
@@ -123,7 +123,7 @@ def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None)
 def pairwise_tests(findings: Findings) -> Sheet:
     """One row for each feature (or level of it) and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
-    student, welch = ("Student's t-test (equal variances)", ""), ("Welch's t-test", "")
+    student, welch = ("Student's t-test", ""), ("Welch's t-test", "")
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
         *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
@@ -183,7 +183,7 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
         identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
     columns += [Column("Subtype", "0"), Column("Membership probability", "0.000"), Column("Certainty")]
     of_each = ("Probability of each subtype", "")
-    columns += [Column(f"Subtype {subtype}", "0.000", of_each) for subtype in findings.sizes]
+    columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
 
     labels, membership = np.asarray(model.labels_).tolist(), np.asarray(model.membership_).tolist()
     rows: list[list[Value]] = []

@@ -5,9 +5,11 @@ from functools import cache
 
 import pytest
 
+from clinclust import compare_subtypes
 from clinclust.reporting import write_report
+from clinclust.reporting.findings import Findings
 
-from .stand_in import fitted_cohort
+from .stand_in import against_all_others, associations_of, fitted_cohort
 
 GENERATED = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
@@ -35,3 +37,25 @@ def workbook_path(tmp_path_factory):
 @pytest.fixture(scope="session")
 def page_path(tmp_path_factory):
     return write_report(*_fitted(), tmp_path_factory.mktemp("report") / "subtypes.html", generated=GENERATED)
+
+
+@pytest.fixture(scope="session")
+def findings():
+    """Everything a report can show, with a name for the first subtype."""
+    model, frame = _fitted()
+    frame = model.schema_.validate(frame, warn=False)
+    comparisons = against_all_others(compare_subtypes(frame, model.labels_, model.schema_))
+    return Findings(model, frame, comparisons, 0.01, associations_of(model), {1: "Tremor dominant"})
+
+
+@pytest.fixture(scope="session")
+def full_workbook_path(findings, tmp_path_factory):
+    return write_report(
+        findings.model,
+        findings.frame,
+        tmp_path_factory.mktemp("report") / "full.xlsx",
+        comparisons=findings.comparisons,
+        associations=findings.associations,
+        names=findings.names,
+        generated=GENERATED,
+    )

@@ -27,7 +27,21 @@ class Fitted:
     discount_: float = 0.0
     coarsening_: float = 1.0
     outlying_share_: float = 0.0
+    given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
+
+    def get_params(self):
+        return {
+            "concentration": self.concentration_,
+            "coarsening": self.coarsening_,
+            "hyperparameters": None,
+            "init": "search",
+            "select_features": False,
+        } | self.given
+
+    @property
+    def selected_features_(self):
+        return list(self.feature_relevance_.index)
 
     @property
     def outlying_(self):
@@ -163,3 +177,35 @@ def fitted_cohort():
     """A fitted stand-in and the frame it was fitted on."""
     frame, schema, labels = cohort()
     return fitted(schema, labels, kept_out={"dementia": "the same value in every subject observed"}), frame
+
+
+def against_all_others(comparisons):
+    """Comparisons with an effect of each subtype against all others; its numbers are made up, and all different."""
+    if ((comparisons["kind"] == "effect") & (comparisons["versus"] == 0)).any():
+        return comparisons
+    effects = comparisons.query("kind == 'summary' and subtype > 0")
+    identity = ["feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "n", "suppressed"]
+    effects = effects[identity].reindex(columns=comparisons.columns)
+    effects["kind"], effects["versus"], effects["measure"] = "effect", 0, "standardised_difference"
+    effects["estimate"] = np.random.default_rng(5).normal(0, 1, len(effects))
+    effects["lower"], effects["upper"] = effects["estimate"] - 0.3, effects["estimate"] + 0.4
+    return pd.concat([comparisons, effects.astype(comparisons.dtypes.to_dict())], ignore_index=True)
+
+
+def associations_of(model, text="dependent on others"):
+    """One row for each feature, as `validated_associations` gives them; the numbers are made up."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for place, feature in enumerate(f for f in model.schema_ if f.role in ("cluster", "describe")):
+        tested = feature.name not in model.kept_out_
+        row = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
+        row |= {"feature": feature.name, "label": feature.title}
+        row |= {"method": ("direct" if feature.role == "describe" else "refit") if tested else None}
+        row |= {"test": "Welch's ANOVA" if tested else None, "n_subtypes": 3 if tested else None}
+        for name in ("statistic", "df", "df2", "p", "q"):
+            row[name] = rng.random() if tested else np.nan
+        row |= {"n": 110 if tested else None, "seed": 7, "left_out": feature.name, "doubtful": place == 2}
+        rows.append(row | {"remark": text if place == 2 or not tested else None})
+    kinds = dict.fromkeys(("n_subtypes", "n", "seed"), "Int64") | {"doubtful": "boolean"}
+    kinds |= dict.fromkeys(("method", "test", "left_out", "remark"), "string")
+    return pd.DataFrame(rows).astype(kinds)

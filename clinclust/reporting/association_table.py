@@ -1,0 +1,78 @@
+"""The sheet Associations: what was tested honestly, beside what the subtypes look like in their own subjects."""
+
+from __future__ import annotations
+
+import math
+
+from clinclust.reporting.findings import Findings, Row, as_value, number_of
+from clinclust.reporting.layout import Column, Sheet, Table, Value
+
+__all__ = ["METHODS", "association_table"]
+
+_NOTES = (
+    "Two different questions. The descriptive contrast says how far the subtypes lie apart in the subjects they were "
+    "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "
+    "validated association tests the feature against subtypes that it had no part in finding; this p is inference.",
+    "q: p after the Benjamini–Hochberg correction over the tests made. Doubtful: p should not be believed, for the "
+    "reason in Remark. Features stand by decreasing relevance.",
+)
+
+METHODS = {
+    "refit": "subtypes found again without the feature and its block, in the same subjects",
+    "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
+    "direct": "the feature took no part in finding the subtypes, so these are tested as they are",
+}
+
+
+def association_table(findings: Findings) -> Sheet:
+    """One row a feature: descriptive contrast and validated association, in columns of their own."""
+    descriptive = ("Descriptive contrast", "not valid inference")
+    validated = ("Validated association", "inference")
+    columns = [
+        Column("Feature", widest=36),
+        Column("Section", widest=24),
+        Column("Clustered on"),
+        Column("Relevance (nats)", "0.0"),
+        Column("Contrast", group=descriptive, widest=18),
+        Column("p of contrast", "p", descriptive),
+        *(Column(title, group=validated, widest=18) for title in ("Method", "Test")),
+        Column("Subtypes", "0", validated),
+        Column("Statistic", "0.00", validated),
+        *(Column(title, "any", validated) for title in ("df", "df2")),
+        Column("n", "0", validated),
+        *(Column(title, "p", validated) for title in ("p", "q")),
+        Column("Seed", "0", validated),
+        Column("Left out", group=validated, widest=24),
+        Column("Doubtful", group=validated),
+        Column("Remark", group=validated, widest=30),
+    ]
+    found = {row["feature"]: row for row in findings.association_rows()}
+    rows: list[list[Value]] = []
+    for feature in findings.by_relevance:
+        contrast, association = findings.contrast(feature), found.get(feature.name)
+        row: list[Value] = [feature.title, feature.section, "yes" if findings.clustered_on(feature) else "no"]
+        row.append(findings.relevance(feature))
+        row += [None, None] if contrast is None else [as_value(contrast["test"]), number_of(contrast, "p")]
+        rows.append(row + ([None] * 13 if association is None else _validated(association)))
+    used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
+    notes = [*_NOTES, *(f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used)]
+    return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
+
+
+def _validated(row: Row) -> list[Value]:
+    doubtful = row["doubtful"] is True
+    return [
+        *(as_value(row[name]) for name in ("method", "test", "n_subtypes")),
+        number_of(row, "statistic"),
+        *(_short(number_of(row, name)) for name in ("df", "df2")),
+        *(number_of(row, name) for name in ("n", "p", "q")),
+        as_value(row["seed"]),
+        as_value(row["left_out"]) or None,
+        "yes" if doubtful else "no" if as_value(row["p"]) is not None else None,
+        as_value(row["remark"]) or None,
+    ]
+
+
+def _short(value: Value) -> Value:
+    """Degrees of freedom of Welch's tests to a tenth; those of others are whole."""
+    return round(value, 1) if isinstance(value, float) and math.isfinite(value) else value

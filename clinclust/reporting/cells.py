@@ -1,0 +1,136 @@
+"""Write the cells of a worksheet, row by row; every text of a workbook passes here."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clinclust.reporting.layout import Value, visible
+from clinclust.reporting.styles import SHADES, shade_fill
+
+if TYPE_CHECKING:
+    from openpyxl.cell import Cell as ExcelCell
+    from openpyxl.worksheet.worksheet import Worksheet
+
+__all__ = ["Cell", "Rows", "letter", "safe_text"]
+
+_LONGEST_TEXT = 32_767
+_LINE_HEIGHT, _GREATEST_HEIGHT = 15.0, 409.0
+_WRAPPED = ("heading", "number heading", "text")
+# Excel reads _x0041_ as the character of that number, unless the underscore is escaped in the same way.
+_ESCAPE_LOOKALIKE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+
+
+class Cell(NamedTuple):
+    """A cell before it is written."""
+
+    value: Value
+    style: str
+    number_format: str = "General"
+    shade: float | None = None
+
+
+def letter(number: int) -> str:
+    """Name of a column by its number, from 1."""
+    from openpyxl.utils import get_column_letter
+
+    return get_column_letter(number)
+
+
+def safe_text(text: str) -> str:
+    """`text` as a workbook must hold it so that a spreadsheet program shows exactly this."""
+    return _ESCAPE_LOOKALIKE.sub("_x005F_", visible(text))
+
+
+@lru_cache(maxsize=100_000)
+def _lines(text: str, width: int) -> int:
+    """Lines of a wrapped text."""
+    return sum(max(1, len(textwrap.wrap(line, width))) for line in text.splitlines())
+
+
+def _height(cell: Cell, width: float) -> float:
+    """Height in points; not every program fits it, and not with the same fonts."""
+    if cell.style in ("title", "caption"):
+        return 1.5 * _LINE_HEIGHT
+    if not isinstance(cell.value, str) or cell.style not in _WRAPPED:
+        return _LINE_HEIGHT
+    # Texts lose two characters to the indent, headings to bold letters.
+    return _LINE_HEIGHT * _lines(cell.value, max(1, int(width) - 2))
+
+
+class Rows:
+    """The rows of a worksheet, written one after the other.
+
+    Attributes
+    ----------
+    written : int
+        How many rows there are by now.
+    height : float
+        Their height together, in points.
+    """
+
+    def __init__(self, worksheet: Worksheet, widths: Sequence[float]) -> None:
+        self.worksheet = worksheet
+        self.widths = widths
+        self.written = 0
+        self.height = 0.0
+        self._styled: dict[tuple[str, str, int | None, bool], ExcelCell] = {}
+
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Write the next row, high enough for its wrapped texts."""
+        self.written += 1
+        height = min(max(map(_height, cells, self.widths), default=0.0), _GREATEST_HEIGHT)
+        self.height += max(height, _LINE_HEIGHT)
+        if height > _LINE_HEIGHT:
+            self.worksheet.row_dimensions[self.written].height = height
+        row: Any = self._filled(cells)  # a generator, but not of the type that the stubs of openpyxl ask for
+        self.worksheet.append(row)
+
+    def _filled(self, cells: Sequence[Cell]) -> Iterator[ExcelCell | None]:
+        """One cell after the other; each is written before the next is asked for, so that styled cells serve again."""
+        for column, cell in enumerate(cells, start=1):
+            if cell.value is None and cell.style == "plain":
+                yield None
+                continue
+            written = self._cell(cell)
+            if isinstance(cell.value, str):
+                self._set_text(written, cell.value, f"{letter(column)}{self.written}")
+            else:
+                written.value = cell.value
+            yield written
+
+    def _cell(self, cell: Cell) -> ExcelCell:
+        """Return a cell of this style; setting the style of each cell anew would take most of the time."""
+        from openpyxl.cell import WriteOnlyCell
+
+        step = None if cell.shade is None else round(cell.shade * SHADES)
+        is_text = isinstance(cell.value, str)
+        number_format = "General" if is_text or cell.value is None else cell.number_format
+        key = (cell.style, number_format, step, is_text)
+        if key not in self._styled:
+            made = WriteOnlyCell(self.worksheet)
+            made.style = f"clinclust {cell.style}"
+            if step is not None:
+                made.fill = shade_fill(step)
+            made.number_format = number_format
+            made.quotePrefix = is_text
+            self._styled[key] = made
+        return self._styled[key]
+
+    def _set_text(self, cell: ExcelCell, text: str, place: str) -> None:
+        """Put a text into a cell so that it stays text.
+
+        Otherwise what begins with ``=`` becomes a formula, and ``#N/A`` an error. The order matters: setting
+        the value sets the type as well. The style's `quotePrefix` keeps the text a text when somebody edits the cell.
+        """
+        text = visible(text)
+        if len(text.encode("utf-16-le")) > 2 * _LONGEST_TEXT:
+            raise ValueError(
+                f"sheet {self.worksheet.title!r}, cell {place}: the text that begins {text[:30]!r} has "
+                f"{len(text):,} characters, and a cell holds {_LONGEST_TEXT:,}; shorten it"
+            )
+        cell.value = safe_text(text)
+        cell.data_type = "s"

@@ -1,0 +1,88 @@
+"""The sheet Charts: sizes of the subtypes, and what sets each apart from all other subjects."""
+
+from __future__ import annotations
+
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
+
+__all__ = ["charts"]
+
+_MOST_FEATURES = 15
+_MEASURE = "standardised_difference"
+_LONGEST_NAME = 60
+
+
+def charts(findings: Findings) -> Sheet:
+    """Numbers and the charts of them; numbers that are withheld are in neither."""
+    sizes = _sizes(findings)
+    tables = [sizes]
+    drawn = [
+        Chart(
+            0,
+            "bars",
+            "Size of the subtypes",
+            "Subjects",
+            f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}.",
+            value=1,
+        )
+    ]
+    for subtype in findings.sizes:
+        table = _intervals(findings, subtype)
+        if table.rows:
+            drawn.append(
+                Chart(
+                    len(tables),
+                    "forest",
+                    table.caption,
+                    "Standardised difference (95% confidence interval)",
+                    f"Forest plot of the {len(table.rows)} largest standardised differences between "
+                    f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
+                    f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}.",
+                    value=1,
+                    below=4,
+                    above=5,
+                )
+            )
+            tables.append(table)
+    notes = [
+        "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
+        "of features that were clustered on are descriptive, because the subtypes were made to differ in them."
+    ]
+    return Sheet("Charts", notes, tables, drawn, workbook_only=True)
+
+
+def _sizes(findings: Findings) -> Table:
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
+    total = sum(findings.sizes.values())
+    rows: list[list[Value]] = [
+        [findings.name(subtype), size, 100 * size / total]
+        for subtype, size in findings.sizes.items()
+        if findings.shows_size(subtype)
+    ]
+    return Table("Size of the subtypes", columns, rows)
+
+
+def _intervals(findings: Findings, subtype: int) -> Table:
+    """Tabulate the largest effects of a subtype against all others, those that raise it first."""
+    columns = [Column("Feature")]
+    columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
+    effects = [row for feature in findings.by_relevance for row in findings.effects(feature)]
+    effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
+    shown = sorted((row for row in effects if _is_whole(row)), key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
+    rows: list[list[Value]] = []
+    for row in sorted(shown, key=lambda row: -row["estimate"]):
+        estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
+        rows.append([_name(findings, row), estimate, lower, upper, estimate - lower, upper - estimate])
+    return Table(f"{findings.name(subtype)} against all others", columns, rows)
+
+
+def _is_whole(row: Row) -> bool:
+    return all(isinstance(number_of(row, name), float) for name in ("estimate", "lower", "upper"))
+
+
+def _name(findings: Findings, row: Row) -> str:
+    feature = findings.model.schema_[row["feature"]]
+    title = feature.title
+    if len(title) > _LONGEST_NAME:
+        title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
+    return f"{title}: {row['level']}" if feature.likelihood == "categorical" else title

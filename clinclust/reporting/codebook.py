@@ -1,0 +1,89 @@
+"""The sheet Codebook: what every column of the cohort means, and how much of it was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clinclust.reporting.findings import Findings, number_of
+from clinclust.reporting.layout import Column, Sheet, Table, Value
+
+if TYPE_CHECKING:
+    from clinclust.schema import Feature
+
+__all__ = ["codebook"]
+
+_ALL_SUBJECTS = 0
+_EMPTY_CELL = "(empty)"
+
+
+def codebook(findings: Findings) -> Sheet:
+    """One row for each column of the schema, whatever its role."""
+    columns = [
+        *(Column(title, widest=24) for title in ("Column", "Label", "Role", "Likelihood")),
+        *(Column(title, widest=20) for title in ("Section", "Description", "Levels")),
+        *(Column(title, "any") for title in ("Trials", "Minimum", "Maximum")),
+        *(Column(title) for title in ("Unit", "Transform", "Block", "Missing codes", "Must be complete")),
+        *(Column(title, "0") for title in ("Observed", "Missing")),
+        Column("Clustered on"),
+        Column("Prior, or why not clustered on", widest=28),
+    ]
+    rows = [_row(findings, feature) for feature in findings.model.schema_]
+    notes = [
+        "Every column of the cohort as the schema declares it. Levels of a scale stand from lowest (scored 0) to "
+        "highest; of a yes/no feature no, then yes. The hyperparameters of a prior are on the scale of the column "
+        "after its transform."
+    ]
+    return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
+
+
+def _row(findings: Findings, feature: Feature) -> list[Value]:
+    codes = findings.model.schema_.missing_codes_of(feature)
+    identity: list[Value] = [feature.name, feature.label, feature.role, feature.likelihood, feature.section]
+    texts = (feature.unit, feature.transform, feature.block, _joined([code or _EMPTY_CELL for code in codes]))
+    return [
+        *identity,
+        feature.description,
+        _joined(feature.levels or ()),
+        feature.trials if feature.trials is not None or feature.likelihood != "binomial" else feature.n_trials,
+        *(_whole(number) for number in (feature.minimum, feature.maximum)),
+        *texts,
+        "yes" if feature.complete else "no",
+        *_observed(findings, feature),
+        "yes" if findings.clustered_on(feature) else "no",
+        _prior_or_reason(findings, feature),
+    ]
+
+
+def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
+    if feature.role in ("cluster", "describe"):
+        overall = next(iter(findings.levels(feature).values()))[_ALL_SUBJECTS]
+        return (number_of(overall, "n"), number_of(overall, "missing"))
+    if feature.name not in findings.frame:
+        return (None, None)
+    missing = int(findings.frame[feature.name].isna().sum())
+    return (len(findings.frame) - missing, missing)
+
+
+def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
+    if findings.clustered_on(feature):
+        return _prior_text(findings.model.hyperparameters_.get(feature.name, {}))
+    reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored"}
+    return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
+
+
+def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
+    def written(value: float | Sequence[float]) -> str:
+        return ", ".join(f"{number:.4g}" for number in np.atleast_1d(value))
+
+    return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None
+
+
+def _joined(texts: Sequence[str]) -> str | None:
+    return "; ".join(texts) or None
+
+
+def _whole(number: float | None) -> Value:
+    return int(number) if number is not None and number == int(number) else number

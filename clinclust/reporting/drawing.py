@@ -1,0 +1,144 @@
+"""Draw the charts of a sheet as native ones, which refer to its cells and change with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clinclust.reporting.cells import letter
+from clinclust.reporting.layout import Chart, visible
+from clinclust.reporting.styles import BLUE, INK, QUIET, RULE
+
+if TYPE_CHECKING:
+    from openpyxl.chart import Reference
+    from openpyxl.worksheet.worksheet import Worksheet
+
+__all__ = ["CHART_WIDTH", "add_chart", "height_of"]
+
+_EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
+_WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
+_MARKER_POINTS, _WHISKER_POINTS = 7.0, 1.5
+
+CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
+
+
+def height_of(chart: Chart, n_rows: int) -> float:
+    """Height in points of a chart that draws so many rows."""
+    return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
+
+
+def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
+    """Draw the numbers in the rows below `heading` to `last`.
+
+    A forest plot is made of bars without a filling: their names stand beside the axis, and error bars are the
+    intervals and, short and thick, the markers of the estimates.
+
+    Parameters
+    ----------
+    worksheet : Worksheet
+    chart : Chart
+    heading, last : int
+        Row of the table's headings, and its last row.
+    top, column : int
+        Row and column of the upper left corner.
+    """
+    from openpyxl.chart import BarChart, Reference
+    from openpyxl.chart.data_source import AxDataSource, StrRef
+    from openpyxl.chart.shapes import GraphicalProperties
+
+    def cells(place: int) -> Reference:
+        return Reference(worksheet, min_col=place + 1, min_row=heading + 1, max_row=last)
+
+    drawn: Any = BarChart()
+    drawn.type, drawn.gapWidth, drawn.legend, drawn.roundedCorners = "bar", 60, None, False
+    drawn.width, drawn.height = _WIDTH_CM, height_of(chart, last - heading) / _POINTS_PER_CM
+    drawn.title = _title(chart.title, 12, INK)
+    names, numbers = drawn.x_axis, drawn.y_axis
+    names.delete = numbers.delete = False
+    names.scaling.orientation = "maxMin"  # the first row on top
+    names.tickLblPos, names.majorTickMark = "low", "none"
+    names.txPr = numbers.txPr = _text_of_size(9, INK)
+    numbers.crosses = "max"  # at the bottom, although the names run from top to bottom
+    numbers.title = _title(chart.axis, 10, QUIET)
+    numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
+    numbers.number_format = "General"
+    if chart.kind == "bars":
+        drawn.series = [_series(cells(chart.value), BLUE)]
+    else:
+        drawn.overlap = 100
+        interval, marker = (_series(cells(chart.value), None) for _ in range(2))
+        interval.errBars = _intervals(cells(chart.below), cells(chart.above))
+        marker.errBars = _markers()
+        drawn.series = [interval, marker]
+    for series in drawn.series:
+        series.cat = AxDataSource(strRef=StrRef(f=cells(0)))
+    worksheet.add_chart(drawn, f"{letter(column)}{top}")
+
+
+def _series(values: Reference, colour: str | None) -> Any:
+    from openpyxl.chart import Series
+    from openpyxl.chart.shapes import GraphicalProperties
+
+    series: Any = Series(values)
+    series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
+    series.spPr.ln = _no_line()
+    return series
+
+
+def _intervals(below: Reference, above: Reference) -> Any:
+    from openpyxl.chart.data_source import NumDataSource, NumRef
+
+    minus, plus = (NumDataSource(numRef=NumRef(f=cells)) for cells in (below, above))
+    return _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
+
+
+def _markers() -> Any:
+    """Almost no length, but round thick ends."""
+    line = _line(BLUE, _MARKER_POINTS)
+    line.cap = "rnd"
+    return _error_bars(line, errValType="fixedVal", val=0.01)
+
+
+def _error_bars(line: Any, **lengths: Any) -> Any:
+    from openpyxl.chart.error_bar import ErrorBars
+    from openpyxl.chart.shapes import GraphicalProperties
+
+    bars: Any = ErrorBars(errBarType="both", noEndCap=True, spPr=GraphicalProperties(ln=line), **lengths)
+    # openpyxl would write minus before plus, which the schema of the file format does not allow.
+    bars.__elements__ = ("errDir", "errBarType", "errValType", "noEndCap", "plus", "minus", "val", "spPr")
+    return bars
+
+
+def _line(colour: str, points: float) -> Any:
+    from openpyxl.drawing.line import LineProperties
+
+    return LineProperties(solidFill=colour, w=round(points * _EMU_PER_POINT))
+
+
+def _no_line() -> Any:
+    from openpyxl.drawing.line import LineProperties
+
+    return LineProperties(noFill=True)
+
+
+def _font(points: int, colour: str) -> Any:
+    from openpyxl.drawing.text import CharacterProperties
+
+    return CharacterProperties(sz=100 * points, b=False, solidFill=colour)
+
+
+def _text_of_size(points: int, colour: str) -> Any:
+    from openpyxl.chart.text import RichText
+    from openpyxl.drawing.text import Paragraph, ParagraphProperties, RichTextProperties
+
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), endParaRPr=_font(points, colour))
+    return RichText(bodyPr=RichTextProperties(), p=[paragraph])
+
+
+def _title(text: str, points: int, colour: str) -> Any:
+    from openpyxl.chart.text import RichText, Text
+    from openpyxl.chart.title import Title
+    from openpyxl.drawing.text import Paragraph, ParagraphProperties, RegularTextRun
+
+    run = RegularTextRun(rPr=_font(points, colour), t=visible(text))
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), r=[run])
+    return Title(tx=Text(rich=RichText(p=[paragraph])), overlay=False)

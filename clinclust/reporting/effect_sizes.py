@@ -1,0 +1,51 @@
+"""The sheet Effect sizes: each subtype against all other subjects, and against each other subtype."""
+
+from __future__ import annotations
+
+from clinclust.reporting.findings import Findings, number_of
+from clinclust.reporting.layout import Column, Sheet, Table, Value
+
+__all__ = ["MEASURES", "effect_sizes"]
+
+# How effect sizes are called, and what they say; those that are not listed are called by their own name.
+MEASURES = {
+    "standardised_difference": (
+        "standardised difference",
+        "difference of the means (or shares) over the root of the mean of both variances",
+    ),
+    "difference": ("difference", "of the means or shares, in the unit of the feature"),
+    "ratio": ("ratio", "of the odds, of yes/no features and levels; of the means, of counts and durations"),
+    "superiority": (
+        "superiority",
+        "probability that a subject of the subtype has the higher value, ties counting half",
+    ),
+}
+
+
+def effect_sizes(findings: Findings) -> Sheet:
+    """One row for each feature (or level), comparison and measure; those that matter most first."""
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
+        *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
+        Column("n", "0"),
+    ]
+    rows: list[list[Value]] = []
+    used = []
+    for feature in findings.by_relevance:
+        clustered_on = "yes" if findings.clustered_on(feature) else "no"
+        # Against all others first: this is what sets a subtype apart.
+        for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
+            measure = str(row["measure"])
+            used.append(measure)
+            name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
+            compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
+            identity = (feature.section, feature.title, row["level"], clustered_on, *compared, name)
+            rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
+    notes = [
+        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
+        "0.5) the subtype has the higher values. Of features that were clustered on, the intervals are descriptive, "
+        "as the p-values are: the subtypes were made to differ in them.",
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+    ]
+    table = Table("How far apart the subtypes lie", columns, rows, stub=3)
+    return Sheet("Effect sizes", notes, [table], workbook_only=True)

@@ -1,0 +1,61 @@
+"""Excel tables: rows with filters that pivot tables can take by name.
+
+Excel repairs (and thereby loses) a table whose columns are not named exactly as its cells of headings, or not all
+differently, or that has no rows; so such a table is not made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from clinclust.reporting.cells import safe_text
+from clinclust.reporting.layout import Table, visible
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
+
+__all__ = ["add_table", "can_be_a_table", "unique_headings"]
+
+_LONGEST_HEADING = 255
+
+
+def unique_headings(table: Table) -> list[str]:
+    """Headings in one line each, all different: what two columns share is preceded by its group, or numbered."""
+    titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
+    folded = [title.casefold() for title in titles]
+    headings: list[str] = []
+    taken: set[str] = set()
+    for column, title in zip(table.columns, titles, strict=True):
+        group = " ".join(visible(column.group[0]).split())
+        wanted = f"{group}: {title}" if group and folded.count(title.casefold()) > 1 else title
+        heading, number = wanted, 1
+        while heading.casefold() in taken:
+            number += 1
+            heading = f"{wanted} ({number})"
+        taken.add(heading.casefold())
+        headings.append(heading)
+    return headings
+
+
+def can_be_a_table(table: Table) -> bool:
+    """Whether Excel takes it for a table: there are rows, no sections between them, and no endless heading."""
+    return bool(table.rows) and not table.bands and all(_is_short(column.title) for column in table.columns)
+
+
+def _is_short(heading: str) -> bool:
+    return len(safe_text(heading).encode("utf-16-le")) <= 2 * _LONGEST_HEADING
+
+
+def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
+    """Make a table of the cells `where`, whose first row holds these headings."""
+    from openpyxl.worksheet.filters import AutoFilter
+    from openpyxl.worksheet.table import Table as ExcelTable
+    from openpyxl.worksheet.table import TableColumn
+
+    table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
+    # A streamed sheet cannot be asked for its headings again.
+    table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
+    table.autoFilter = AutoFilter(ref=where)
+    worksheet.tables.add(table)  # `add_table` would warn that headings are needed, which it was just given

@@ -1,0 +1,289 @@
+"""What was done, in words: a methods section that can be pasted into a paper, and the works that it cites."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clinclust.reporting.association_table import METHODS
+from clinclust.reporting.effect_sizes import MEASURES
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.reporting.provenance import software
+from clinclust.reporting.references import References
+
+__all__ = ["Methods", "methods", "methods_sheet"]
+
+_LIKELIHOODS = {
+    "bernoulli": "Bernoulli (yes/no)",
+    "binomial": "binomial (ordered scales)",
+    "categorical": "categorical",
+    "poisson": "Poisson",
+    "geometric": "geometric",
+    "exponential": "exponential",
+    "gaussian": "Gaussian",
+}
+# Tests of all subtypes at once by their name in the comparisons: what a sentence calls them, and whom it cites.
+_CONTRASTS = {
+    "Student's t": ("Student’s t-test", "student"),
+    "Welch's t": ("Welch’s t-test", "welch"),
+    "ANOVA": ("one-way analysis of variance", "anova"),
+    "Welch's ANOVA": ("Welch’s analysis of variance", "welch anova"),
+    "Mann-Whitney": ("the Mann–Whitney test", "mann-whitney"),
+    "Kruskal-Wallis": ("the Kruskal–Wallis test", "kruskal"),
+    "chi-squared": ("the chi-squared test", "chi-squared"),
+    "Fisher's exact": ("Fisher’s exact test", "exact"),
+    "Fisher's exact (simulated)": ("Fisher’s exact test, its p simulated", "exact tables"),
+}
+
+
+@dataclass(frozen=True)
+class Methods:
+    """A methods section.
+
+    Attributes
+    ----------
+    paragraphs : dict of str to str
+        By what each is about, in reading order.
+    references : list of str
+        What the paragraphs cite, by author and year.
+    """
+
+    paragraphs: dict[str, str]
+    references: list[str]
+
+
+def methods(findings: Findings) -> Methods:
+    """Describe what was run, and only that."""
+    references = References()
+    written = {
+        "Model": _model(findings, references),
+        "Prior": _prior(findings, references),
+        "Missing values": _missing(findings),
+        "Search": _search(findings),
+        "Comparisons": _comparisons(findings, references),
+        "Associations": _associations(findings, references),
+        "Confidentiality": _confidentiality(findings),
+        "Software": _software(findings),
+    }
+    paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
+    return Methods(paragraphs, references.listed())
+
+
+def methods_sheet(findings: Findings) -> Sheet:
+    """Paragraphs and references, each in one cell, ready to be copied."""
+    found = methods(findings)
+    texts: list[list[Value]] = [[about, text] for about, text in found.paragraphs.items()]
+    works: list[list[Value]] = [[number, work] for number, work in enumerate(found.references, start=1)]
+    tables = [
+        Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
+        Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
+    ]
+    return Sheet(
+        "Methods", ["What was run, in words that can be pasted into a paper; read them before you do."], tables
+    )
+
+
+def _model(findings: Findings, references: References) -> list[str]:
+    model, schema = findings.model, findings.model.schema_
+    given = model.get_params()
+    clustered = [feature for feature in findings.features if findings.clustered_on(feature)]
+    kinds = Counter(str(feature.likelihood) for feature in clustered)
+    where = f"in {schema.title} " if schema.title else ""
+    listed = _and([f"{_LIKELIHOODS[kind]}, {kinds[kind]}" for kind in _LIKELIHOODS if kinds[kind]], "; ")
+    sentences = [
+        f"Subtypes were found {where}({_count(len(findings.frame), 'subject')}) from "
+        f"{_count(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
+        f"mixture ({references.cite('map-dp')}), whose number of subtypes follows from the data.",
+        "Within a subtype features are independent, each with its likelihood and the conjugate prior of this: "
+        f"{listed}.",
+    ]
+    sentences += [_concentration(findings, references)]
+    if model.discount_ > 0:
+        sentences.append(
+            f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {model.discount_:g} took the place "
+            "of the Dirichlet process."
+        )
+    automatic = isinstance(given["coarsening"], str)
+    if automatic or model.coarsening_ < 1:
+        how = (
+            ", the first value that the dependence left between features within subtypes bore out" if automatic else ""
+        )
+        sentences.append(
+            f"The likelihood was raised to the power {model.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
+            "so that features that depend on each other within a subtype do not open subtypes of their own."
+        )
+    if model.outlying_share_ > 0:
+        sentences.append(
+            f"Each value was outlying with a prior probability of {model.outlying_share_:g}; "
+            f"{_count(int(model.outlying_.sum()), 'value')} {_was(int(model.outlying_.sum()))} set aside."
+        )
+    if given["select_features"]:
+        selected = len(model.selected_features_)
+        sentences.append(
+            f"Which features differ between the subtypes was found together with them: {selected} of "
+            f"{len(clustered)} do, the others share one distribution."
+        )
+    return sentences
+
+
+def _concentration(findings: Findings, references: References) -> str:
+    model, asked = findings.model, findings.model.get_params()["concentration"]
+    value = f"{model.concentration_:.3g}"
+    if isinstance(asked, str) and asked == "map":
+        how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"
+    elif isinstance(asked, str):
+        how = f"{value}, the one of {len(model.tuning_)} values with the highest density of held-out subjects"
+    elif np.ndim(asked):
+        how = f"{value}, the one of {len(model.tuning_)} values tried with the highest log joint"
+    else:
+        how = f"set to {value} in advance"
+    return f"The concentration (prior count of a new subtype, in subjects) was {how}."
+
+
+def _prior(findings: Findings, references: References) -> list[str]:
+    given = findings.model.get_params()["hyperparameters"]
+    stated = {feature.name for feature in findings.features if findings.clustered_on(feature) and feature.prior}
+    if given == "empirical":
+        how = "were estimated, feature by feature, by maximising the marginal likelihood under a weak hyperprior"
+    elif given == "greedy":
+        how = f"were estimated by greedy coordinate search ({references.cite('map-dp')}, appendix G)"
+    else:
+        how = "were set from the data, each prior about as strong as one subject"
+        stated |= {*(given or {})} & {feature.name for feature in findings.features}
+    sentences = [f"The hyperparameters {how}."]
+    if stated:
+        sentences.append(f"Those of {_count(len(stated), 'feature')} were stated in advance, in whole or in part.")
+    return sentences
+
+
+def _missing(findings: Findings) -> list[str]:
+    clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
+    share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
+    sentences = []
+    if share > 0:
+        sentences.append(
+            f"Of the values of these features {100 * share:.1f}% were missing; they were integrated out of the model, "
+            "which assumes that they are missing at random, and were not imputed."
+        )
+    else:
+        sentences.append("No value of these features was missing.")
+    kept_out = len(findings.model.kept_out_)
+    if kept_out:
+        sentences.append(
+            f"{_count(kept_out, 'feature')} without an observed value, or with the same one throughout, "
+            f"{_was(kept_out)} left out."
+        )
+    return sentences
+
+
+def _search(findings: Findings) -> list[str]:
+    model = findings.model
+    restarts = model.restarts_
+    refined = int(restarts["start"].isin(("recombined", "perturbed")).sum())
+    started = len(restarts) - refined
+    best = int((restarts["log_joint"].round(6) == round(float(restarts["log_joint"].max()), 6)).sum())
+    begun = {"single": "with all subjects in one subtype", "search": "different partitions"}
+    init = model.get_params()["init"]
+    where = begun[init] if isinstance(init, str) else "from a partition given in advance"
+    sentences = [
+        f"The partition with the highest log joint was sought from {_count(started, 'start')} ({where}; random seed "
+        f"{model.random_seed_})."
+    ]
+    if refined:
+        sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
+    sizes = [f"{size:,}" if findings.shows_size(subtype) else WITHHELD for subtype, size in findings.sizes.items()]
+    subjects = "all subjects" if len(sizes) == 1 else f"{_and(sizes)} subjects"
+    sentences.append(
+        f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with "
+        f"{_count(len(findings.sizes), 'subtype')} of {subjects} (log joint {model.log_joint_:.2f} nats)."
+    )
+    return sentences
+
+
+def _comparisons(findings: Findings, references: References) -> list[str]:
+    sentences = []
+    adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
+    if len(findings.compared) > 1:
+        sentences.append(
+            f"Pairs of subtypes were compared feature by feature with Student’s t-test ({references.cite('student')}) "
+            f"and Welch’s ({references.cite('welch')}), two-sided, at the level {findings.significance_level:g}; "
+            f"q-values were {adjusted} over all tests of a name."
+        )
+    names = sorted({str(row["test"]) for row in findings.rows("contrast") if isinstance(row["test"], str)})
+    if names:
+        sentences.append(f"All subtypes at once were contrasted by {_tests(names, references)}.")
+    measures = list(dict.fromkeys(str(row["measure"]) for row in findings.rows("effect")))
+    if measures:
+        called = [MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures]
+        sentences.append(f"Effect sizes ({_and(called)}) are given with 95% confidence intervals.")
+    if sentences:
+        sentences.append(
+            "For features from which the subtypes were found, these numbers are descriptive and no inference: subtypes "
+            "found and tested in the same subjects differ in these features by construction."
+        )
+    return sentences
+
+
+def _tests(names: Sequence[str], references: References) -> str:
+    called = []
+    for name in names:
+        title, key = _CONTRASTS.get(name, (name, None))
+        called.append(f"{title} ({references.cite(key)})" if key else title)
+    return _and(called)
+
+
+def _associations(findings: Findings, references: References) -> list[str]:
+    rows = [row for row in findings.association_rows() if isinstance(row["method"], str)]
+    if not rows:
+        return []
+    used = Counter(row["method"] for row in rows)
+    how = _and(
+        [f"{_count(used[method], 'feature')} by {method} ({METHODS.get(method, method)})" for method in used], "; "
+    )
+    names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
+    seeds = sorted({int(row["seed"]) for row in rows if isinstance(row["seed"], int)})
+    seed = f" (random seed {_and([str(each) for each in seeds])})" if seeds else ""
+    sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
+    if names:
+        sentences.append(f"The tests were {_tests(names, references)}.")
+    sentences.append(
+        f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
+        "tests made."
+    )
+    doubtful = sum(row["doubtful"] is True for row in rows)
+    if doubtful:
+        sentences.append(
+            f"{_count(doubtful, 'p-value')} {_was(doubtful)} marked as doubtful, because the feature depends on others "
+            "that were not declared as one block with it."
+        )
+    return sentences
+
+
+def _confidentiality(findings: Findings) -> list[str]:
+    if not findings.comparisons["suppressed"].any():
+        return []
+    return ["Numbers that few subjects are behind, and those from which they could be worked out, were withheld: [c]."]
+
+
+def _software(findings: Findings) -> list[str]:
+    versions = software()
+    ours = versions.pop("clinclust")
+    others = _and([f"{name} {version}" for name, version in versions.items()])
+    return [f"The analysis was made with clinclust {ours} on {others}."]
+
+
+def _count(number: int, noun: str, ending: str = "s") -> str:
+    return f"{number:,} {noun}{'' if number == 1 else ending}"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _and(parts: Sequence[str], comma: str = ", ") -> str:
+    *most, last = parts
+    return f"{comma.join(most)} and {last}" if most else last

@@ -1,0 +1,43 @@
+"""The sheet Profile: the features that matter most as a heat map of standardised means."""
+
+from __future__ import annotations
+
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+
+__all__ = ["profile"]
+
+_ALL_SUBJECTS = 0
+_MOST_FEATURES = 40
+
+
+def profile(findings: Findings) -> Sheet:
+    """Mean of each subtype, in standard deviations from the mean of all subjects."""
+    subtypes = list(findings.sizes)
+    group = ("Mean, in SD from that of all subjects", "")
+    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Relevance (nats)", "0.0")]
+    columns += [Column(findings.name(subtype), "0.00", group) for subtype in subtypes]
+    rows: list[list[Value]] = []
+    shown = [feature for feature in findings.by_relevance if findings.clustered_on(feature)][:_MOST_FEATURES]
+    for feature in shown:
+        for level, summaries in findings.levels(feature).items():
+            overall = summaries[_ALL_SUBJECTS]
+            means = [_standardised(summaries[subtype], overall) for subtype in subtypes]
+            rows.append([feature.title, level, feature.section, findings.relevance(feature), *means])
+    notes = [
+        "Orange: above the mean of all subjects, blue: below, white: about equal; the colours are full at one "
+        f"standard deviation. The {len(shown)} features that matter most for the subtypes, the most relevant first.",
+    ]
+    first = len(columns) - len(subtypes)
+    table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
+    return Sheet("Profile", notes, [table], workbook_only=True)
+
+
+def _standardised(summary: Row, overall: Row) -> Value:
+    numbers = [number_of(summary, "mean"), number_of(overall, "mean"), number_of(overall, "sd")]
+    if WITHHELD in numbers:
+        return WITHHELD
+    mean, centre, spread = numbers
+    if not isinstance(mean, float) or not isinstance(centre, float) or not isinstance(spread, float) or spread <= 0:
+        return None
+    return (mean - centre) / spread

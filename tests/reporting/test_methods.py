@@ -1,0 +1,74 @@
+"""The methods section: only what was run, and nothing cited that was not."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from clinclust.reporting.methods import methods
+
+
+def with_settings(findings, given=None, **attributes):
+    model = dataclasses.replace(findings.model, given=given or {}, **attributes)
+    return dataclasses.replace(findings, model=model)
+
+
+def text_of(findings):
+    return " ".join(methods(findings).paragraphs.values())
+
+
+def test_every_work_that_is_cited_is_listed_and_no_other(findings):
+    found = methods(findings)
+    text = " ".join(found.paragraphs.values())
+    for reference in found.references:
+        author, year = reference.split()[0].rstrip(","), reference.split("(")[1][:4]
+        assert author in text
+        assert year in text
+    assert found.references == sorted(found.references)
+    assert any(reference.startswith("Raykov YP") for reference in found.references)
+    assert not any("Miller JW" in reference or "Pitman" in reference for reference in found.references)
+
+
+@pytest.mark.parametrize(
+    ("given", "attributes", "says", "cites"),
+    [
+        ({}, {}, "was set to 3 in advance", None),
+        ({"concentration": "map"}, {}, "the mode of its posterior", None),
+        ({"concentration": "cross-validation"}, {}, "held-out subjects", None),
+        ({"concentration": [1, 3]}, {}, "values tried with the highest log joint", None),
+        ({}, {"coarsening_": 0.8}, "raised to the power 0.8 (Miller and Dunson, 2019)", "Miller JW"),
+        ({"coarsening": "auto"}, {"coarsening_": 0.75}, "bore out", "Miller JW"),
+        ({}, {"discount_": 0.25}, "discount 0.25", "Pitman J"),
+        ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
+        ({"select_features": True}, {}, "19 of 19 do", None),
+        ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
+        ({"hyperparameters": "empirical"}, {}, "weak hyperprior", None),
+        ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),
+        ({"init": "single"}, {}, "with all subjects in one subtype", None),
+    ],
+)
+def test_the_settings_are_told(findings, given, attributes, says, cites):
+    changed = with_settings(findings, given, **attributes)
+    assert says in text_of(changed)
+    plain = text_of(with_settings(findings))
+    assert says in plain or given or attributes
+    if cites:
+        assert any(reference.startswith(cites) for reference in methods(changed).references)
+
+
+def test_the_search_names_its_seed_and_what_it_found(findings):
+    sentence = methods(findings).paragraphs["Search"]
+    sizes = list(findings.sizes.values())
+    assert "from 3 starts (different partitions; random seed 20160926)" in sentence
+    assert "1 further search." in sentence
+    assert f"3 subtypes of {sizes[0]}, {sizes[1]} and {sizes[2]} subjects (log joint -4321.10 nats)" in sentence
+
+
+def test_associations_and_confidentiality_are_told_only_when_there_are_any(findings):
+    assert "20 features by refit" not in text_of(dataclasses.replace(findings, associations=None))
+    assert {"Associations", "Confidentiality"} & set(methods(findings).paragraphs) == {"Associations"}
+    assert "19 features by refit" in text_of(findings)
+    assert "1 p-value was marked as doubtful" in text_of(findings)
+    hidden = findings.comparisons.assign(suppressed=True)
+    assert "[c]" in methods(dataclasses.replace(findings, comparisons=hidden)).paragraphs["Confidentiality"]

@@ -1,0 +1,173 @@
+"""What the sheets for analysts say: the numbers are those of the frames, each where a reader would look for it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from clinclust.reporting.association_table import association_table
+from clinclust.reporting.charts import charts
+from clinclust.reporting.codebook import codebook
+from clinclust.reporting.effect_sizes import effect_sizes
+from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.profile import profile
+from clinclust.reporting.tidy_data import tidy_data
+
+MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
+
+
+def body(sheet, table=0):
+    """The rows of a table by heading."""
+    titles = [column.title for column in sheet.tables[table].columns]
+    return pd.DataFrame(list(sheet.tables[table].rows), columns=titles).astype(object)
+
+
+@pytest.fixture
+def withheld(findings):
+    """The same findings after subtype 3 was found too small to be shown."""
+    comparisons = findings.comparisons.copy()
+    rows = (comparisons["subtype"] == 3) | (comparisons["versus"] == 3)
+    for name, kind in comparisons.dtypes.items():
+        if kind in ("float64", "Int64") and name not in ("subtype", "versus", "minimum", "maximum"):
+            comparisons.loc[rows, name] = np.nan if kind == "float64" else pd.NA
+    comparisons.loc[rows, "suppressed"] = True
+    return dataclasses.replace(findings, comparisons=comparisons)
+
+
+def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):
+    data = body(tidy_data(findings))
+    comparisons, associations = findings.comparisons, findings.associations
+    of_kind = {
+        "Summary": ("summary", ["n", "missing", *MEASURED[:7]]),
+        "Pairwise test": ("test", ["statistic", "df", "p", "q", "standardised_difference"]),
+        "Descriptive contrast": ("contrast", ["statistic", "df", "df2", "p", "q"]),
+        "Effect size": ("effect", ["estimate"]),
+    }
+    finite = {}
+    for title, (kind, names) in of_kind.items():
+        numbers = comparisons[comparisons["kind"] == kind][names].astype("float64")
+        finite[title] = int(np.isfinite(numbers).to_numpy().sum())
+    tested = associations[["statistic", "df", "df2", "p", "q"]].notna().to_numpy().sum()
+    assert data["Kind"].value_counts().to_dict() == finite | {"Validated association": tested}
+
+    tremor = data[(data["Column"] == "tremor") & (data["Kind"] == "Summary")].set_index(["Subtype", "Number"])["Value"]
+    row = comparisons.query("kind == 'summary' and feature == 'tremor' and subtype == 1").iloc[0]
+    assert tremor["1 Tremor dominant", "percent"] == row["percent"]
+    effect = data[(data["Kind"] == "Effect size") & (data["Versus"] == "All others")].iloc[0]
+    row = comparisons.query("kind == 'effect' and versus == 0 and feature == @effect.Column").iloc[0]
+    assert [effect["Value"], effect["Lower"], effect["Upper"]] == row[["estimate", "lower", "upper"]].tolist()
+
+
+def test_what_is_withheld_is_in_the_data_but_in_no_chart(findings, withheld):
+    data = body(tidy_data(withheld))
+    of_small = data[(data["Subtype"] == "Subtype 3") | (data["Versus"] == "Subtype 3")]
+    assert len(of_small) > 100
+    assert set(of_small["Value"]) == {WITHHELD}
+    assert WITHHELD not in set(data.drop(of_small.index)["Value"])
+    sheet = charts(withheld)
+    assert "Subtype 3" in repr(charts(findings))
+    assert "Subtype 3" not in repr(sheet)
+    assert WITHHELD not in repr(sheet)
+    assert set(body(profile(withheld))["Subtype 3"]) == {WITHHELD}
+
+
+def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
+    sheet = association_table(findings)
+    (table,) = sheet.tables
+    groups = {column.title: column.group[0] for column in table.columns if column.group[0]}
+    assert {title for title, group in groups.items() if group == "Descriptive contrast"} == {
+        "Contrast",
+        "p of contrast",
+    }
+    rows = body(sheet).set_index("Feature")
+    relevance = rows["Relevance (nats)"].dropna().tolist()
+    assert relevance == sorted(relevance, reverse=True)
+    contrasts = findings.comparisons.query("kind == 'contrast'").set_index("label")
+    for row in findings.associations.to_dict("records"):
+        shown = rows.loc[row["label"]]
+        assert shown["p of contrast"] == pytest.approx(contrasts.loc[row["label"], "p"], nan_ok=True) or pd.isna(
+            shown["p of contrast"]
+        )
+        tested = isinstance(row["method"], str)
+        if not tested:
+            assert pd.isna(shown["p"])
+            assert shown["Remark"] == row["remark"]
+        else:
+            assert [shown["p"], shown["q"], shown["Statistic"]] == [row["p"], row["q"], row["statistic"]]
+        if tested:
+            assert shown["Doubtful"] == ("yes" if row["doubtful"] else "no")
+    assert "*" not in repr(table.rows)
+
+
+def test_effect_sizes_are_numbers_with_their_intervals(findings):
+    rows = body(effect_sizes(findings))
+    effects = findings.comparisons.query("kind == 'effect'")
+    assert len(rows) == len(effects)
+    assert set(rows["Versus"]) == {"All others", "Subtype 2", "Subtype 3"}
+    assert sorted(rows["Estimate"].dropna()) == sorted(effects["estimate"].dropna())
+    assert rows.loc[0, "Feature"] == findings.by_relevance[0].title
+
+
+def test_the_codebook_has_every_column_of_the_schema(findings):
+    rows = body(codebook(findings)).set_index("Column")
+    schema = findings.model.schema_
+    assert rows.index.tolist() == list(schema.names)
+    assert rows.loc["phenotype", "Levels"] == "tremor dominant; rigid; mixed"
+    assert rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist() == [3, 1, 4]
+    assert rows.loc["crp", ["Unit", "Transform"]].tolist() == ["mg/L", "log"]
+    assert rows.loc["tremor", "Missing codes"] == "(empty)"
+    assert rows.loc["tremor", "Prior, or why not clustered on"] == "a = 0.5; b = 1.25"
+    assert rows.loc["dementia", "Prior, or why not clustered on"] == "the same value in every subject observed"
+    assert rows.loc["patient", "Prior, or why not clustered on"] == "identifies the subject"
+    for name in schema.names:
+        missing = int(findings.frame[name].isna().sum())
+        assert rows.loc[name, ["Observed", "Missing"]].tolist() == [120 - missing, missing]
+
+
+def test_the_profile_is_in_standard_deviations(findings):
+    sheet = profile(findings)
+    rows = body(sheet)
+    summary = findings.comparisons.query("kind == 'summary' and feature == 'systolic'").set_index("subtype")
+    expected = (summary["mean"].loc[[1, 2, 3]] - summary["mean"].loc[0]) / summary["sd"].loc[0]
+    shown = rows[rows["Feature"] == "Systolic blood pressure"].iloc[0]
+    assert shown[["1 Tremor dominant", "Subtype 2", "Subtype 3"]].tolist() == pytest.approx(expected.tolist())
+    assert sheet.tables[0].diverging == (4, 6)
+
+
+def test_forest_plots_show_the_largest_effects(findings):
+    sheet = charts(findings)
+    assert [chart.kind for chart in sheet.charts] == ["bars", "forest", "forest", "forest"]
+    effects = findings.comparisons.query("kind == 'effect' and versus == 0 and subtype == 1").dropna(subset="estimate")
+    largest = effects["estimate"].abs().nlargest(15).index
+    rows = body(sheet, table=1)
+    assert rows["Estimate"].tolist() == effects.loc[largest, "estimate"].sort_values(ascending=False).tolist()
+    np.testing.assert_allclose((rows["Estimate"] - rows["Length below"]).astype(float), rows["Lower"].astype(float))
+
+
+def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
+    import re
+    import zipfile
+
+    sheet = openpyxl.load_workbook(full_workbook_path)["Charts"]
+    with zipfile.ZipFile(full_workbook_path) as archive:
+        drawn = [archive.read(name).decode() for name in archive.namelist() if name.startswith("xl/charts/")]
+        drawing = archive.read("xl/drawings/drawing1.xml").decode()
+    assert len(drawn) == 4
+    for text in drawn:
+        references = re.findall(r"<(?:c:)?f>(.*?)</", text)
+        assert references
+        for reference in references:
+            name, cells = reference.split("!")
+            assert name == "'Charts'"
+            values = [cell.value for (cell,) in sheet[cells.replace("$", "")]]
+            assert all(isinstance(value, str) for value in values) or all(np.isfinite(value) for value in values)
+        assert '<delete val="0"' in text
+        if "errBars" in text:
+            custom = text[text.index("<errBars>") :]
+            assert custom.index("<plus>") < custom.index("<minus>")  # the order that the file format asks for
+    assert drawing.count(" descr=") == 4
+    assert "1 Tremor dominant and all other subjects" in drawing
