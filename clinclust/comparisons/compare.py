@@ -73,7 +73,8 @@ def compare_subtypes(
     contrasts : dict, optional
         By name of a feature, how all subtypes at once are contrasted: ``"student"`` (means, one variance; the default
         for scales, counts and measurements), ``"welch"`` (means, a variance for each subtype), ``"rank"`` (the default
-        for what is skewed) or ``"counts"`` (the default for yes/no and categories; only for these).
+        for what is skewed) or ``"counts"`` (the default for yes/no and the only one for categories; only for these).
+        Features that are not named go by their `contrast` in the schema, then by these defaults.
 
     Returns
     -------
@@ -94,11 +95,32 @@ def compare_subtypes(
         throughout both, the test is NaN (and `significant` missing); with a different single value on each
         side `statistic` is infinite, `p` is 0 and Welch's `df` NaN.
 
-        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test`, `statistic`, `df`,
-        `df2` (of the denominator), `p`, and `q` over all contrasts in the frame.
+        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test` (its name), `statistic`,
+        `df`, `df2` (of the denominator), `p`, and `q` over all contrasts in the frame. Two subtypes get Student's or
+        Welch's t or Mann-Whitney's test, more of them the analysis of variance, Welch's, or Kruskal-Wallis's; levels
+        are counted in a chi-squared test, or Fisher's exact one where an expected count is below 5. Subtypes with
+        fewer than 2 observed values (for levels: with none) take no part. Without spread as for ``"test"``; where
+        nothing can be tested all is missing, the name of the test, too.
 
-        ``"effect"``: `subtype` against `versus` (0 = all other subjects): `estimate` of the effect size `measure` with
-        its 95% confidence interval `lower` to `upper`.
+        ``"effect"``: `subtype` against `versus`, every pair and each one against 0, all other subjects (subtypes below
+        `min_size` among them; they must be `min_size` or more together). `estimate` of the effect size `measure`, with
+        its 95% confidence interval `lower` to `upper`; the sources are with each function.
+
+        =========================== ============================ ==================================================
+        `measure`                   of                           estimate, and interval
+        =========================== ============================ ==================================================
+        ``standardised_difference`` everything                   as above; Bonett, for shares from Wilson's limits
+        ``difference``              yes/no, levels               of the shares; Newcombe's hybrid score interval
+        ``difference``              scales, Gaussian             of the means; Welch's interval
+        ``ratio``                   yes/no, levels               odds ratio; score interval
+        ``ratio``                   Poisson, geometric,          of the means (rates); robust, in the logarithm
+                                    exponential
+        ``superiority``             what is skewed or            P(higher) + P(equal) / 2; Brunner and Munzel, in the
+                                    contrasted by rank           logit
+        =========================== ============================ ==================================================
+
+        Effects are NaN with fewer than 2 observed values on a side; an estimate that is infinite, or rests on no
+        spread at all, has no interval unless one end of it can be known.
 
         `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
 
@@ -107,7 +129,7 @@ def compare_subtypes(
     CohortError
         If `frame` does not fit `schema`.
     ValueError
-        If `labels`, `min_size` or `significance_level` cannot be used.
+        If `labels`, `min_size`, `significance_level` or `contrasts` cannot be used.
     """
     import pandas as pd
 
@@ -119,7 +141,8 @@ def compare_subtypes(
     choice = checked_choice(contrasts, schema)
     # Columns that cannot inform a clustering were warned of when there was one.
     frame = schema.validate(frame, warn=False)
-    compared = list(measures(frame, schema))
+    whole = list(whole_features(frame, schema))
+    compared = list(measures(whole))
 
     found, places = np.unique(clusters, return_inverse=True)
     subtypes = np.array([_ALL_SUBJECTS, *found + 1])
@@ -135,7 +158,6 @@ def compare_subtypes(
     blocks = [(compared, _summary_columns(summary, is_share, subtypes))]
     blocks += [(compared, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
 
-    whole = list(whole_features(frame, schema))
     kinds = [choice.get(each.feature.name) or contrast_kind(each.feature, each.scores) for each in whole]
     tested = np.where(np.isin(places + 1, large), places, -1)
     blocks.append((whole, _contrast_columns(whole, kinds, tested, significance_level)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,13 +52,20 @@ class Measure:
         return float(observed[0]) if observed.size else 0.0
 
 
-def measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
-    """Everything to compare in a validated frame, in schema order.
+def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
+    """Each feature to compare in a validated frame by its scores, in schema order, without a level."""
+    for feature in schema:
+        if feature.role in ("cluster", "describe"):
+            yield Measure(feature, None, feature.scores(frame[feature.name]))
+
+
+def measures(features: Iterable[Measure]) -> Iterator[Measure]:
+    """Everything to average, from whole features.
 
     A categorical feature gives one measure per level, as Table 3 of the paper does with "Resting tremor
     (absent)".
     """
-    for whole in whole_features(frame, schema):
+    for whole in features:
         feature, scores = whole.feature, whole.scores
         if feature.likelihood == "categorical":
             for code, level in enumerate(feature.levels or ()):
@@ -66,13 +73,6 @@ def measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
         else:
             yes = (feature.levels or ("0", "1"))[1] if feature.likelihood == "bernoulli" else None
             yield Measure(feature, yes, scores)
-
-
-def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
-    """Each feature to compare in a validated frame by its scores, in schema order, without a level."""
-    for feature in schema:
-        if feature.role in ("cluster", "describe"):
-            yield Measure(feature, None, feature.scores(frame[feature.name]))
 
 
 def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:

@@ -75,7 +75,7 @@ def _interval(estimate: Floats, other: Floats, error_a: Floats, error_b: Floats,
     with np.errstate(all="ignore"):
         quantile = t_quantile(satterthwaite(error_a, error_b, n_a, n_b))
         margin = np.exp(quantile * np.sqrt(error_a + error_b) / (estimate * other))
-        lower, upper = estimate / (estimate + other * margin), estimate * margin / (estimate * margin + other)
+        lower, upper = estimate / (estimate + other * margin), estimate / (estimate + other / margin)
     for place in np.flatnonzero((estimate == 0) | (other == 0)):
         end = _end_where_separate(n_a[place], n_b[place])
         lower[place], upper[place] = (0.0, end) if estimate[place] == 0 else (1.0 - end, 1.0)

@@ -353,4 +353,4 @@ def test_215_features_and_10_pairs_take_well_under_a_second():
     result = compare_subtypes(frame, labels, schema)  # which validates, too
     seconds = (time.process_time() - validated) - (validated - start)
     assert (result.kind == "test").sum() == 215 * 10 * 2
-    assert seconds < 0.7  # measured: 0.2 s
+    assert seconds < 0.7  # measured: 0.4 s on a busy machine
