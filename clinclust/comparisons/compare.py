@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_kind, contrast_of
-from clinclust.comparisons.effect_sizes import effect_columns
-from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise
-from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
+from clinclust.comparisons.contrast_choice import checked_choice
+from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_kind, contrast_of, is_skewed
+from clinclust.comparisons.effect_sizes import effects
+from clinclust.comparisons.sides import Side
+from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise, whole_features
+from clinclust.comparisons.t_tests import adjusted, standardised_difference, student, welch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +28,7 @@ _Columns: TypeAlias = dict[str, NDArray[Any]]
 _ALL_SUBJECTS = 0
 
 # The columns of the result, in order.
-_DTYPES = {
+_DTYPES: dict[str, Any] = {
     **dict.fromkeys(("kind", "feature", "label", "section", "unit", "role", "likelihood", "level"), "string"),
     **dict.fromkeys(("subtype", "versus", "n", "missing"), "Int64"),
     **dict.fromkeys(("mean", "sd", "median", "q1", "q3"), "float64"),
@@ -71,7 +73,8 @@ def compare_subtypes(
     contrasts : dict, optional
         By name of a feature, how all subtypes at once are contrasted: ``"student"`` (means, one variance; the default
         for scales, counts and measurements), ``"welch"`` (means, a variance for each subtype), ``"rank"`` (the default
-        for what is skewed) or ``"counts"`` (the default for yes/no and categories; only for these).
+        for what is skewed) or ``"counts"`` (the default for yes/no and the only one for categories; only for these).
+        Features that are not named go by their `contrast` in the schema, then by these defaults.
 
     Returns
     -------
@@ -92,11 +95,32 @@ def compare_subtypes(
         throughout both, the test is NaN (and `significant` missing); with a different single value on each
         side `statistic` is infinite, `p` is 0 and Welch's `df` NaN.
 
-        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test`, `statistic`, `df`,
-        `df2` (of the denominator), `p`, and `q` over all contrasts in the frame.
+        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test` (its name), `statistic`,
+        `df`, `df2` (of the denominator), `p`, and `q` over all contrasts in the frame. Two subtypes get Student's or
+        Welch's t or Mann-Whitney's test, more of them the analysis of variance, Welch's, or Kruskal-Wallis's; levels
+        are counted in a chi-squared test, or Fisher's exact one where an expected count is below 5. Subtypes with
+        fewer than 2 observed values (for levels: with none) take no part. Without spread as for ``"test"``; where
+        nothing can be tested all is missing, the name of the test, too.
 
-        ``"effect"``: `subtype` against `versus` (0 = all other subjects): `estimate` of the effect size `measure` with
-        its 95% confidence interval `lower` to `upper`.
+        ``"effect"``: `subtype` against `versus`, every pair and each one against 0, all other subjects (subtypes below
+        `min_size` among them; they must be `min_size` or more together). `estimate` of the effect size `measure`, with
+        its 95% confidence interval `lower` to `upper`; the sources are with each function.
+
+        =========================== ============================ ==================================================
+        `measure`                   of                           estimate, and interval
+        =========================== ============================ ==================================================
+        ``standardised_difference`` everything                   as above; Bonett, for shares from Wilson's limits
+        ``difference``              yes/no, levels               of the shares; Newcombe's hybrid score interval
+        ``difference``              scales, Gaussian             of the means; Welch's interval
+        ``ratio``                   yes/no, levels               odds ratio; score interval
+        ``ratio``                   Poisson, geometric,          of the means (rates); robust, in the logarithm
+                                    exponential
+        ``superiority``             what is skewed or            P(higher) + P(equal) / 2; Brunner and Munzel, in the
+                                    contrasted by rank           logit
+        =========================== ============================ ==================================================
+
+        Effects are NaN with fewer than 2 observed values on a side; an estimate that is infinite, or rests on no
+        spread at all, has no interval unless one end of it can be known.
 
         `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
 
@@ -105,7 +129,7 @@ def compare_subtypes(
     CohortError
         If `frame` does not fit `schema`.
     ValueError
-        If `labels`, `min_size` or `significance_level` cannot be used.
+        If `labels`, `min_size`, `significance_level` or `contrasts` cannot be used.
     """
     import pandas as pd
 
@@ -114,29 +138,36 @@ def compare_subtypes(
     if min_size < 1:
         raise ValueError(f"min_size must be at least 1 subject, not {min_size!r}")
     clusters = _checked_labels(labels, frame)
+    choice = checked_choice(contrasts, schema)
     # Columns that cannot inform a clustering were warned of when there was one.
     frame = schema.validate(frame, warn=False)
-    compared = list(measures(frame, schema))
+    whole = list(whole_features(frame, schema))
+    compared = list(measures(whole))
 
-    subtypes = np.array([_ALL_SUBJECTS, *np.unique(clusters) + 1])
-    groups = [np.flatnonzero((subtype == _ALL_SUBJECTS) | (clusters == subtype - 1)) for subtype in subtypes]
+    found, places = np.unique(clusters, return_inverse=True)
+    subtypes = np.array([_ALL_SUBJECTS, *found + 1])
+    groups = [np.arange(len(places)), *(np.flatnonzero(places == place) for place in range(len(found)))]
     # One (measures, groups) array for each kind of number; the reshape is for a schema that compares nothing.
-    numbers = np.array([summarise(measure.values, groups) for measure in compared])
+    numbers = np.array([summarise(measure, groups) for measure in compared])
     numbers = numbers.reshape(len(compared), len(groups), len(SUMMARY))
     summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
     is_share = np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
 
-    large = [g for g, rows in enumerate(groups) if subtypes[g] != _ALL_SUBJECTS and len(rows) >= min_size]
+    large = [g for g in range(1, len(groups)) if len(groups[g]) >= min_size]
     pairs = np.array(list(combinations(large, 2)), dtype=int).reshape(-1, 2)
-    blocks = [_summary_columns(summary, is_share, subtypes)]
-    blocks += _test_columns(summary, is_share, subtypes, pairs, significance_level)
-    blocks += effect_columns(summary, is_share, subtypes, pairs)
-    tested = np.full(clusters.shape, -1, dtype=np.int64)
-    for place, group in enumerate(large):
-        tested[groups[group]] = place
-    contrasted = _contrasts(frame, schema, tested, contrasts or {}, significance_level)
-    frames = [_stacked(compared, block) for block in blocks]
-    return pd.concat([*frames, contrasted], ignore_index=True)
+    blocks = [(compared, _summary_columns(summary, is_share, subtypes))]
+    blocks += [(compared, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
+
+    kinds = [choice.get(each.feature.name) or contrast_kind(each.feature, each.scores) for each in whole]
+    tested = np.where(np.isin(places + 1, large), places, -1)
+    blocks.append((whole, _contrast_columns(whole, kinds, tested, significance_level)))
+    ranked = {
+        each.feature.name
+        for each, kind in zip(whole, kinds, strict=True)
+        if kind == "rank" or is_skewed(each.feature, each.scores)
+    }
+    blocks += effects(compared, summary, places, subtypes[1:], min_size, ranked)
+    return pd.concat([_stacked(*block) for block in blocks], ignore_index=True)
 
 
 def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -164,7 +195,7 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
 
 def _summary_columns(summary: _Columns, is_share: NDArray[np.bool_], subtypes: NDArray[np.int64]) -> _Columns:
     n, mean = summary["n"], summary["mean"]
-    columns: _Columns = {name: summary[name] for name in SUMMARY if name != "variance"}
+    columns: _Columns = {name: summary[name] for name in SUMMARY if name not in ("deviation", "variance")}
     return columns | {
         "kind": np.array("summary"),
         "subtype": subtypes,
@@ -182,7 +213,7 @@ def _test_columns(
     significance_level: float,
 ) -> list[_Columns]:
     """Columns of the tests, each (measures, pairs): first all of Student's, then all of Welch's."""
-    a, b = (Side(*(summary[name][:, side] for name in ("n", "mean", "variance"))) for side in pairs.T)
+    a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # p (1 - p) is the variance of a share with denominator n, not n - 1.
     spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
     shared: _Columns = {
@@ -203,42 +234,30 @@ def _test_columns(
     return blocks
 
 
-def _contrasts(
-    frame: pd.DataFrame,
-    schema: FeatureSchema,
-    groups: NDArray[np.int64],
-    chosen: Mapping[str, ContrastKind],
-    significance_level: float,
-) -> pd.DataFrame:
-    """One row for each feature: the test of all groups at once (those below 0 take no part)."""
-    features = [feature for feature in schema if feature.role in ("cluster", "describe")]
-    scores = [feature.scores(frame[feature.name]) for feature in features]
-    results = [
-        contrast_of(values, groups, chosen.get(feature.name) or contrast_kind(feature, values))
-        for feature, values in zip(features, scores, strict=True)
-    ]
+def _contrast_columns(
+    whole: list[Measure], kinds: list[ContrastKind], groups: NDArray[np.int64], significance_level: float
+) -> _Columns:
+    """Columns of the test of all groups at once (those below 0 take no part), each (features, 1)."""
+    results = [contrast_of(each.scores, groups, kind) for each, kind in zip(whole, kinds, strict=True)]
     p = np.array([result.p for result in results], dtype=np.float64)
-    tested = groups >= 0
-    missing = np.array([np.isnan(values[tested]).sum() for values in scores])
+    missing = np.array([np.isnan(each.scores[groups >= 0]).sum() for each in whole])
     columns: _Columns = {
-        "kind": np.array("contrast"),
         **{name: np.array([getattr(result, name) for result in results]) for name in Contrast._fields[1:]},
         "test": np.array([result.test or None for result in results], dtype=object),
-        "n": tested.sum() - missing,
+        "n": (groups >= 0).sum() - missing,
         "missing": missing,
         "q": adjusted(p),
         "significant": np.where(np.isnan(p), np.nan, p <= significance_level),
     }
-    compared = [Measure(feature, None, values) for feature, values in zip(features, scores, strict=True)]
-    return _stacked(compared, {name: np.reshape(value, (-1, 1)) for name, value in columns.items()}, repeats=1)
+    return {"kind": np.array("contrast")} | {name: value.reshape(-1, 1) for name, value in columns.items()}
 
 
-def _stacked(compared: list[Measure], columns: _Columns, repeats: int | None = None) -> pd.DataFrame:
+def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
     """Rows in the order of `compared`, each repeated along the second axis of `columns`."""
     import pandas as pd
 
-    repeats = len(columns["subtype"]) if repeats is None else repeats
-    described = {
+    repeats = columns["n"].shape[1]
+    described: dict[str, list[Any]] = {
         "feature": [measure.feature.name for measure in compared],
         "label": [measure.feature.title for measure in compared],
         "level": [measure.level for measure in compared],
@@ -247,8 +266,14 @@ def _stacked(compared: list[Measure], columns: _Columns, repeats: int | None = N
     }
     for name in ("section", "unit", "role", "likelihood"):
         described[name] = [getattr(measure.feature, name) for measure in compared]
-    rows = {name: np.repeat(np.array(values, dtype=object), repeats) for name, values in described.items()}
-    for name, values in columns.items():
-        rows[name] = np.broadcast_to(values, (len(compared), repeats)).ravel()
-    rows["suppressed"] = np.zeros(len(compared) * repeats, dtype=np.bool_)
-    return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
+    rows = {}
+    for name, dtype in _DTYPES.items():
+        if name in described:
+            rows[name] = pd.array(described[name], dtype=dtype).repeat(repeats)
+        elif name in columns and columns[name].ndim:
+            values = np.broadcast_to(columns[name], (len(compared), repeats)).ravel()
+            rows[name] = pd.array(values, dtype=dtype)
+        else:  # the same in every row: converted once
+            value = columns[name].item() if name in columns else False if name == "suppressed" else None
+            rows[name] = pd.array([value], dtype=dtype).repeat(len(compared) * repeats)
+    return pd.DataFrame(rows)

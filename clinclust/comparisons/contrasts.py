@@ -1,31 +1,33 @@
 """One test for all groups of a feature at once: whether its distribution differs anywhere between them.
 
-A group without enough observed values takes no part. Where nothing is left to test, or all observed values are the
-same, every number is NaN; `Contrast.test` is then empty.
+A group with fewer than two observed values (for counts: none) takes no part. Where nothing is left to test, or all
+observed values are the same, every number is NaN; `Contrast.test` is then empty. Groups without any spread are treated
+as `clinclust.comparisons.t_tests` treats two of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.t_tests import Side, student, welch
+from clinclust.comparisons.sides import Floats, Side
+from clinclust.comparisons.t_tests import student, welch
+from clinclust.schema.feature import ContrastKind
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
 
 __all__ = ["Contrast", "ContrastKind", "contrast_kind", "contrast_of", "is_skewed"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]
-ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 
 _LEAST_OBSERVED = 2
 _LEAST_EXPECTED = 5.0
 _SKEWED, _LEAST_FOR_SHAPE = 1.0, 3
-_RESAMPLES, _SEED = 9999, 20160926
+_RESAMPLES, _SEED, _ROUNDING = 9999, 20160926, 1e-13
+_ALWAYS_ASYMPTOTIC = 50
 
 
 class Contrast(NamedTuple):
@@ -39,7 +41,9 @@ class Contrast(NamedTuple):
 
 
 def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
-    """Return how a feature is contrasted unless somebody chooses."""
+    """Return how a feature is contrasted: as its schema says, else as its likelihood and values ask for."""
+    if feature.contrast is not None:
+        return feature.contrast
     if feature.likelihood in ("bernoulli", "categorical"):
         return "counts"
     return "rank" if is_skewed(feature, values) else "student"
@@ -78,66 +82,90 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
     values, groups = values[taking_part], groups[taking_part]
     if kind == "counts":
         return _of_counts(values.astype(np.int64), groups)
-    sizes = np.bincount(groups) if groups.size else np.zeros(0, dtype=np.int64)
+    sizes = np.bincount(groups)
     parts = [values[groups == group] for group in np.flatnonzero(sizes >= _LEAST_OBSERVED)]
     if len(parts) < 2 or len({float(value) for part in parts for value in (part.min(), part.max())}) == 1:
         return Contrast()
+    if kind == "rank":
+        return _of_ranks(parts)
     with np.errstate(all="ignore"):
-        return _of_ranks(parts) if kind == "rank" else _of_means(parts, kind)
+        return _of_means(parts, kind)
 
 
 def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
-    n = np.array([part.size for part in parts], dtype=np.float64)
-    # About a common centre, so that squares of large numbers do not cancel.
-    centre = float(np.median(np.concatenate(parts)))
-    mean = np.array([(part - centre).mean() for part in parts])
-    variance = np.array([(part - centre).var(ddof=1) if part.min() < part.max() else 0.0 for part in parts])
+    # About a common centre, so that large numbers do not cancel.
+    centre = parts[0][0]
+    groups = Side(*np.array([_moments(part - centre) for part in parts]).T)
+    if np.isnan(groups.variance).any():
+        return Contrast()
     if len(parts) == 2:
-        test = student if kind == "student" else welch
-        result = test(*(Side(n[side], mean[side], variance[side]) for side in (0, 1)))
+        result = (student if kind == "student" else welch)(*(Side(*side) for side in zip(*groups, strict=True)))
         named = "Student's t" if kind == "student" else "Welch's t"
         return Contrast(named, float(result.statistic), float(result.df), np.nan, float(result.p))
-    return _analysis_of_variance(n, mean, variance) if kind == "student" else _welch_anova(n, mean, variance)
+    return _analysis_of_variance(groups) if kind == "student" else _welch_anova(groups)
 
 
-def _analysis_of_variance(n: Floats, mean: Floats, variance: Floats) -> Contrast:
-    from scipy.special import fdtrc
+def _moments(part: Floats) -> tuple[float, float, float]:
+    """Return number, mean and variance; the variance NaN where no double holds the squares."""
+    if part.min() == part.max():
+        return part.size, float(part[0]), 0.0
+    variance = float(part.var(ddof=1))
+    return part.size, float(part.mean()), variance if 0.0 < variance < np.inf else np.nan
 
+
+def _analysis_of_variance(groups: Side) -> Contrast:
+    n, mean, variance = groups
     df, df2 = n.size - 1.0, n.sum() - n.size
     between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum() / df
-    within = ((n - 1) * variance).sum() / df2
-    statistic = between / within if within > 0.0 else np.inf
-    return Contrast("ANOVA", statistic, df, df2, float(fdtrc(df, df2, statistic)) if within > 0.0 else 0.0)
+    return _f_test("ANOVA", between / (((n - 1) * variance).sum() / df2), df, df2)
 
 
-def _welch_anova(n: Floats, mean: Floats, variance: Floats) -> Contrast:
-    from scipy.special import fdtrc
+def _welch_anova(groups: Side) -> Contrast:
+    """Welch's test (1951, Biometrika 38, 330-336).
 
-    if (variance == 0.0).any():
-        return Contrast()  # a group without spread would get all the weight
-    weight = n / variance
-    share = weight / weight.sum()
-    centre = (share * mean).sum()
+    Groups without spread would weigh infinitely much: the statistic is then the limit of their variances, equal to
+    each other, going to 0. As for two groups, it is infinite where such groups differ.
+    """
+    n, mean, variance = groups
+    still = variance == 0.0
+    weight = np.where(still, 0.0, n / np.where(still, 1.0, variance))
+    share = np.where(still, n, 0.0) / n[still].sum() if still.any() else weight / weight.sum()
     df = n.size - 1.0
     lack = ((1 - share) ** 2 / (n - 1)).sum()
-    between = (weight * (mean - centre) ** 2).sum() / df
-    statistic = between / (1 + 2 * (n.size - 2) / (n.size**2 - 1) * lack)
-    df2 = (n.size**2 - 1) / (3 * lack)
-    return Contrast("Welch's ANOVA", statistic, df, df2, float(fdtrc(df, df2, statistic)))
+    between = (weight * (mean - (share * mean).sum()) ** 2).sum() / df
+    if np.unique(mean[still]).size > 1:
+        return Contrast("Welch's ANOVA", np.inf, df, np.nan, 0.0)
+    return _f_test(
+        "Welch's ANOVA",
+        between / (1 + 2 * (n.size - 2) / (n.size**2 - 1) * lack),
+        df,
+        (n.size**2 - 1) / (3 * lack),
+    )
+
+
+def _f_test(test: str, statistic: float, df: float, df2: float) -> Contrast:
+    from scipy.special import fdtrc
+
+    return Contrast(
+        test, float(statistic), df, float(df2), 0.0 if np.isinf(statistic) else float(fdtrc(df, df2, statistic))
+    )
 
 
 def _of_ranks(parts: list[Floats]) -> Contrast:
     from scipy.stats import kruskal, mannwhitneyu
 
     if len(parts) == 2:
-        statistic, p = mannwhitneyu(parts[0], parts[1], method="auto")
+        # Exact where R is: without ties, below 50 on both sides. With a large side it would take minutes.
+        few = max(part.size for part in parts) < _ALWAYS_ASYMPTOTIC
+        exact = few and np.unique(np.concatenate(parts)).size == sum(part.size for part in parts)
+        statistic, p = mannwhitneyu(parts[0], parts[1], method="exact" if exact else "asymptotic")
         return Contrast("Mann-Whitney", float(statistic), np.nan, np.nan, float(p))
     statistic, p = kruskal(*parts)
     return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
 
 
 def _of_counts(levels: Groups, groups: Groups) -> Contrast:
-    from scipy.stats import MonteCarloMethod, chi2_contingency, fisher_exact
+    from scipy.stats import chi2_contingency, fisher_exact
 
     if not levels.size:
         return Contrast()
@@ -151,7 +179,19 @@ def _of_counts(levels: Groups, groups: Groups) -> Contrast:
         return Contrast("chi-squared", float(result.statistic), float(result.dof), np.nan, float(result.pvalue))
     if table.shape == (2, 2):
         return Contrast("Fisher's exact", np.nan, np.nan, np.nan, float(fisher_exact(table).pvalue))
-    method = MonteCarloMethod(n_resamples=_RESAMPLES, rng=np.random.default_rng(_SEED))
-    return Contrast(
-        "Fisher's exact (simulated)", np.nan, np.nan, np.nan, float(fisher_exact(table, method=method).pvalue)
-    )
+    return Contrast("Fisher's exact (simulated)", np.nan, np.nan, np.nan, _simulated(table))
+
+
+def _simulated(table: Groups) -> float:
+    """Share of random tables of the same margins, the observed one among them, that are no more likely than it.
+
+    scipy.stats.fisher_exact simulates, too, but fails where there are more subjects than random cells.
+    """
+    from scipy.special import gammaln
+    from scipy.stats import random_table
+
+    margins = table.sum(axis=1), table.sum(axis=0)
+    tables = random_table(*margins).rvs(_RESAMPLES, method="patefield", random_state=np.random.default_rng(_SEED))
+    # Minus the log of a table's probability, but for a constant.
+    observed, drawn = (gammaln(cells + 1.0).sum(axis=(-2, -1)) for cells in (table, tables))
+    return float((1 + (drawn >= observed * (1 - _ROUNDING)).sum()) / (1 + _RESAMPLES))

@@ -1,44 +1,106 @@
-"""Effect sizes with confidence intervals, of each pair of subtypes and of each subtype against everybody else."""
+"""Effect sizes with 95% intervals, of each pair of subtypes and of each subtype against everybody else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.t_tests import standardised_difference
+from clinclust.comparisons import effects_of_means, effects_of_shares
+from clinclust.comparisons.sides import Effect, Floats, Side, everybody_else
+from clinclust.comparisons.summaries import Measure
+from clinclust.comparisons.superiority import superiority
 
-__all__ = ["effect_columns"]
+__all__ = ["effects"]
 
-Floats = NDArray[np.float64]
+Groups = NDArray[np.int64]
 
-_QUANTILE = 1.959963984540054
-"""Of the standard normal distribution, for 95% intervals."""
+_LEAST_OBSERVED = 2
+
+_OF_SHARES = {
+    "standardised_difference": effects_of_shares.standardised_share,
+    "difference": effects_of_shares.risk_difference,
+    "ratio": effects_of_shares.odds_ratio,
+}
+_OF_MEANS = {"standardised_difference": effects_of_means.standardised, "difference": effects_of_means.difference}
+_OF_RATES = {"standardised_difference": effects_of_means.standardised, "ratio": effects_of_means.ratio}
+_BY_LIKELIHOOD = {
+    "bernoulli": _OF_SHARES,
+    "categorical": _OF_SHARES,
+    "binomial": _OF_MEANS,
+    "gaussian": _OF_MEANS,
+    "poisson": _OF_RATES,
+    "geometric": _OF_RATES,
+    "exponential": _OF_RATES,
+}
 
 
-def effect_columns(
-    summary: Mapping[str, Floats], is_share: NDArray[np.bool_], subtypes: NDArray[np.int64], pairs: NDArray[np.int64]
-) -> list[dict[str, NDArray[Any]]]:
-    """Return columns of shape (measures, comparisons): pairs of groups, then each subtype against the rest."""
-    n, mean, variance = summary["n"], summary["mean"], summary["variance"]
-    with np.errstate(all="ignore"):
-        variance = np.where(is_share, mean * (1 - mean), variance)
-    a, b = pairs.T
-    estimate = standardised_difference(mean[:, a], mean[:, b], variance[:, a], variance[:, b])
-    with np.errstate(all="ignore"):
-        error = np.sqrt(1 / n[:, a] + 1 / n[:, b] + estimate**2 / (2 * (n[:, a] + n[:, b])))
-        lower, upper = estimate - _QUANTILE * error, estimate + _QUANTILE * error
-    return [
-        {
+def effects(
+    compared: Sequence[Measure],
+    summary: Mapping[str, Floats],
+    groups: Groups,
+    subtypes: Groups,
+    min_size: int,
+    ranked: Collection[str],
+) -> Iterator[tuple[list[Measure], dict[str, NDArray[Any]]]]:
+    """Yield measures and their columns, each of shape (measures, comparisons), for each of the effect sizes.
+
+    Parameters
+    ----------
+    compared : list of Measure
+    summary : dict of float64 (measures, 1 + G)
+        For all subjects, then for each of the G groups.
+    groups : int64 (N,)
+        Group 0, 1, ..., G - 1 of each subject.
+    subtypes : int64 (G,)
+        What each group is called.
+    min_size : int
+        The fewest subjects, observed or not, of a side that is compared.
+    ranked : set of str
+        Names of the features that have the effect size of ranks, too.
+    """
+    sizes = np.bincount(groups, minlength=subtypes.size)
+    comparisons = _comparisons(sizes, min_size)
+    names = np.concatenate([subtypes, np.zeros_like(subtypes)])
+    parts = Side(*(summary[name][:, 1:] for name in ("n", "deviation", "variance")))
+    sides = Side(*(np.concatenate(moments, axis=1) for moments in zip(parts, everybody_else(parts), strict=True)))
+    a, b = comparisons.T
+    n = sides.n[:, a] + sides.n[:, b]
+    seen = (sides.n[:, a] >= _LEAST_OBSERVED) & (sides.n[:, b] >= _LEAST_OBSERVED)
+    sizes = np.concatenate([sizes, groups.size - sizes])
+
+    def block(rows: list[int], name: str, effect: Effect) -> tuple[list[Measure], dict[str, NDArray[Any]]]:
+        columns: dict[str, NDArray[Any]] = {
             "kind": np.array("effect"),
-            "subtype": subtypes[a],
-            "versus": subtypes[b],
-            "n": n[:, a] + n[:, b],
-            "measure": np.array("standardised_difference"),
-            "estimate": estimate,
-            "lower": lower,
-            "upper": upper,
+            "subtype": names[a],
+            "versus": names[b],
+            "n": n[rows],
+            "missing": sizes[a] + sizes[b] - n[rows],
+            "measure": np.array(name),
         }
-    ]
+        found = {part: np.where(seen[rows], value, np.nan) for part, value in effect._asdict().items()}
+        return [compared[row] for row in rows], columns | found
+
+    for name in ("standardised_difference", "difference", "ratio"):
+        chosen: dict[Any, list[int]] = {}
+        for row, measure in enumerate(compared):
+            size = _BY_LIKELIHOOD[str(measure.feature.likelihood)].get(name)
+            if size is not None:
+                chosen.setdefault(size, []).append(row)
+        for size, rows in chosen.items():
+            of_rows = Side(*(moment[rows] for moment in sides))
+            yield block(rows, name, size(*(Side(*(moment[:, side] for moment in of_rows)) for side in (a, b))))
+    rows = [row for row, measure in enumerate(compared) if measure.feature.name in ranked]
+    if rows:
+        found = [superiority(compared[row].scores, groups, comparisons) for row in rows]
+        yield block(rows, "superiority", Effect(*(np.array(part) for part in zip(*found, strict=True))))
+
+
+def _comparisons(sizes: Groups, min_size: int) -> Groups:
+    """Pairs of groups, then each group g and everybody else (numbered g + G), shape (C, 2)."""
+    large = np.flatnonzero(sizes >= min_size).tolist()
+    against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
+    return np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)

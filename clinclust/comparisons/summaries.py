@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["SUMMARY", "Measure", "measures", "summarise"]
+__all__ = ["SUMMARY", "Measure", "measures", "summarise", "whole_features"]
 
-SUMMARY = ("n", "missing", "mean", "variance", "median", "q1", "q3")
+SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
 _QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
@@ -29,13 +29,13 @@ class Measure:
     feature : Feature
     level : str or None
         The answer whose share is taken, for Bernoulli and categorical features.
-    values : ndarray, shape (N,)
+    scores : ndarray, shape (N,)
         Numbers, NaN where missing; 1 and 0 (has this answer or not) when there is a level.
     """
 
     feature: Feature
     level: str | None
-    values: NDArray[np.float64]
+    scores: NDArray[np.float64]
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -45,17 +45,28 @@ class Measure:
             return (np.nan, np.nan)
         return (self.feature.lowest, self.feature.lowest + trials)
 
+    @property
+    def centre(self) -> float:
+        """A value near the others of a Gaussian (which may all lie far from 0), 0 for everything else."""
+        observed = self.scores[~np.isnan(self.scores)] if self.feature.likelihood == "gaussian" else self.scores[:0]
+        return float(observed[0]) if observed.size else 0.0
 
-def measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
-    """Everything to compare in a validated frame, in schema order.
+
+def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
+    """Each feature to compare in a validated frame by its scores, in schema order, without a level."""
+    for feature in schema:
+        if feature.role in ("cluster", "describe"):
+            yield Measure(feature, None, feature.scores(frame[feature.name]))
+
+
+def measures(features: Iterable[Measure]) -> Iterator[Measure]:
+    """Everything to average, from whole features.
 
     A categorical feature gives one measure per level, as Table 3 of the paper does with "Resting tremor
     (absent)".
     """
-    for feature in schema:
-        if feature.role not in ("cluster", "describe"):
-            continue
-        scores = feature.scores(frame[feature.name])
+    for whole in features:
+        feature, scores = whole.feature, whole.scores
         if feature.likelihood == "categorical":
             for code, level in enumerate(feature.levels or ()):
                 yield Measure(feature, level, np.where(np.isnan(scores), np.nan, scores == code))
@@ -64,40 +75,43 @@ def measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
             yield Measure(feature, yes, scores)
 
 
-def summarise(values: NDArray[np.float64], groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Summaries of `values` in each group of rows.
+def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
+    """Summaries of the values of `measure` in each group of rows.
 
     Parameters
     ----------
-    values : ndarray, shape (N,)
-        NaN = missing.
+    measure : Measure
     groups : sequence of ndarray
         Row numbers of each group.
 
     Returns
     -------
-    ndarray, shape (number of groups, 7)
-        Columns as in `SUMMARY`. The variance has denominator n - 1; quartiles interpolate linearly.
+    ndarray, shape (number of groups, 8)
+        Columns as in `SUMMARY`. The deviation is the mean less `measure.centre`: two of them can be compared where
+        means of large numbers would be rounded. The variance has denominator n - 1; quartiles interpolate linearly.
     """
-    return np.array([_summary(values[rows]) for rows in groups])
+    centre = measure.centre
+    return np.array([_summary(measure.scores[rows], centre) for rows in groups])
 
 
-def _summary(values: NDArray[np.float64]) -> tuple[float, ...]:
+def _summary(values: NDArray[np.float64], centre: float) -> tuple[float, ...]:
     observed = values[~np.isnan(values)]
     n = len(observed)
     missing = len(values) - n
     if n == 0:
-        return (0, missing, *[np.nan] * 5)
+        return (0, missing, *[np.nan] * 6)
     observed.sort()
     if observed[0] == observed[-1]:
         # Exactly no spread, even where the mean rounds (that of three times 0.1 lies above 0.1).
         value = observed[0]
-        return (n, missing, value, 0.0 if n > 1 else np.nan, value, value, value)
+        return (n, missing, value, value - centre, 0.0 if n > 1 else np.nan, value, value, value)
     with np.errstate(all="ignore"):
-        mean, variance = observed.mean(), observed.var(ddof=1)
+        from_centre = observed - centre
+        deviation, variance = from_centre.mean(), from_centre.var(ddof=1)
         # numpy.quantile, five times as fast on small samples; there are thousands of them.
         position = _QUARTILES * (n - 1)
         lower, upper = observed[position.astype(int)], observed[np.ceil(position).astype(int)]
         q1, median, q3 = lower + position % 1 * (upper - lower)
     # Squares that no double can hold (deviations near 1e-170 or 1e160) leave nothing to test with.
-    return (n, missing, mean, variance if 0 < variance < np.inf else np.nan, median, q1, q3)
+    variance = variance if 0 < variance < np.inf else np.nan
+    return (n, missing, centre + deviation, deviation, variance, median, q1, q3)

@@ -8,24 +8,15 @@ because a feature that separates two subtypes without exception must not drop ou
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Side", "TTest", "adjusted", "standardised_difference", "student", "welch"]
+from clinclust.comparisons.sides import Floats, Side
 
-Floats: TypeAlias = NDArray[np.float64]
+__all__ = ["TTest", "adjusted", "satterthwaite", "standardised_difference", "student", "welch"]
 
 _LEAST_OBSERVED = 2
-
-
-class Side(NamedTuple):
-    """One side of a comparison: observed counts, means, variances (denominator n - 1) of one shape."""
-
-    n: Floats
-    mean: Floats
-    variance: Floats
 
 
 class TTest(NamedTuple):
@@ -48,10 +39,15 @@ def welch(a: Side, b: Side) -> TTest:
     """Welch's t-test, which lets each side have its own variance (df by Welch and Satterthwaite)."""
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
-        # The share form of the Satterthwaite formula: squares of very small variances would vanish.
-        share = error_a / (error_a + error_b)
-        df = 1 / (share**2 / (a.n - 1) + (1 - share) ** 2 / (b.n - 1))
-        return _t_test(a, b, error_a + error_b, df)
+        return _t_test(a, b, error_a + error_b, satterthwaite(error_a, error_b, a.n, b.n))
+
+
+def satterthwaite(error_a: Floats, error_b: Floats, n_a: Floats, n_b: Floats) -> Floats:
+    """Degrees of freedom of the sum of two independent squared errors, of n_a - 1 and n_b - 1 degrees."""
+    # By shares: squares of very small variances would vanish.
+    share = error_a / (error_a + error_b)
+    df: Floats = 1 / (share**2 / (n_a - 1) + (1 - share) ** 2 / (n_b - 1))
+    return df
 
 
 def _t_test(a: Side, b: Side, squared_error: Floats, df: Floats) -> TTest:

@@ -14,12 +14,18 @@ from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
 from clinclust.schema.nearest import did_you_mean, nearest
 
-__all__ = ["Feature", "FeatureError"]
+__all__ = ["ContrastKind", "Feature", "FeatureError"]
 
 Role = Literal["cluster", "describe", "id", "ignore"]
 LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
 Transform = Literal["log", "log1p", "sqrt"]
-_CHOICES = {"role": get_args(Role), "likelihood": get_args(LikelihoodName), "transform": get_args(Transform)}
+ContrastKind = Literal["student", "welch", "rank", "counts"]
+_CHOICES = {
+    "role": get_args(Role),
+    "likelihood": get_args(LikelihoodName),
+    "transform": get_args(Transform),
+    "contrast": get_args(ContrastKind),
+}
 
 
 class FeatureError(SchemaError):
@@ -53,6 +59,9 @@ class Feature(BaseModel):
         The smallest and largest value allowed. For a binomial both, whole: values run from one to the other.
     transform : {"log", "log1p", "sqrt"}
         Of an exponential or gaussian: the scale on which it is modelled.
+    contrast : {"student", "welch", "rank", "counts"}
+        How all subtypes at once are contrasted in this feature, where the default will not do:
+        `clinclust.compare_subtypes` says what each of them is.
     label, unit, section, block, description : str
         For readers of the report; `block` names features that depend on each other beyond the subtypes.
     missing_codes : tuple of str
@@ -78,6 +87,7 @@ class Feature(BaseModel):
     minimum: Number | None = None
     maximum: Number | None = None
     transform: Transform | None = None
+    contrast: ContrastKind | None = None
     label: Text | None = None
     unit: Text | None = None
     section: Text | None = None

@@ -11,7 +11,7 @@ from clinclust.schema.nearest import did_you_mean
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
 
-__all__ = ["HYPERPARAMETERS", "broken_rules"]
+__all__ = ["HYPERPARAMETERS", "broken_rules", "contrasts_for"]
 
 HYPERPARAMETERS: dict[str, tuple[str, ...]] = {
     "bernoulli": ("a", "b"),
@@ -27,7 +27,16 @@ HYPERPARAMETERS: dict[str, tuple[str, ...]] = {
 _TAKES_LEVELS = ("bernoulli", "binomial", "categorical")
 _TAKES_RANGE = ("binomial", "poisson", "geometric", "exponential", "gaussian")
 _TAKES_TRANSFORM = ("exponential", "gaussian")
-_OF_A_LIKELIHOOD = ("likelihood", "levels", "trials", "minimum", "maximum", "transform", "prior", "complete")
+_OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")
+_OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, "contrast", "prior", "complete")
+
+
+def contrasts_for(likelihood: str) -> tuple[str, ...]:
+    """Return the contrasts of subtypes that a likelihood allows, the plainest one first."""
+    if likelihood == "categorical":
+        return ("counts",)  # its levels have no order, so no means and no ranks
+    means_and_ranks = ("student", "welch", "rank")
+    return ("counts", *means_and_ranks) if likelihood == "bernoulli" else means_and_ranks
 
 
 def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
@@ -44,6 +53,9 @@ def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
         return
     yield from _rules_of_levels(feature)
     yield from _rules_of_numbers(feature)
+    if feature.contrast is not None and feature.contrast not in contrasts_for(feature.likelihood):
+        fitting = ", ".join(contrasts_for(feature.likelihood))
+        yield "contrast", f"{feature.likelihood} cannot be contrasted by {feature.contrast} (only by {fitting})"
     yield from _rules_of_prior(feature)
 
 

@@ -24,7 +24,7 @@ __all__ = ["read_schema"]
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # collections inside each other; a schema has five
 _TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "features")
-_FREE_OF_QUOTES = ("role", "likelihood", "transform", "trials", "minimum", "maximum", "complete", "prior")
+_FREE_OF_QUOTES = ("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "complete", "prior")
 
 
 class _Problems(list[tuple[int, str]]):
