@@ -102,7 +102,9 @@ def write_report(
 
         write_workbook(sheets, path, title=title, generated=moment)
     else:
+        from clinclust.reporting.illustrations import illustrations
+        from clinclust.reporting.overview import overview
         from clinclust.reporting.page import write_page
 
-        write_page(sheets, path, title=title)
+        write_page([overview(findings), *sheets], path, title=title, illustrations=illustrations(findings))
     return path
