@@ -57,12 +57,13 @@ def _statements(findings: Findings) -> list[str]:
     model, frame = findings.model, findings.frame
     clustered_on = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     missing = 100 * float(frame[clustered_on].isna().to_numpy().mean()) if clustered_on else 0.0
-    found = "no subtypes: all subjects are alike" if len(findings.sizes) == 1 else f"{len(findings.sizes)} subtypes"
+    many = len(findings.sizes) > 1
+    found = f"{len(findings.sizes)} subtypes" if many else "one group, no subtypes"
     relevant = int((model.feature_relevance_ > 0).sum())
+    differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
     statements = [
         f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
-        f"({missing:.1f}% of their values are missing). {relevant} of them have evidence of a difference between "
-        "the subtypes.",
+        f"({missing:.1f}% of their values are missing).{differ}",
         searches_sentence(model.restarts_),
     ]
     suppression = getattr(findings, "suppression", None)
