@@ -23,7 +23,7 @@ _WITHHELD = "[c]"
 
 def is_shared(findings: Findings) -> bool:
     """Whether the report is to be shared, so that numbers of few subjects are withheld."""
-    return getattr(findings, "suppression", None) is not None
+    return getattr(findings, "withheld_below", None) is not None
 
 
 def overview(findings: Findings) -> Sheet:
@@ -66,8 +66,9 @@ def _statements(findings: Findings) -> list[str]:
         f"({missing:.1f}% of their values are missing).{differ}",
         searches_sentence(model.restarts_),
     ]
-    suppression = getattr(findings, "suppression", None)
-    return statements + ([f"Made to be shared: {suppression}"] if suppression else [])
+    if is_shared(findings):
+        statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
+    return statements
 
 
 def _how_to_read(findings: Findings) -> str:
