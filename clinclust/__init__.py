@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from clinclust.joint import log_joint
     from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
-    from clinclust.reporting.figures import plot_resolution_path, plot_tree
+    from clinclust.reporting.figures import (
+        plot_certainty,
+        plot_effects,
+        plot_missing,
+        plot_profile,
+        plot_relevance,
+        plot_resolution_path,
+        plot_restarts,
+        plot_tree,
+    )
     from clinclust.resolution import resolution_path
     from clinclust.schema import Feature, FeatureSchema, draft_schema
     from clinclust.tables import read_cohort
@@ -32,7 +41,13 @@ _HOME = {
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
     "log_joint": "clinclust.joint",
+    "plot_certainty": "clinclust.reporting.figures",
+    "plot_effects": "clinclust.reporting.figures",
+    "plot_missing": "clinclust.reporting.figures",
+    "plot_profile": "clinclust.reporting.figures",
+    "plot_relevance": "clinclust.reporting.figures",
     "plot_resolution_path": "clinclust.reporting.figures",
+    "plot_restarts": "clinclust.reporting.figures",
     "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
@@ -50,7 +65,13 @@ __all__ = [
     "compare_subtypes",
     "draft_schema",
     "log_joint",
+    "plot_certainty",
+    "plot_effects",
+    "plot_missing",
+    "plot_profile",
+    "plot_relevance",
     "plot_resolution_path",
+    "plot_restarts",
     "plot_tree",
     "read_cohort",
     "resolution_path",

@@ -394,6 +394,11 @@ class MAPDP:
         )
         return f"MAPDP({shown})"
 
+    def _repr_html_(self) -> str:
+        from clinclust.notebook import model_html
+
+        return model_html(self)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "clusters_")
 

@@ -6,54 +6,23 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from clinclust.reporting.illustrations import Illustration
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text, visible
+from clinclust.reporting.page_style import STYLE
+from clinclust.reporting.svg import as_svg
 from clinclust.writing import atomic_write
 
 __all__ = ["write_page"]
 
-_STYLE = """\
-:root { color-scheme: light dark; --ink: #1f2933; --quiet: #52606d; --paper: #ffffff; --head: #dce6f0;
-  --band: #f0f4f8; --rule: #bcccdc; --shade: 107 174 214; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e7eb; --quiet: #9aa5b1; --paper: #14191f; --head: #243b53; --band: #1c2733;
-    --rule: #3e4c59; --shade: 44 111 163; }
-}
-body { margin: 2rem; background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif; }
-nav a { margin-right: 1.2rem; color: inherit; }
-h1 { margin: 0 0 0.5rem; }
-h2 { margin: 2.5rem 0 0.5rem; }
-p { max-width: 60rem; margin: 0.3rem 0; color: var(--quiet); }
-.scroll { overflow-x: auto; margin: 1.2rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { padding: 0.3rem 0; text-align: left; font-size: 1.1rem; font-weight: 600; }
-th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top;
-  overflow-wrap: break-word; max-width: 34rem; }
-thead th { background: var(--head); }
-thead th[scope=colgroup] { border-bottom: none; text-align: center; white-space: nowrap; }
-thead td { border: none; }
-thead th.n { white-space: normal; min-width: 3.5em; }
-tbody th { font-weight: normal; min-width: 9em; }
-tbody th[scope=rowgroup] { background: var(--band); font-weight: 600; }
-.n { text-align: right; white-space: nowrap; }
-@media print {
-  :root { --ink: #000000; --quiet: #333333; --paper: #ffffff; --head: #dce6f0; --band: #f0f4f8;
-    --rule: #bcccdc; --shade: 107 174 214; color-scheme: light; }
-  @page { size: A4 landscape; margin: 1cm; }
-  body { margin: 0; font-size: 8pt; }
-  nav { display: none; }
-  .scroll { overflow: visible; }
-  thead { display: table-header-group; }
-  tr { break-inside: avoid; }
-  th, td { padding: 0.1rem 0.35rem; }
-  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-}
-"""
+_LONG = 300  # rows from which on a table is folded away
+_LONG_TEXT = 50  # characters from which on a column is not made narrower than a few words
+_FIGURES = "Figures"
 
 
-def write_page(sheets: Sequence[Sheet], path: Path, *, title: str) -> None:
-    """Write the sheets to `path`, in UTF-8."""
+def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations: Sequence[Illustration] = ()) -> None:
+    """Write the sheets to `path`, in UTF-8; the illustrations come after the first."""
     with atomic_write(path) as target, target.open("w", encoding="utf-8", newline="\n") as page:
-        page.writelines(f"{line}\n" for line in _page(sheets, title))
+        page.writelines(f"{line}\n" for line in _page(sheets, title, illustrations))
 
 
 def _text(text: str) -> str:
@@ -61,28 +30,54 @@ def _text(text: str) -> str:
     return escape(visible(text))
 
 
-def _page(sheets: Sequence[Sheet], title: str) -> Iterator[str]:
+def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustration]) -> Iterator[str]:
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     # Even if a text slipped through the escaping, the page could load and run nothing.
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="generator" content="clinclust">'
-    yield f"<title>{_text(title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>"
+    yield f"<title>{_text(title)}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
+    yield '<a class="skip" href="#content">Skip to the content</a>'
+    names = [sheet.name for sheet in sheets]
+    if illustrations:
+        names.insert(1, _FIGURES)
     yield f"<h1>{_text(title)}</h1>"
-    links = "".join(f'<a href="#{_anchor(sheet)}">{_text(sheet.name)}</a>' for sheet in sheets)
-    yield f'<nav aria-label="Sheets">{links}</nav>\n<main>'
-    for sheet in sheets:
-        yield f'<section id="{_anchor(sheet)}">\n<h2>{_text(sheet.name)}</h2>'
+    links = "".join(f'<a href="#{_anchor(name)}">{_text(name)}</a>' for name in names)
+    yield f'<nav aria-label="Sections">{links}</nav>\n<main id="content" tabindex="-1">'
+    for place, sheet in enumerate(sheets):
+        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>'
         yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
         for table in sheet.tables:
-            yield from _table(table)
+            yield from _foldable(table)
         yield "</section>"
+        if illustrations and place == 0:
+            yield f'<section id="{_anchor(_FIGURES)}">\n<h2>{_FIGURES}</h2>'
+            for illustration in illustrations:
+                yield from _figure(illustration)
+            yield "</section>"
     yield "</main>\n</body>\n</html>"
 
 
-def _anchor(sheet: Sheet) -> str:
-    return sheet.name.lower().replace(" ", "-")
+def _figure(illustration: Illustration) -> Iterator[str]:
+    title = _text(illustration.title)
+    yield f'<figure>\n<h3>{title}</h3>\n<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+    yield as_svg(illustration.draw, name=illustration.name, label=illustration.alternative)
+    yield f"</div>\n<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
+
+
+def _foldable(table: Table) -> Iterator[str]:
+    """Write a table; a long one opens when its caption is chosen."""
+    if len(table.rows) < _LONG:
+        yield from _table(table)
+        return
+    yield f"<details>\n<summary>{_text(table.caption)} ({len(table.rows):,} rows)</summary>"
+    yield from _table(table)
+    yield "</details>"
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -113,7 +108,8 @@ def _cells(table: Table, number: int) -> Iterator[str]:
             yield f'<th scope="row"{_class(column)}>{text}</th>'
         else:
             style = "" if shade is None else f' style="background: rgb(var(--shade) / {shade:.2f})"'
-            yield f"<td{_class(column)}{style}>{text}</td>"
+            long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
+            yield f"<td{_class(column) or long}{style}>{text}</td>"
 
 
 def _class(column: Column) -> str:

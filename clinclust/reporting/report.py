@@ -123,7 +123,10 @@ def write_report(
 
         write_workbook(sheets, path, title=title, generated=moment)
     else:
+        from clinclust.reporting.illustrations import illustrations
+        from clinclust.reporting.overview import overview
         from clinclust.reporting.page import write_page
 
-        write_page([sheet for sheet in sheets if not sheet.workbook_only], path, title=title)
+        shown = [overview(findings), *(sheet for sheet in sheets if not sheet.workbook_only)]
+        write_page(shown, path, title=title, illustrations=illustrations(findings))
     return path

@@ -148,6 +148,11 @@ class FeatureSchema:
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
 
+    def _repr_html_(self) -> str:
+        from clinclust.notebook import schema_html
+
+        return schema_html(self)
+
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return the schema of some of the features, in schema order; it ignores every other column.
 

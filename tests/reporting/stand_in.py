@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.schema import Feature, FeatureSchema
+from clinclust.subtype_tree import SubtypeTree
 
 
 @dataclass
@@ -46,6 +47,12 @@ class Fitted:
     @property
     def outlying_(self):
         return np.zeros((len(self.labels_), len(self.schema_)), dtype=bool)
+
+    @property
+    def tree_(self):
+        K = self.n_clusters_
+        joins = [(0, 1), *((K + step, step + 2) for step in range(K - 2))][: K - 1]
+        return SubtypeTree(self.labels_, np.array(joins, dtype=int).reshape(-1, 2), 12.5 * np.arange(1, K))
 
     @property
     def n_clusters_(self):

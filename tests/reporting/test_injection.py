@@ -10,10 +10,11 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from clinclust import compare_subtypes
+from clinclust import MAPDP, compare_subtypes, plot_profile
 from clinclust.reporting import write_report
 from clinclust.reporting.layout import Column, Sheet, Table, visible
 from clinclust.reporting.page import write_page
+from clinclust.reporting.svg import as_svg
 from clinclust.reporting.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 
@@ -119,8 +120,54 @@ def test_no_text_becomes_markup_in_the_page(everywhere, tmp_path, page_path):
     assert {tag for tag, _ in page.elements} == {tag for tag, _ in innocent.elements}
     names = {name for _, attributes in page.elements for name in attributes}
     assert names <= {name for _, attributes in innocent.elements for name in attributes}
+    for tag, attributes in page.elements:
+        assert tag != "script"
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "xlink:href")]
+        assert attributes.get("href", "#").startswith("#")
+        # Of all texts only our own words are in a style.
+        assert not re.search(r"expression|javascript|url\((?!#)", attributes.get("style", ""))
     shown = {text for _, text in page.texts}
     assert {visible(payload).strip() for payload in PAYLOADS} <= shown
+    drawn = {text for tag, text in page.texts if tag in ("text", "tspan")}
+    assert "<script>alert(1)</script>" in drawn
+    assert "${7*7}" in drawn
+
+
+def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
+    labels = np.arange(2 * len(PAYLOADS)) % len(PAYLOADS)
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    model, frame = fitted(schema, labels), pd.DataFrame({"x": np.arange(labels.size) / 7})
+    comparisons = compare_subtypes(frame, labels, schema)
+    names = dict(enumerate(PAYLOADS, start=1))
+    text = as_svg(lambda: plot_profile(model, comparisons, names=names), name="x", label="".join(PAYLOADS))
+    drawing = Page(text)
+    assert {tag for tag, _ in drawing.elements} <= {"svg", "g", "defs", "path", "use", "text", "clippath", "rect"}
+    assert {name for _, attributes in drawing.elements for name in attributes} <= {
+        *("aria-label", "role", "style", "width", "height", "viewbox", "transform", "clip-path", "d", "href", "id"),
+        *("x", "y"),
+    }
+    assert drawing.elements[0][1]["aria-label"] == visible("".join(PAYLOADS))
+    words = {text for _, text in drawing.texts}
+    assert {visible(name) for name in PAYLOADS if len(name) < 7 and name.isprintable() and "-" not in name} <= words
+
+
+def test_no_text_becomes_markup_in_a_notebook(everywhere):
+    model, _ = everywhere
+    shown = MAPDP(model.schema_)
+    vars(shown).update(vars(model))
+    vars(shown)["kept_out_"] = {payload: payload for payload in PAYLOADS}
+    for text in (model.schema_._repr_html_(), shown._repr_html_()):
+        page = Page(text)
+        assert {tag for tag, _ in page.elements} <= {
+            *("div", "p", "strong", "table", "thead", "tbody"),
+            "tr",
+            "th",
+            "td",
+        }
+        assert {name for _, attributes in page.elements for name in attributes} <= {"style", "scope", "title"}
+        assert len({attributes["style"] for _, attributes in page.elements if "style" in attributes}) == 1
+    words = {text for _, text in Page(model.schema_._repr_html_()).texts}
+    assert "<script>alert(1)</script>" in words
 
 
 def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path):

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
+import matplotlib as mpl
+import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 
+from clinclust import compare_subtypes, plot_restarts
 from clinclust.reporting import write_report
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.illustrations import illustrations
 from clinclust.reporting.layout import Column, Sheet, Table
+from clinclust.reporting.overview import overview
 from clinclust.reporting.page import write_page
+from clinclust.reporting.page_style import STYLE
+from clinclust.reporting.svg import as_svg
 
 from .conftest import GENERATED
 
@@ -49,7 +59,7 @@ def page(page_path):
 
 
 def test_every_table_has_a_caption_and_every_heading_a_scope(page):
-    assert page.count("table") == page.count("caption") == 5 + 3 + 1 + 1 + 1 + 1 + 2
+    assert page.count("table") == page.count("caption") == 1 + 5 + 3 + 1 + 1 + 1 + 1 + 2
     scopes = [attributes.get("scope") for tag, attributes in page.elements if tag == "th"]
     assert set(scopes) == {"col", "colgroup", "row", "rowgroup"}
     assert ("html", {"lang": "en"}) in page.elements
@@ -68,12 +78,131 @@ def test_rows_of_a_table_span_the_same_number_of_columns(page_path):
 
 def test_nothing_is_loaded_or_run(page):
     assert not {"script", "link", "img", "iframe", "object", "form", "input"} & {tag for tag, _ in page.elements}
-    for tag, attributes in page.elements:
+    for _, attributes in page.elements:
         assert not {"src", "onclick", "onload"} & set(attributes)
-        if tag == "a":
+        if "href" in attributes:
             assert attributes["href"].startswith("#")
+        assert "style" not in attributes or "url(" not in attributes["style"].replace("url(#", "")
     targets = {attributes["href"][1:] for tag, attributes in page.elements if tag == "a"}
-    assert targets == {attributes["id"] for tag, attributes in page.elements if tag == "section"}
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    assert targets == {attributes["id"] for tag, attributes in page.elements if tag in ("section", "main")}
+
+
+def test_the_policy_lets_nothing_in(page):
+    (policy,) = [a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def test_headings_go_down_one_step_at_a_time(page):
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_a_keyboard_reaches_the_content_and_whatever_scrolls(page):
+    body = [(tag, attributes) for tag, attributes in page.elements if tag not in VOID]
+    first_link = next(attributes for tag, attributes in body if tag == "a")
+    assert (first_link["href"], first_link["class"]) == ("#content", "skip")
+    scrolling = [attributes for _, attributes in body if attributes.get("class") == "scroll"]
+    assert len(scrolling) == page.count("table") + page.count("figure")
+    assert all(a["tabindex"] == "0" and a["role"] == "region" and a["aria-label"] for a in scrolling)
+
+
+def test_every_figure_has_a_title_a_caption_and_words_for_who_does_not_see_it(page):
+    assert page.count("figure") == page.count("figcaption") == page.count("svg") == 7
+    drawings = [attributes for tag, attributes in page.elements if tag == "svg"]
+    assert all(drawing["role"] == "img" and len(drawing["aria-label"]) > 40 for drawing in drawings)
+    shown = {text for tag, text in page.texts if tag == "text"}
+    assert {"Systolic blood pressure", "Subtype 1", "best: 1"} <= shown
+
+
+def test_the_words_of_a_figure_are_the_numbers(page, model, frame):
+    told = {a["aria-label"].split()[0]: a["aria-label"] for tag, a in page.elements if tag == "svg"}
+    nats = model.feature_relevance_.sort_values(ascending=False)
+    first = model.schema_[nats.index[0]].title
+    assert told["Bars;"].startswith(f"Bars; the longest: {first} ({nats.iloc[0]:.0f}), ")
+    own = model.membership_[np.arange(len(frame)), model.labels_]
+    clear = 100 * np.mean(own[model.labels_ == 0] >= 0.95)
+    assert f"clear: subtype 1 {clear:.0f}%, " in told["A"]
+    assert "Joins, in nats: 1 with 2 at 12; 1, 2 with 3 at 25." in told["Tree"]
+    assert "1 of 4 searches ended at this partition; the next best lies 0.5 nats below" in told["1"]
+
+
+def test_the_overview_says_what_marks_each_subtype(page, model, frame):
+    (place,) = [i for i, text in enumerate(page.texts) if text == ("caption", "The subtypes at a glance")]
+    cells = [text for tag, text in page.texts[place:] if tag in ("td", "th")]
+    rows = [cells[7 + 7 * row : 14 + 7 * row] for row in range(3)]
+    for subtype, (number, size, percent, higher, lower, mean, clear) in enumerate(rows):
+        own = model.membership_[model.labels_ == subtype, subtype]
+        assert (number, size) == (str(subtype + 1), str(len(own)))
+        assert (percent, mean) == (f"{100 * len(own) / len(frame):.1f}", f"{own.mean():.2f}")
+        assert clear == f"{100 * np.mean(own >= 0.95):.0f}"
+        assert max(higher.count(";"), lower.count(";")) <= 2
+    falls = frame["falls"].astype(float)
+    assert f"Falls in the past month: {falls[model.labels_ == 2].mean():.1f} ({falls.mean():.1f})" in rows[2][3]
+    tremor = frame["tremor"].dropna() == "yes"
+    inside = tremor[model.labels_[tremor.index] == 2]
+    assert f"(present and typical): {100 * inside.mean():.0f}% ({100 * tremor.mean():.0f}%)" in rows[2][4]
+
+
+def luminance(colour):
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first, second):
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_text_stands_out_light_dark_and_on_paper():
+    schemes = [dict(re.findall(r"--(\w+): ([^;]+);", block)) for block in re.findall(r":root \{([^}]*)\}", STYLE)]
+    assert len(schemes) == 3
+    for scheme in schemes:
+        shade = "#" + "".join(f"{int(part):02x}" for part in scheme["shade"].split())
+        for ground in (scheme["paper"], scheme["head"], scheme["band"], shade):
+            assert contrast(scheme["ink"], ground) >= 4.5
+        assert contrast(scheme["quiet"], scheme["paper"]) >= 4.5
+        for line in (scheme["mark"], "#d55e00"):  # of figures: not text
+            assert contrast(line, scheme["paper"]) >= 3
+
+
+def test_a_figure_does_not_hang_on_the_settings_of_who_draws_it(model):
+    def draw():
+        return as_svg(lambda: plot_restarts(model), name="r", label="l")
+
+    plain = draw()
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path", "text.color": "yellow"}):
+        assert draw() == plain
+    assert "var(--ink)" in plain
+    assert not {"#1f2933", "<style", "<metadata", "xlink", "<image"} & set(re.findall(r"#\w+|<\w+|xlink", plain))
+
+
+def test_long_tables_are_folded_away(tmp_path):
+    columns = [Column("name")]
+    tables = [Table(f"of {rows}", columns, [["x"]] * rows) for rows in (299, 300)]
+    write_page([Sheet("Only", [], tables)], tmp_path / "x.html", title="t")
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert "<summary>of 300 (300 rows)</summary>" in text
+
+
+def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame):
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_)
+    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
+    assert {"certainty", "tree"} <= {illustration.name for illustration in illustrations(findings)}
+    object.__setattr__(findings, "withheld_below", 5)
+    small = comparisons["subtype"].eq(3) & comparisons["kind"].eq("summary")
+    comparisons.loc[small, ["n", "missing", "count"]] = pd.NA
+    comparisons.loc[small, ["mean", "sd", "percent"]] = np.nan
+    comparisons.loc[small, "suppressed"] = True
+    assert not {"certainty", "tree"} & {illustration.name for illustration in illustrations(findings)}
+    sheet = overview(findings)
+    assert any(note.startswith("Made to be shared: ") for note in sheet.notes)
+    assert sheet.tables[0].rows[2][1:] == ["[c]", "[c]", "–", "–", "[c]"]
 
 
 def test_light_dark_and_print(page_path):

@@ -1,0 +1,81 @@
+"""What all figures share: the Axes to draw on, the colours, and words from data as plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from clinclust.reporting.layout import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark", "require_fit", "shortened"]
+
+# Blue and vermilion of Okabe and Ito (2008), which every kind of colour vision tells apart.
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
+
+# For every text that holds words of a schema or a table: "$" is a dollar, and no TeX is run on it.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+
+def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the Axes given, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    new: Any = figure.add_subplot()
+    return new  # type: ignore[no-any-return]
+
+
+def shortened(text: str, width: int) -> str:
+    """Return `text` on one line, ended by an ellipsis where it is wider than `width` characters.
+
+    Characters that would hide or reorder others become visible; wide ones (as of Chinese) count twice.
+    """
+    text = visible(" ".join(text.split()))
+    if _cells(text) <= width:
+        return text
+    text = text[:width]
+    while _cells(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _cells(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int, str]:
+    """Return what each subtype is called: its name, else its number.
+
+    Raises
+    ------
+    ValueError
+        If there are names of subtypes that do not exist.
+    """
+    known = list(subtypes)
+    unknown = sorted(set(names or {}) - set(known))
+    if unknown:
+        raise ValueError(
+            f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(str, known))}"
+        )
+    return {subtype: (names or {}).get(subtype) or f"Subtype {subtype}" for subtype in known}
+
+
+def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:
+    """Write remarks, small, so many points below the axis."""
+    text = "\n".join(line for line in lines if line)
+    if text:
+        ax.set_xlabel(text, loc="left", fontsize=8, color=GREY, labelpad=below, **PLAIN)
+
+
+def require_fit(model: MAPDP) -> None:
+    """Raise ValueError unless the model is fitted."""
+    if not hasattr(model, "labels_"):
+        raise ValueError("This MAPDP is not fitted yet: call fit first")

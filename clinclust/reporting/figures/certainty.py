@@ -1,0 +1,83 @@
+"""How sure each subject's subtype is: a histogram for each subtype."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit, shortened
+from clinclust.reporting.membership import CLEAR, own_membership
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["plot_certainty"]
+
+_BINS = 20  # so that 0.80 and 0.95, where the words for certainty change, are edges
+_TALLEST = 0.85
+_NAME_TEXT = 28
+
+
+def plot_certainty(model: MAPDP, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Draw, for each subtype, the probability with which its subjects belong to it.
+
+    Each row is a histogram of the subjects of one subtype: the height of a bar is their share, a full row all of
+    them. To the right stands the percentage whose membership is clear (0.95 or more).
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted: probabilities are those of `membership_`, of each subject given all others.
+    names : dict of int to str, optional
+        What subtypes are called, as ``{1: "Tremor dominant"}``.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or names are of other subtypes.
+    """
+    require_fit(model)
+    labels, own = np.asarray(model.labels_), own_membership(model)
+    subtypes = np.unique(labels).tolist()
+    called = named([subtype + 1 for subtype in subtypes], names)
+    ax = axes_for(ax, (7.5, 1.3 + 0.5 * len(subtypes)))
+    titles = []
+    for row, subtype in enumerate(subtypes):
+        members = own[labels == subtype]
+        bars = _shares(members)
+        ax.bar(
+            np.arange(_BINS) / _BINS,
+            -_TALLEST * bars,
+            bottom=row + 0.5,
+            width=0.94 / _BINS,
+            align="edge",
+            color=BLUE,
+        )
+        ax.text(1.015, row + 0.3, f"{100 * np.mean(members >= CLEAR):.0f}% clear", va="center", fontsize=8)
+        titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")
+    for edge in (0.8, CLEAR):
+        ax.axvline(edge, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+    ax.hlines(np.arange(len(subtypes)) + 0.5, 0, 1, color=GREY, linewidth=0.6)
+    ax.set_yticks(np.arange(len(subtypes)) + 0.3, labels=titles, fontsize=9, **PLAIN)
+    ax.set_ylim(len(subtypes) - 0.45, -0.6)
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 0.95], labels=["0", "0.2", "0.4", "0.6", "0.8", "0.95"])
+    ax.set_title("Probability of the subject's own subtype, given all other subjects", loc="left", fontsize=9)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    remark(ax, ["Clear: 0.95 or more; likely: 0.80 to 0.95; uncertain: below 0.80 (dashed lines)"])
+    return ax
+
+
+def _shares(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the probabilities in each bin; an edge belongs to the bin above it, 1 to the last."""
+    edges = np.arange(_BINS + 1) / _BINS
+    counts = np.bincount(np.searchsorted(edges[1:-1], probabilities, side="right"), minlength=_BINS)
+    return counts / max(probabilities.size, 1)

@@ -1,0 +1,203 @@
+"""How large the differences are: a forest plot with a panel for each subtype."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit, shortened
+from clinclust.reporting.figures.heat_map import WITHHELD
+from clinclust.reporting.profiles import profiles_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["Effect", "effects_against", "plot_effects"]
+
+Key: TypeAlias = tuple[str, str | None]
+_OTHERS, _USUAL = 0, "standardised_difference"
+_ROW_TEXT = 44
+_GAP = 0.08  # between panels, of the width of one
+
+
+class Effect(NamedTuple):
+    """An effect size with the ends of its interval, NaN where there is none, and whether it is withheld."""
+
+    estimate: float
+    lower: float
+    upper: float
+    withheld: bool
+
+
+_NOTHING = Effect(np.nan, np.nan, np.nan, False)
+
+
+def plot_effects(
+    model: MAPDP,
+    comparisons: pd.DataFrame,
+    *,
+    versus: int | None = None,
+    measure: str | None = None,
+    names: Mapping[int, str] | None = None,
+    at_most: int = 20,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw effect sizes with 95% intervals, the most relevant features first, a panel for each subtype.
+
+    Filled points have an interval that leaves out 0. Features that formed the subtypes differ between them by
+    construction: their effects say how much, not whether.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted: its `feature_relevance_` orders the rows.
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`, with its rows of the kind ``"effect"``.
+    versus : int, optional
+        What every subtype is compared with: 0 for all other subjects, else the number of a subtype. By default 0
+        where the comparisons have it, else subtype 1.
+    measure : str, optional
+        The effect size to draw, which changes its sign when the sides are exchanged. By default the standardised
+        difference, or where there is none the measure of most rows.
+    names : dict of int to str, optional
+        What subtypes are called, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Rows to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure. The panels are its `child_axes`, in the order of the subtypes.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, the comparisons or the names are of something else, or there is no such effect.
+    """
+    require_fit(model)
+    profiles = profiles_of(comparisons)
+    called = named(profiles.subtypes, names)
+    effects, against, measure = effects_against(comparisons, versus, measure)
+    rows = profiles.ranked(model.feature_relevance_)
+    drawn = rows[:at_most] if effects else []
+    wide = max(0.8, 5.5 / max(len(effects), 1))
+    ax = axes_for(ax, (3.6 + wide * len(effects), 2.0 + 0.24 * len(drawn)))
+    ax.spines[:].set_visible(False)
+    ax.set_xticks([])
+    if not effects:
+        ax.set_yticks([])
+        ax.text(0.5, 0.5, "No two groups were compared", ha="center", va="center", transform=ax.transAxes)
+        return ax
+    clustered = set(model.feature_relevance_.index)
+    aside = [profiles.features[row] not in clustered for row in drawn]
+    titles = [shortened(profiles.titles[row], _ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
+    ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
+    ax.set_ylim(len(drawn) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+
+    keys = [(profiles.features[row], profiles.levels[row]) for row in drawn]
+    found = [[of_subtype.get(key, _NOTHING) for key in keys] for of_subtype in effects.values()]
+    extent = _extent(found)
+    share = 1 / len(effects)
+    text_width, lines = int(13 * wide), 1
+    for place, (subtype, of_rows) in enumerate(zip(effects, found, strict=True)):
+        panel = ax.inset_axes((place * share, 0.0, share * (1 - _GAP), 1.0))
+        heading = textwrap.wrap(shortened(called[subtype], 2 * text_width), text_width)
+        lines = max(lines, len(heading))
+        panel.set_title("\n".join(heading), fontsize=9, **PLAIN)
+        _draw_panel(panel, of_rows, extent)
+    sides = "all other subjects" if against == _OTHERS else shortened(called[against], 40)
+    title = f"{measure.replace('_', ' ').capitalize()} from {sides}, with 95% intervals"
+    ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
+    is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
+    is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
+    remark(
+        ax,
+        [
+            f"The {len(drawn)} most relevant of {len(rows)} rows" if len(drawn) < len(rows) else "",
+            "† not clustered on" if any(aside) else "",
+            "Arrow: infinite, no value in common" if is_infinite else "",
+            f"{WITHHELD} withheld: few subjects" if is_withheld else "",
+        ],
+        below=18,  # where the panels have the numbers of their axes
+    )
+    return ax
+
+
+def effects_against(
+    comparisons: pd.DataFrame, versus: int | None = None, measure: str | None = None
+) -> tuple[dict[int, dict[Key, Effect]], int, str]:
+    """Return the effects of each subtype by feature and level, with what it is compared, and the measure.
+
+    Raises
+    ------
+    ValueError
+        If `versus` or `measure` were asked for, and there is no such effect.
+    """
+    rows = comparisons[comparisons["kind"] == "effect"]
+    if rows.empty and versus is None and measure is None:
+        return {}, _OTHERS, _USUAL
+    sides = {*rows["subtype"].tolist(), *rows["versus"].tolist()}
+    against = versus if versus is not None else min(sides, default=_OTHERS)
+    of_side = rows[(rows["subtype"] == against) | (rows["versus"] == against)]
+    if measure is None:
+        measures = of_side["measure"].value_counts().sort_index(kind="stable")
+        measure = _USUAL if _USUAL in measures.index or measures.empty else str(measures.idxmax())
+    found: dict[int, dict[Key, Effect]] = {}
+    for row in of_side[of_side["measure"] == measure].to_dict("records"):
+        key = (row["feature"], row["level"] if isinstance(row["level"], str) else None)
+        effect = Effect(row["estimate"], row["lower"], row["upper"], bool(row["suppressed"]))
+        if row["versus"] == against:
+            found.setdefault(row["subtype"], {})[key] = effect
+        else:
+            turned = Effect(-effect.estimate, -effect.upper, -effect.lower, effect.withheld)
+            found.setdefault(row["versus"], {})[key] = turned
+    if not found:
+        there = {f"{name} against {side}" for name, side in zip(rows["measure"], rows["versus"], strict=True)}
+        raise ValueError(
+            f"the comparisons hold no effect {measure!r} against {against}; "
+            f"they hold {', '.join(sorted(there)) or 'none'}"
+        )
+    return dict(sorted(found.items())), against, measure
+
+
+def _extent(found: list[list[Effect]]) -> float:
+    """How far the axes reach to both sides: to the ends of the intervals, unless these are very wide."""
+    numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
+    numbers[~np.isfinite(numbers)] = 0.0
+    return float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
+
+
+def _draw_panel(panel: Axes, effects: list[Effect], extent: float) -> None:
+    """Draw the effects of one subtype: an arrow alone is infinite, a small one an interval that goes on."""
+    # 1, 2 or 5 times a power of ten: well inside, so that the numbers of neighbours do not touch.
+    power = 10.0 ** np.floor(np.log10(0.8 * extent))
+    tick = max(step * power for step in (1, 2, 5) if step * power <= 0.8 * extent)
+    panel.axvline(0.0, color=GREY, linewidth=0.8)
+    panel.grid(axis="y", color=GREY, linewidth=0.4, alpha=0.35)
+    for row, (estimate, lower, upper, withheld) in enumerate(effects):
+        if np.isnan(estimate):
+            panel.text(0.0, row, WITHHELD if withheld else "–", ha="center", va="center", fontsize=8, color=GREY)
+            continue
+        if np.isinf(estimate):
+            end = np.copysign(extent, estimate)
+            panel.plot([end], [row], ">" if end > 0 else "<", color=BLUE, markersize=6, clip_on=False)
+            continue
+        apart = lower > 0 or upper < 0
+        colour = BLUE if apart else GREY
+        panel.hlines(row, lower, upper, color=colour, linewidth=1.4)
+        panel.plot([estimate], [row], "o", color=colour, markerfacecolor=colour if apart else "none", markersize=4)
+        for end, beyond, marker in ((lower, lower < -extent, "<"), (upper, upper > extent, ">")):
+            if beyond:
+                panel.plot([np.copysign(extent, end)], [row], marker, color=GREY, markersize=4, clip_on=False)
+    panel.set_xlim(-extent, extent)
+    panel.set_ylim(len(effects) - 0.5, -0.5)
+    panel.set_yticks(range(len(effects)), labels=[])
+    panel.tick_params(axis="y", length=0)
+    panel.set_xticks([-tick, 0, tick])
+    panel.xaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "\N{MINUS SIGN}"))
+    panel.tick_params(axis="x", labelsize=8)
+    panel.spines[["top", "right", "left"]].set_visible(False)

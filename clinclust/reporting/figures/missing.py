@@ -1,0 +1,88 @@
+"""Where values are missing: a heat map of features by subtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.figures.canvas import axes_for, named, remark, shortened
+from clinclust.reporting.figures.heat_map import WITHHELD, draw_heat_map, heat_map_size
+from clinclust.reporting.figures.profile import headings
+from clinclust.reporting.profiles import profiles_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_missing"]
+
+_ROW_TEXT = 44
+
+
+def plot_missing(
+    comparisons: pd.DataFrame,
+    *,
+    names: Mapping[int, str] | None = None,
+    at_most: int = 30,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the percentage of subjects without a value, for each feature, in all and in each subtype.
+
+    The features with most missing values come first; those without any are left out. Very different shares between
+    subtypes point to values that are not missing at random.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    names : dict of int to str, optional
+        What subtypes are called, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Features to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the comparisons hold no summaries, or the names are of other subtypes.
+    """
+    profiles = profiles_of(comparisons)
+    called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})
+    labels = dict(
+        comparisons.loc[comparisons["kind"] == "summary", ["feature", "label"]].itertuples(index=False, name=None)
+    )
+    # All levels of a feature are missing together.
+    first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
+    percent = profiles.percent_missing
+    incomplete = [row for row in first if not (percent[row] == 0).all()]
+    drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
+    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    numbers, withheld = percent[drawn], profiles.withheld[drawn]
+    if not drawn:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
+        return ax
+    draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours="Blues",
+        limits=(0.0, 100.0),
+        rows=[shortened(labels[profiles.features[row]], _ROW_TEXT) for row in drawn],
+        columns=called,
+        bar="Missing\n(% of the group)",
+        number_format=".0f",
+    )
+    complete = len(first) - len(incomplete)
+    remark(
+        ax,
+        [
+            f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
+            f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
+            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+        ],
+    )
+    return ax

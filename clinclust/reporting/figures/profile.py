@@ -1,0 +1,103 @@
+"""What marks each subtype: a heat map of its means."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.figures.canvas import axes_for, named, remark, require_fit, shortened
+from clinclust.reporting.figures.heat_map import WITHHELD, draw_heat_map, heat_map_size
+from clinclust.reporting.profiles import Profiles, profiles_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["headings", "plot_profile"]
+
+_STRONGEST = 1.5  # SDs: what is farther from all subjects gets no stronger colour
+_ROW_TEXT, _NAME_LINES = 44, 3
+_FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
+_ASIDE = " †"
+
+
+def plot_profile(
+    model: MAPDP,
+    comparisons: pd.DataFrame,
+    *,
+    names: Mapping[int, str] | None = None,
+    at_most: int = 30,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the mean of every subtype as a heat map, the most relevant features first.
+
+    A number is how many standard deviations of all subjects the mean of the subtype lies above (blue) or below
+    (red) the mean of all; shares and scores of a scale likewise. A categorical feature has a row for each level.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted: its `feature_relevance_` orders the rows.
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    names : dict of int to str, optional
+        What subtypes are called, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Rows to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or the comparisons or the names are of something else.
+    """
+    require_fit(model)
+    profiles = profiles_of(comparisons)
+    called = headings(profiles, named(profiles.subtypes, names))
+    rows = profiles.ranked(model.feature_relevance_)
+    drawn = rows[:at_most]
+    clustered = set(model.feature_relevance_.index)
+    aside = [profiles.features[row] not in clustered for row in drawn]
+    titles = [shortened(profiles.titles[row], _ROW_TEXT) + _ASIDE * off for row, off in zip(drawn, aside, strict=True)]
+    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    numbers, withheld = profiles.standardised[drawn], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[drawn]
+    draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours="RdBu",
+        limits=(-_STRONGEST, _STRONGEST),
+        rows=titles,
+        columns=called,
+        bar="SDs from the mean\nof all subjects",
+        number_format="+.1f",
+    )
+    remark(
+        ax,
+        [
+            f"The {len(drawn)} most relevant of {len(rows)} rows" if len(drawn) < len(rows) else "",
+            "† not clustered on" if any(aside) else "",
+            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+            "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
+        ],
+    )
+    return ax
+
+
+def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
+    """Return the heading of each group of subjects: its name in lines that fit its column, and its size."""
+    texts = []
+    width = _NAME_LINE if len(names) <= _FEW_SUBTYPES else _NARROW_LINE
+    for group, name in names.items():
+        lines = textwrap.wrap(shortened(name, _NAME_LINES * width), width)
+        if len(lines) > _NAME_LINES:
+            lines = [*lines[: _NAME_LINES - 1], shortened(" ".join(lines[_NAME_LINES - 1 :]), width)]
+        size = profiles.sizes[group]
+        texts.append("\n".join([*lines, f"n = {WITHHELD}" if size is None else f"n = {size:,}"]))
+    return texts

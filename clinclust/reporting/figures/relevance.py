@@ -1,0 +1,63 @@
+"""Which features part the subtypes: bars of their evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark, require_fit, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["plot_relevance"]
+
+_ROW_TEXT = 44
+
+
+def plot_relevance(model: MAPDP, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
+    """Draw the relevance of the features as bars, the largest first.
+
+    Relevance is the evidence, in nats, that a feature differs between the subtypes; at 0 and below (grey) the data
+    rather speak for one distribution in all.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted.
+    at_most : int
+        Features to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted.
+    """
+    require_fit(model)
+    nats = model.feature_relevance_.sort_values(ascending=False, kind="stable")
+    drawn = nats.iloc[:at_most]
+    values = drawn.to_numpy(dtype=np.float64)
+    ax = axes_for(ax, (8.0, 1.1 + 0.22 * len(drawn)))
+    bars = ax.barh(range(len(drawn)), values, height=0.7, color=[BLUE if value > 0 else GREY for value in values])
+    written = [f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in values]
+    ax.bar_label(bars, written, padding=3, fontsize=8)
+    titles = [shortened(model.schema_[name].title, _ROW_TEXT) for name in drawn.index]
+    ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
+    ax.set_ylim(len(drawn) - 0.4, -0.6)
+    ax.margins(x=0.08)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    ax.set_title("Relevance: evidence of a difference between subtypes (nats)", loc="left", fontsize=9)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    rest = nats.iloc[len(drawn) :]
+    more = int((rest > 0).sum())
+    remark(
+        ax, [f"{len(rest)} features are not drawn, {more} of them with evidence of a difference"] if len(rest) else []
+    )
+    return ax

@@ -1,0 +1,84 @@
+"""How far the searches agree: every partition they ended at, beside the best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.reporting.figures.canvas import BLUE, VERMILION, axes_for, require_fit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["plot_restarts"]
+
+_LINEAR_BELOW = 10.0  # nats; farther down on a logarithmic scale, where a factor says more than a difference
+_ROOM = (0.12, 0.045)  # of the width and height of the axes, for a number
+
+
+def plot_restarts(model: MAPDP, ax: Axes | None = None) -> Axes:
+    """Draw each partition that a search ended at: how far below the best, and how alike to it.
+
+    The number at a point, or at several close together, is that of the searches that ended there. Points high up and
+    far to the left are different answers that are nearly as good as the best one: the subtypes are then less sure
+    than one fit makes them look.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted.
+    """
+    require_fit(model)
+    searches = model.restarts_
+    joint = searches["log_joint"].round(6)
+    partitions = searches.groupby(-joint)  # the best first
+    below = partitions["log_joint"].first().rsub(searches["log_joint"].max()).to_numpy()
+    agreement = partitions["ari_to_best"].first().to_numpy()
+    ended = partitions.size().to_numpy()
+    ax = axes_for(ax, (7.5, 4.2))
+    ax.scatter(agreement[:1], below[:1], s=110, marker="D", color=VERMILION, zorder=3)
+    ax.scatter(agreement[1:], below[1:], s=40, facecolors="none", edgecolors=BLUE, linewidths=1.4, zorder=4)
+    ax.set_yscale("symlog", linthresh=_LINEAR_BELOW, linscale=1.0)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    deepest = max(float(below.max()), 1.0)
+    ax.set_ylim(deepest * 1.5, -1.0 if deepest > _LINEAR_BELOW else -0.1 * deepest)
+    left = min(float(agreement.min()), 0.9)
+    ax.set_xlim(left - 0.2 * (1 - left), 1 + 0.15 * (1 - left))
+    written: dict[str, Any] = {"va": "center", "textcoords": "offset points", "fontsize": 8}
+    ax.annotate(f"best: {ended[0]}", (agreement[0], below[0]), xytext=(9, 0), ha="left", **written)
+    for places in _side_by_side(ax, agreement[1:], below[1:]):
+        text = f"{ended[1:][places].sum()}" + (f" in {len(places)} partitions" if len(places) > 1 else "")
+        first = min(places, key=lambda place: agreement[1:][place])
+        ax.annotate(text, (agreement[1:][first], below[1:][first]), xytext=(-8, 0), ha="right", **written)
+    ax.set_xlabel("Agreement with the best partition (adjusted Rand index)")
+    ax.set_ylabel("Log joint below the best (nats)")
+    ax.spines[["top", "right"]].set_visible(False)
+    total = int(ended.sum())
+    searches_of = "search" if total == 1 else "searches"
+    ax.set_title(f"{total:,} {searches_of}; the number at a point is how many ended there", loc="left", fontsize=9)
+    return ax
+
+
+def _side_by_side(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> list[list[int]]:
+    """Group points whose numbers would be written over each other."""
+    spots = (ax.transData + ax.transAxes.inverted()).transform(np.column_stack([x, y]))
+    groups: list[list[int]] = []
+    for place, spot in enumerate(spots):
+        for group in groups:
+            if (np.abs(spots[group[0]] - spot) < _ROOM).all():
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups

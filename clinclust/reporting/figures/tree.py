@@ -1,0 +1,98 @@
+"""The subtypes as a tree whose joins stand at their evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for, require_fit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.mapdp import MAPDP
+
+__all__ = ["plot_tree"]
+
+# Evidence that spans more than this factor is drawn on a logarithmic scale.
+_SPAN = 20.0
+
+
+def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
+    """Draw the subtypes of a fit as a tree whose joins stand at their evidence.
+
+    Subtypes that join far to the left are near-twins; a long line into a join means that many nats keep its side
+    apart from the rest. The number at a join is its evidence; where that is less than a join below it has, the line
+    stands where the lower one does. Subtypes are numbered from 1, as in reports.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Fitted.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted.
+    """
+    require_fit(model)
+    tree = model.tree_
+    n_subtypes = tree.n_subtypes
+    ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
+    heights = tree.linkage()[:, 2]
+    logarithmic = heights.size > 0 and heights.max() > _SPAN * max(heights.min(), 1e-12)
+    # Tips stand at 0, or on a logarithmic scale left of the first join.
+    tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
+    along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
+    order = _tips(tree.joins.tolist(), n_subtypes)
+    across = np.zeros(along.size)
+    across[order] = np.arange(n_subtypes)
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        node = n_subtypes + step
+        across[node] = (across[first] + across[second]) / 2.0
+        ax.plot(
+            [along[first], along[node], along[node], along[second]],
+            [across[first], across[first], across[second], across[second]],
+            color=BLUE,
+            linewidth=1.8,
+            solid_joinstyle="miter",
+        )
+        ax.annotate(
+            f"{tree.evidence[step]:,.0f}" if abs(tree.evidence[step]) >= 10 else f"{tree.evidence[step]:.1f}",
+            (along[node], across[node]),
+            xytext=(4, 2),
+            textcoords="offset points",
+            va="bottom",
+            fontsize=8,
+            color=GREY,
+        )
+    sizes = np.bincount(tree.labels, minlength=n_subtypes)
+    ax.set_yticks(range(n_subtypes), [f"subtype {subtype + 1} (n = {sizes[subtype]:,})" for subtype in order])
+    ax.set_ylim(n_subtypes - 0.5, -0.5)
+    if logarithmic:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        ax.set_xlim(tip, along.max() * 1.6)
+    else:
+        ax.set_xlim(0.0, max(along.max(), 1.0) * 1.15)
+    coarsened = "" if model.coarsening_ == 1.0 else f", coarsening {model.coarsening_:.2g}"
+    ax.set_xlabel(f"Evidence against the join (nats{coarsened})")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _tips(joins: list[list[int]], n_subtypes: int) -> list[int]:
+    """Return the subtypes in an order in which no lines of the tree cross, the larger sides first."""
+    if not joins:
+        return list(range(n_subtypes))
+
+    def below(node: int) -> list[int]:
+        return (
+            [node] if node < n_subtypes else [*below(joins[node - n_subtypes][0]), *below(joins[node - n_subtypes][1])]
+        )
+
+    return below(n_subtypes + len(joins) - 1)

@@ -1,0 +1,207 @@
+"""The figures of a page: which there are, what is written below each, and what is said to who does not see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting import figures
+from clinclust.reporting.figures.effects import effects_against
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.membership import CLEAR, own_membership
+from clinclust.reporting.overview import is_shared, searches_sentence
+from clinclust.reporting.profiles import Profiles, profiles_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Illustration", "illustrations"]
+
+_MOST_TOLD = 6  # subtypes, in the words for those who do not see the figure
+
+
+@dataclass(frozen=True)
+class Illustration:
+    """A figure and its words.
+
+    Attributes
+    ----------
+    name : str
+        Letters and hyphens.
+    title, caption : str
+        Above and below it.
+    alternative : str
+        What is seen on it.
+    draw : callable
+        Draws it on a new figure and returns the Axes.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alternative: str
+    draw: Callable[[], Axes]
+
+
+def illustrations(findings: Findings) -> list[Illustration]:
+    """Return the figures of a page; of one that is shared, none that shows single subjects or small groups."""
+    model, comparisons = findings.model, findings.comparisons
+    profiles = profiles_of(comparisons)
+    several = len(profiles.subtypes) > 1
+    found = [
+        Illustration(
+            "profile",
+            "What marks each subtype",
+            "Mean of each subtype, in standard deviations of all subjects above (blue) or below (red) the mean of all "
+            "subjects; for yes/no features and levels the same of the shares.",
+            _profile_told(findings, profiles),
+            partial(figures.plot_profile, model, comparisons),
+        ),
+        Illustration(
+            "relevance",
+            "Which features part the subtypes",
+            "Evidence in nats that the feature differs between the subtypes; at 0 and below, the data rather speak for "
+            "one distribution in all subjects.",
+            _relevance_told(findings),
+            partial(figures.plot_relevance, model),
+        ),
+    ]
+    if several and (comparisons["kind"] == "effect").any():
+        found.append(
+            Illustration(
+                "effects",
+                "How large the differences are",
+                "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
+                "subtypes were found from differ between them by construction: read how much, not whether.",
+                _effects_told(findings),
+                partial(figures.plot_effects, model, comparisons),
+            )
+        )
+    if not is_shared(findings):
+        found.append(
+            Illustration(
+                "certainty",
+                "How sure each subject's subtype is",
+                "Subjects of each subtype by the probability of belonging to it, given all other subjects; the height "
+                "of a bar is their share.",
+                _certainty_told(findings),
+                partial(figures.plot_certainty, model),
+            )
+        )
+    if several and None not in profiles.sizes.values():
+        found.append(
+            Illustration(
+                "tree",
+                "Which subtypes are near each other",
+                "Subtypes merged step by step, each join at the evidence against it: what joins far to the left is "
+                "hardly told apart.",
+                _tree_told(findings),
+                partial(figures.plot_tree, model),
+            )
+        )
+    found.append(
+        Illustration(
+            "restarts",
+            "How far the searches agree",
+            "Every partition that a search ended at. Points high up and far to the left would be different answers, "
+            "nearly as good as the best.",
+            searches_sentence(model.restarts_),
+            partial(figures.plot_restarts, model),
+        )
+    )
+    if hasattr(model, "resolution_path_"):
+        path = model.resolution_path_
+        steps = path.steps
+        found.append(
+            Illustration(
+                "resolution",
+                "Subtypes along the coarsening",
+                "Number of subtypes of the best partition at each coarsening, and how far these partitions agree.",
+                f"From coarsening {steps['coarsening'].max():.2g} to {steps['coarsening'].min():.2g} the number of "
+                f"subtypes goes from {steps['n_clusters'].iloc[0]} to {steps['n_clusters'].iloc[-1]}; "
+                f"chosen: {model.coarsening_:.2g}.",
+                partial(figures.plot_resolution_path, path),
+            )
+        )
+    found.append(
+        Illustration(
+            "missing",
+            "Where values are missing",
+            "Percentage of the group without a value. Very different percentages in a row point to values that are "
+            "not missing at random.",
+            _missing_told(profiles),
+            partial(figures.plot_missing, comparisons),
+        )
+    )
+    return found
+
+
+def _profile_told(findings: Findings, profiles: Profiles) -> str:
+    rows = profiles.ranked(findings.model.feature_relevance_)[:30]
+    numbers = profiles.standardised[rows]
+    told = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} subtypes."]
+    for place, subtype in enumerate(profiles.subtypes[:_MOST_TOLD]):
+        column = numbers[:, place]
+        if np.isfinite(column).any():
+            high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
+            told.append(
+                f"Subtype {subtype}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
+                f"lowest in {profiles.titles[rows[low]]} ({column[low]:+.1f} SD)."
+            )
+    return " ".join(told)
+
+
+def _relevance_told(findings: Findings) -> str:
+    nats = findings.model.feature_relevance_.sort_values(ascending=False, kind="stable")
+    first = [f"{findings.model.schema_[str(name)].title} ({value:.0f})" for name, value in nats.iloc[:3].items()]
+    return f"Bars; the longest: {', '.join(first)} nats. {int((nats > 0).sum())} of {len(nats)} are above 0."
+
+
+def _effects_told(findings: Findings) -> str:
+    effects, against, _ = effects_against(findings.comparisons)
+    sides = "all other subjects" if against == 0 else f"subtype {against}"
+    told = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {sides}."]
+    for subtype, of_subtype in [*effects.items()][:_MOST_TOLD]:
+        finite = {key: effect for key, effect in of_subtype.items() if np.isfinite(effect.estimate)}
+        if finite:
+            (name, level), effect = max(finite.items(), key=lambda item: abs(item[1].estimate))
+            title = findings.model.schema_[name].title + (f" ({level})" if level else "")
+            told.append(
+                f"Subtype {subtype}, the largest: {title}, {effect.estimate:.1f} "
+                f"({effect.lower:.1f} to {effect.upper:.1f})."
+            )
+    return " ".join(told)
+
+
+def _certainty_told(findings: Findings) -> str:
+    labels, clear = np.asarray(findings.model.labels_), own_membership(findings.model) >= CLEAR
+    told = [f"subtype {subtype} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
+    return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
+
+
+def _tree_told(findings: Findings) -> str:
+    merges = findings.model.tree_.merges
+
+    def side(members: tuple[int, ...]) -> str:
+        return ", ".join(str(member + 1) for member in members)
+
+    joins = [
+        f"{side(first)} with {side(second)} at {evidence:,.0f}"
+        for first, second, evidence in zip(merges["first"], merges["second"], merges["evidence"], strict=True)
+    ]
+    return f"Tree of {len(joins) + 1} subtypes. Joins, in nats: {'; '.join(joins)}."
+
+
+def _missing_told(profiles: Profiles) -> str:
+    percent = profiles.percent_missing
+    if not (percent[~np.isnan(percent)] > 0).any():
+        return "No value is missing."
+    most = int(np.nanargmax(percent[:, 0]))
+    return (
+        f"Heat map of features by subtypes. Most often missing in all: {profiles.titles[most]}, "
+        f"{percent[most, 0]:.0f}%."
+    )

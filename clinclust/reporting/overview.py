@@ -1,0 +1,128 @@
+"""The first screen of a page: how many subtypes, how large, what marks each, and how sure all that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import Column, Sheet, Table, Value, decimals_for, number_text
+from clinclust.reporting.membership import CLEAR, own_membership
+from clinclust.reporting.profiles import Profiles, profiles_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["is_shared", "overview", "searches_sentence"]
+
+_MARKS = 3
+_LEAST_MARK = 0.25  # SDs: a smaller difference marks nobody
+_WITHHELD = "[c]"
+
+
+def is_shared(findings: Findings) -> bool:
+    """Whether the report is to be shared, so that numbers of few subjects are withheld."""
+    return getattr(findings, "withheld_below", None) is not None
+
+
+def overview(findings: Findings) -> Sheet:
+    """Tell in one screen what a reader wants to know first."""
+    profiles = profiles_of(findings.comparisons)
+    shared = is_shared(findings)
+    labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
+    columns = [
+        Column("Subtype", "0"),
+        Column("Subjects", "0"),
+        Column("%", "0.0"),
+        Column("Higher than in all subjects"),
+        Column("Lower than in all subjects"),
+        Column("Mean membership probability", "0.00"),
+        *([] if shared else [Column("Clear members (%)", "0")]),
+    ]
+    rows: list[list[Value]] = []
+    for place, subtype in enumerate(profiles.subtypes):
+        members = own[labels == subtype - 1]
+        size = profiles.sizes[subtype]
+        how_many: list[Value] = [_WITHHELD, _WITHHELD] if size is None else [size, 100 * size / labels.size]
+        how_sure: list[Value] = [_WITHHELD if size is None else float(members.mean())]
+        if not shared:
+            how_sure.append(100 * float((members >= CLEAR).mean()))
+        rows.append([subtype, *how_many, *_marks(findings, profiles, place), *how_sure])
+    table = Table("The subtypes at a glance", columns, rows)
+    return Sheet("Overview", [*_statements(findings), _how_to_read(findings)], [table])
+
+
+def _statements(findings: Findings) -> list[str]:
+    model, frame = findings.model, findings.frame
+    clustered_on = [feature.name for feature in findings.features if findings.clustered_on(feature)]
+    missing = 100 * float(frame[clustered_on].isna().to_numpy().mean()) if clustered_on else 0.0
+    many = len(findings.sizes) > 1
+    found = f"{len(findings.sizes)} subtypes" if many else "one group, no subtypes"
+    relevant = int((model.feature_relevance_ > 0).sum())
+    differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
+    statements = [
+        f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
+        f"({missing:.1f}% of their values are missing).{differ}",
+        searches_sentence(model.restarts_),
+    ]
+    if is_shared(findings):
+        statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
+    return statements
+
+
+def _how_to_read(findings: Findings) -> str:
+    clear = "" if is_shared(findings) else " Clear: a membership probability of 0.95 or more."
+    return (
+        f"Beside each feature: its mean or share in the subtype, and in all. At most {_MARKS} are named, of those "
+        f"with evidence of a difference, the farthest from all subjects in standard deviations first.{clear}"
+    )
+
+
+def searches_sentence(restarts: pd.DataFrame) -> str:
+    """Say how many searches agreed, and how good the next best partition is."""
+    joint = restarts["log_joint"].round(6)
+    at_best = int((joint == joint.max()).sum())
+    ended = f"{at_best} of {len(joint)} searches ended at this partition"
+    others = restarts[joint < joint.max()]
+    if others.empty:
+        return f"{ended}."
+    second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
+    below = restarts["log_joint"].max() - second["log_joint"]
+    nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
+    return (
+        f"{ended}; the next best lies {nats} nats below it and agrees with it to {second['ari_to_best']:.2f} "
+        "(adjusted Rand index: 1 = the same subtypes, 0 = as by chance)."
+    )
+
+
+def _marks(findings: Findings, profiles: Profiles, place: int) -> list[str]:
+    """Name the features in which a subtype lies highest above, and lowest below, all subjects."""
+    standardised = profiles.standardised[:, place]
+    relevance = findings.model.feature_relevance_.to_dict()
+    candidates = [
+        row
+        for row, feature in enumerate(profiles.features)
+        if relevance.get(feature, 0.0) > 0 and abs(standardised[row]) >= _LEAST_MARK
+    ]
+    texts = []
+    for sign in (1.0, -1.0):
+        best: dict[str, int] = {}  # one row a feature
+        for row in sorted(candidates, key=lambda row: -sign * standardised[row]):
+            if sign * standardised[row] > 0:
+                best.setdefault(profiles.features[row], row)
+        texts.append("; ".join(_mark(findings, profiles, row, place) for row in [*best.values()][:_MARKS]) or "–")
+    return texts
+
+
+def _mark(findings: Findings, profiles: Profiles, row: int, place: int) -> str:
+    feature = findings.model.schema_[profiles.features[row]]
+    inside, overall = profiles.mean[row, place + 1], profiles.mean[row, 0]
+    if feature.likelihood in ("bernoulli", "categorical"):
+        return f"{profiles.titles[row]}: {100 * inside:.0f}% ({100 * overall:.0f}%)"
+    decimals = max(decimals_for(profiles.sd[row, 0]) - 1, 0)
+    unit = f" {feature.unit}" if feature.unit else ""
+    if feature.n_trials is not None:
+        unit = f" on {feature.lowest:g}–{feature.lowest + feature.n_trials:g}"
+    here, everywhere = (number_text(float(value), "measure", decimals) for value in (inside, overall))
+    return f"{profiles.titles[row]}: {here}{unit} ({everywhere})"

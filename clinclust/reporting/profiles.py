@@ -1,0 +1,132 @@
+"""The summaries of a comparisons frame as arrays: a row for each feature or level, a column for each subtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Profiles", "profiles_of"]
+
+Array = NDArray[np.float64]
+
+_ALL_SUBJECTS = 0
+_PLAIN_YES = ("yes", "1", "true", "present")
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """What every subtype looks like, in numbers; NaN where nothing was observed or a number is withheld.
+
+    Attributes
+    ----------
+    features : list of str, R
+        The feature of each row, by name.
+    levels : list of str or None, R
+        The level that the row is about.
+    titles : list of str, R
+        What a reader calls it: the label, and the level unless that is a plain yes.
+    subtypes : list of int, K
+        Their numbers, without 0 for all subjects.
+    n, missing, mean, sd : float64 (R, K + 1)
+        The first column is of all subjects.
+    withheld : bool (R, K + 1)
+        Where numbers are withheld because few subjects are behind them.
+    """
+
+    features: list[str]
+    levels: list[str | None]
+    titles: list[str]
+    subtypes: list[int]
+    n: Array
+    missing: Array
+    mean: Array
+    sd: Array
+    withheld: NDArray[np.bool_]
+
+    @property
+    def standardised(self) -> Array:
+        """Means as standard deviations of all subjects from the mean of all, float64 (R, K).
+
+        0 where every subject has the same value.
+        """
+        difference, spread = self.mean[:, 1:] - self.mean[:, :1], self.sd[:, :1]
+        with np.errstate(all="ignore"):
+            return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
+
+    @property
+    def percent_missing(self) -> Array:
+        """Subjects without a value, in per cent of the group, float64 (R, K + 1)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(100 * self.missing / (self.missing + self.n))
+
+    @cached_property
+    def sizes(self) -> dict[int, int | None]:
+        """Subjects in all (0) and in each subtype; None where no row tells."""
+        found = [column[~np.isnan(column)] for column in (self.n + self.missing).T]
+        groups = [_ALL_SUBJECTS, *self.subtypes]
+        return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
+
+    def ranked(self, relevance: pd.Series[float]) -> list[int]:
+        """Return the rows, those of the most relevant feature first, those without a relevance last.
+
+        Raises
+        ------
+        ValueError
+            If there is a feature with a relevance but without a row.
+        """
+        unknown = sorted(set(relevance.index) - set(self.features))
+        if unknown:
+            raise ValueError(
+                f"the comparisons hold nothing about {', '.join(map(str, unknown))}, which the model was fitted on; "
+                "pass what compare_subtypes returns for this model's labels and schema"
+            )
+        nats = relevance.to_dict()
+        order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
+        return sorted(
+            range(len(self.features)),
+            key=lambda row: (-nats.get(self.features[row], -np.inf), order[self.features[row]], row),
+        )
+
+
+def profiles_of(comparisons: pd.DataFrame) -> Profiles:
+    """Read the summaries that `clinclust.compare_subtypes` returned.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
+        raise ValueError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
+    summary = comparisons[comparisons["kind"] == "summary"]
+    levels = [level if isinstance(level, str) else None for level in summary["level"]]
+    keys = list(zip(summary["feature"].tolist(), levels, strict=True))
+    place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+    rows = np.array([place[key] for key in keys])
+    groups = sorted({_ALL_SUBJECTS, *summary["subtype"].tolist()})
+    columns = np.searchsorted(groups, summary["subtype"].to_numpy(dtype=np.int64))
+
+    def gathered(name: str, dtype: Any, missing: Any) -> NDArray[Any]:
+        table = np.full((len(place), len(groups)), missing, dtype=dtype)
+        table[rows, columns] = summary[name].to_numpy(dtype=dtype, na_value=missing)
+        return table
+
+    titles = [""] * len(place)
+    for row, label, level, likelihood in zip(rows, summary["label"], levels, summary["likelihood"], strict=True):
+        plain = level is None or (likelihood == "bernoulli" and level.casefold() in _PLAIN_YES)
+        titles[row] = label if plain else f"{label}: {level}"
+    return Profiles(
+        features=[feature for feature, _ in place],
+        levels=[level for _, level in place],
+        titles=titles,
+        subtypes=groups[1:],
+        **{name: gathered(name, np.float64, np.nan) for name in ("n", "missing", "mean", "sd")},
+        withheld=gathered("suppressed", np.bool_, False),
+    )

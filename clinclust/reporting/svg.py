@@ -1,0 +1,118 @@
+"""A figure as a piece of SVG inside a page: the same bytes each time, in the page's colours, and nothing active."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from clinclust.reporting.figures.canvas import BLUE, GREY
+from clinclust.reporting.layout import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["as_svg"]
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+
+# What matplotlib draws with; whatever else there might be is left out. Its <style> would hold for the whole page.
+_ELEMENTS = {"svg", "g", "defs", "path", "use", "text", "tspan", "rect", "circle", "clipPath", "pattern"}
+_ATTRIBUTES = {
+    *("clip-path", "d", "height", "id", "patternUnits", "style", "transform", "viewBox", "width"),
+    *("cx", "cy", "fill", "r", "stroke", "stroke-width", "x", "y"),
+}
+
+# Colours that no figure uses in another sense, each drawn as the one of the page, light or dark.
+_INK = "#1f2933"
+_OF_THE_PAGE = {_INK: "var(--ink)", GREY.lower(): "var(--quiet)", BLUE.lower(): "var(--mark)"}
+
+# matplotlibrc and the style of whoever runs this must not change a report.
+_SETTINGS = (
+    *("axes.", "errorbar.", "figure.", "font.", "grid.", "hatch.", "image.", "legend.", "lines.", "markers."),
+    *("mathtext.", "patch.", "path.", "savefig.", "scatter.", "svg.", "text.", "xtick.", "ytick."),
+)
+
+
+def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
+    """Return what `draw` draws on a new figure as one ``<svg>`` element.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns the Axes drawn on.
+    name : str
+        Of letters and hyphens; begins every id, so that figures of one page do not share any.
+    label : str
+        What is seen, for those who do not see it.
+    """
+    import matplotlib as mpl
+
+    defaults = {key: value for key, value in mpl.rcParamsDefault.items() if key.startswith(_SETTINGS)}
+    inked = ("axes.edgecolor", "axes.labelcolor", "hatch.color", "text.color", "xtick.color", "ytick.color")
+    settings: dict[Any, Any] = {
+        **defaults,
+        **dict.fromkeys(inked, _INK),
+        "font.size": 9,
+        "font.family": ["sans-serif"],
+        # Wider than nearly every other: where it is not installed, text takes less room and is not cut.
+        "font.sans-serif": ["DejaVu Sans"],
+        "axes.facecolor": "none",
+        "figure.facecolor": "none",
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,
+    }
+    written = io.BytesIO()
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # The browser has the signs that DejaVu Sans lacks.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        figure: Any = draw().figure
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - written three lines above
+    return _embedded(root, name, label)
+
+
+def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
+    used = {reference for element in root.iter() for reference in _references(element)}
+
+    def cleaned(element: ElementTree.Element) -> ElementTree.Element | None:
+        tag = str(element.tag).removeprefix(_SVG)
+        if tag not in _ELEMENTS:
+            return None
+        kept = ElementTree.Element(tag)
+        for attribute, value in element.items():
+            if attribute == _LINK and value.startswith("#"):
+                kept.set("href", f"#{name}-{value[1:]}")
+            elif attribute == "id":
+                if value in used:
+                    kept.set("id", f"{name}-{value}")
+            elif attribute in _ATTRIBUTES:
+                kept.set(attribute, _adapted(value, name))
+        kept.text, kept.tail = element.text, element.tail
+        kept.extend(child for child in map(cleaned, element) if child is not None)
+        return kept
+
+    svg = cleaned(root)
+    if svg is None:
+        raise AssertionError("matplotlib wrote something else than SVG")
+    svg.set("role", "img")
+    svg.set("aria-label", visible(label))
+    svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
+    return re.sub(r">\s+<", ">\n<", ElementTree.tostring(svg, encoding="unicode"))
+
+
+def _references(element: ElementTree.Element) -> list[str]:
+    """Ids that an element points to."""
+    pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
+    return [target for value in element.attrib.values() for target in pointing.findall(value)]
+
+
+def _adapted(value: str, name: str) -> str:
+    value = value.replace("url(#", f"url(#{name}-")
+    for colour, variable in _OF_THE_PAGE.items():
+        value = value.replace(colour, variable)
+    return value

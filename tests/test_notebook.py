@@ -1,0 +1,128 @@
+"""What a notebook shows of a schema and of a model."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.reporting.figures.canvas import shortened
+
+
+class Cells(HTMLParser):
+    """Texts of the cells, titles, and all else; fails on a tag that closes what is not open."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.cells, self.titles, self.words, self.tags = [], [], [], [], set()
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.add(tag)
+        self.titles += [value for name, value in attrs if name == "title"]
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1] in ("td", "th"):
+            self.cells[-1] += data
+        else:
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(1)
+    schema = FeatureSchema(
+        [
+            Feature(name="crp", likelihood="gaussian", unit="mg/L", label="C-reactive protein", minimum=-100),
+            Feature(name="score", likelihood="binomial", minimum=1, maximum=5),
+            Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), section="Person"),
+            Feature(name="same", likelihood="poisson"),
+        ],
+        title="Made up",
+    )
+    frame = pd.DataFrame(
+        {
+            "crp": np.r_[rng.normal(0, 1, 60), rng.normal(8, 1, 40)],
+            "score": np.r_[rng.integers(1, 3, 60), rng.integers(4, 6, 40)],
+            "sex": rng.choice(["female", "male"], 100),
+            "same": 3,
+        }
+    )
+    with pytest.warns(match="same"):
+        return MAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+
+
+def test_a_schema_is_a_table_of_its_features(model):
+    shown = Cells(model.schema_._repr_html_())
+    heading = ["Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section"]
+    assert shown.cells[:7] == heading
+    rows = [shown.cells[start : start + 7] for start in range(7, len(shown.cells), 7)]
+    assert rows == [
+        ["crp", "C-reactive protein", "cluster", "gaussian", "-100 or more", "mg/L", ""],
+        ["score", "", "cluster", "binomial", "1 to 5", "", ""],
+        ["sex", "", "cluster", "bernoulli", "female, male", "", "Person"],
+        ["same", "", "cluster", "poisson", "", "", ""],
+    ]
+    assert shown.words == ["Made up: 4 features"]
+
+
+def test_a_long_schema_ends_with_how_many_more():
+    schema = FeatureSchema([Feature(name=f"x{i}", likelihood="poisson") for i in range(75)])
+    shown = Cells(schema._repr_html_())
+    assert shown.cells[:3] == ["Name", "Role", "Likelihood"]  # nothing has a label, a unit or a section
+    assert len(shown.cells) == 3 * 61
+    assert shown.words == ["Untitled schema: 75 features", "and 15 more"]
+
+
+def test_a_fitted_model_says_what_it_found(model):
+    shown = Cells(model._repr_html_())
+    assert shown.words[0] == f"MAPDP: 2 subtypes of 100 subjects, log joint {model.log_joint_:,.1f} nats"
+    own = model.membership_[np.arange(100), model.labels_]
+    assert shown.cells[4:12] == [
+        *("1", "60", "60.0", f"{own[model.labels_ == 0].mean():.2f}"),
+        *("2", "40", "40.0", f"{own[model.labels_ == 1].mean():.2f}"),
+    ]
+    nats = model.feature_relevance_
+    titles = {"crp": "C-reactive protein"}
+    expected = [text for name, value in nats.items() for text in (titles.get(name, name), f"{value:,.1f}")]
+    assert shown.cells[12:] == ["Most relevant features", "Nats", *expected]
+    assert any(words.startswith("Warning: not clustered on: same (") for words in shown.words)
+    assert shown.words[-1] == shortened(repr(model), 400)
+
+
+def test_warnings_of_a_search_that_is_not_sure(model):
+    doubtful = MAPDP.__new__(MAPDP)
+    vars(doubtful).update(vars(model))
+    restarts = model.restarts_.assign(converged=False)
+    restarts.loc[restarts.index[0], "log_joint"] = restarts["log_joint"].max() - 0.5
+    doubtful.restarts_ = restarts
+    words = Cells(doubtful._repr_html_()).words
+    assert "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps." in words
+    assert any("partitions lie within 1 nat of the best" in text for text in words)
+
+
+def test_a_model_before_its_fit_says_so():
+    shown = Cells(MAPDP(n_restarts=3)._repr_html_())
+    assert shown.words == ["MAPDP, not fitted yet", "MAPDP(n_restarts=3)"]
+
+
+def test_long_texts_are_shortened_with_the_whole_in_the_title():
+    label = "<b>" + "word " * 30
+    schema = FeatureSchema([Feature(name="x", likelihood="poisson", label=label)], title='<script>"')
+    shown = Cells(schema._repr_html_())
+    assert shown.titles == [" ".join(label.split())]
+    assert shown.cells[5].startswith("<b>word")
+    assert shown.cells[5].endswith("…")
+    assert shown.words == ['<script>": 1 feature']
+    assert "b" not in shown.tags
