@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
     from clinclust.reporting.figures import plot_resolution_path, plot_tree
+    from clinclust.reporting.subtype_table import subtype_table
     from clinclust.resolution import resolution_path
     from clinclust.schema import Feature, FeatureSchema, draft_schema
     from clinclust.tables import read_cohort
@@ -35,6 +36,7 @@ _HOME = {
     "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
+    "subtype_table": "clinclust.reporting.subtype_table",
     "write_report": "clinclust.reporting",
 }
 
@@ -52,6 +54,7 @@ __all__ = [
     "plot_tree",
     "read_cohort",
     "resolution_path",
+    "subtype_table",
     "write_report",
 ]
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
+from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet, visible
 from clinclust.reporting.worksheet import register_styles, write_worksheet
 from clinclust.writing import atomic_write
 
 __all__ = ["write_workbook"]
-
-_EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated: datetime) -> None:
@@ -48,14 +45,4 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     with tempfile.TemporaryFile() as written, atomic_write(path) as target:
         # Workbook.save would put the time of saving in place of `modified`.
         ExcelWriter(workbook, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True)).save()
-        _copy_without_times(written, target)
-
-
-def _copy_without_times(archive: IO[bytes], target: Path) -> None:
-    """Copy a ZIP archive, giving every entry the same date."""
-    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            entry = zipfile.ZipInfo(name, _EARLIEST_ZIP_DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with old.open(name) as content, new.open(entry, "w", force_zip64=True) as copy:
-                shutil.copyfileobj(content, copy)
+        copy_without_times(written, target)
