@@ -455,7 +455,7 @@ def test_the_report_can_take_the_sheet(comparisons, associations, tmp_path):
     model, frame = fitted_cohort()
     findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
     sheet = subtype_table_sheet(findings, associations)
-    assert [row[0] for row in sheet.tables[0].rows if row[0]][0] == findings.features[0].title
+    assert sheet.tables[0].rows[0][0] == findings.features[0].title
     write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
 
 

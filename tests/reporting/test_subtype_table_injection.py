@@ -25,13 +25,15 @@ from .test_page import Page
 PAYLOADS = [
     *OF_THE_REPORT,
     r"\input{/etc/passwd}", r"\write18{touch owned}", r"\immediate\write18{id}", r"\end{longtable}\input{x}",
-    r"\catcode`\%=12", r"\def\x{y}\x", r"\newpage", r"\\[5cm]", "^^5cinput{x}", "$x$", "% gone", "a & b", "#1", "~", "[c]",
+    r"\catcode`\%=12", r"\def\x{y}\x", r"\newpage", r"\\[5cm]", "^^5cinput{x}", "$x$", "% gone", "a & b", "#1", "~",
+    "[c]",
     "*", "-- ---", "?` !`", r"\textbf{x", "}{", "[click](http://x.example)", "![x](http://x.example/x.png)",
     "[click]: http://x.example", "<http://x.example>", "http://x.example/a_b", "www.x.example", "a@x.example",
     "**bold**", "__bold__", "`code`", "~~gone~~", "| a | b |", "a\n\n# heading", "- [ ] task", "1. one", "> said",
     "[^1]", "&copy; &#60;script&#62;", r"{\rtf1\ansi{\field{\*\fldinst INCLUDEPICTURE x}}}",
     "{ INCLUDETEXT x }", '{ DDEAUTO c:\\\\windows\\\\system32\\\\cmd.exe "/k calc.exe" }', "</w:t></w:r><w:p/>",
-    '<w:instrText>DDE</w:instrText>', "\x13 DDEAUTO calc \x15", "\u2067abc\u2069", "\ufeff=1+1", "\u200b=1+1", "{{ x }}",
+    '<w:instrText>DDE</w:instrText>', "\x13 DDEAUTO calc \x15", "\u2067abc\u2069", "\ufeff=1+1", "\u200b=1+1",
+    "{{ x }}",
 ]  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def test_no_text_becomes_a_command_in_latex(everywhere):
     assert set(re.findall(r"\\([A-Za-z]+)", text)) <= ours
     assert set(re.findall(r"\\([^A-Za-z])", body)) <= set("\\{}$&#%_")
     assert not re.findall(r"(?<!\\)[%$#_^~]", body)
-    assert {name for name in re.findall(r"\\(?:begin|end)\{(\w+)\}", body)} <= {"longtable", "landscape"}
+    assert set(re.findall(r"\\(?:begin|end)\{(\w+)\}", body)) <= {"longtable", "landscape"}
     depth = 0
     for sign in re.findall(r"(?<!\\)[{}]", body.replace("\\\\", "")):
         depth += 1 if sign == "{" else -1

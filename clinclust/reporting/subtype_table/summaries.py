@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from clinclust.reporting.layout import number_text
 from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, ComparedFeature, Record, is_missing, is_suppressed
@@ -77,8 +77,7 @@ def parts(record: Record, summary: Summary) -> list[float | None] | None:
     """Numbers of a cell: None for one that does not exist, no list at all where any was withheld."""
     if summary == "rate" and not is_missing(record["n"]):
         record = record | {"total": record["mean"] * record["n"]}
-    values = [record.get(name) for name in SUMMARY_QUANTITIES[summary]]
-    found = [None if is_missing(value) else float(value) for value in values]
+    found = [_float(record.get(name)) for name in SUMMARY_QUANTITIES[summary]]
     return None if is_suppressed(record) and None in found else found
 
 
@@ -109,8 +108,12 @@ def _is_whole(value: float) -> bool:
     return value == round(value)
 
 
-def _number(value: float) -> float:
-    return float("nan") if is_missing(value) else float(value)
+def _float(value: Any) -> float | None:
+    return None if is_missing(value) else float(value)
+
+
+def _number(value: Any) -> float:
+    return math.nan if is_missing(value) else float(value)
 
 
 def summary_text(record: Record, summary: Summary, decimals: int) -> str:

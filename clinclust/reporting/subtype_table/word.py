@@ -149,7 +149,8 @@ def _fill(
     from docx.shared import Cm
 
     paragraph: Paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
-    paragraph.style = _TEXT
+    # By its id: python-docx would read through all styles for every cell.
+    paragraph._p.style = _TEXT.replace(" ", "")
     if right:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     if indented:
