@@ -130,6 +130,11 @@ class Compared:
         pair = (min(a, b), max(a, b))
         return any((level, *pair) in found.tests for found in self.features.values() for level in found.summaries)
 
+    @cached_property
+    def tested(self) -> list[int]:
+        """The subtypes that were large enough to be tested."""
+        return sorted({subtype for found in self.features.values() for _, *pair in found.tests for subtype in pair})
+
     @property
     def subtypes(self) -> list[int]:
         """The subtypes, without 0."""

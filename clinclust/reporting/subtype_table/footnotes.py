@@ -86,13 +86,16 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, sign
 
 
 def _descriptive(plan: Plan, *, significant: bool) -> str:
-    everyone = plan.compared.subtypes
+    tested = plan.compared.tested
     if plan.between is not None:
         compares = f"subtypes {plan.between[0]} and {plan.between[1]} are compared"
-    elif set(plan.subtypes) == set(everyone):
+    elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
         compares = "all subtypes are compared at once"
+    elif not tested:
+        compares = "there are no two subtypes to compare"
     else:
-        compares = f"all {len(everyone)} subtypes are compared at once, those not shown as well"
+        # Others are too few subjects to be tested, or are not shown.
+        compares = f"subtypes {', '.join(map(str, tested[:-1]))} and {tested[-1]} are compared at once"
     text = (
         f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were found from, "
         "so that this p says how clearly, and is no evidence that they exist."
