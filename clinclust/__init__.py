@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         plot_restarts,
         plot_tree,
     )
+    from clinclust.reporting.subtype_table import subtype_table
     from clinclust.resolution import resolution_path
     from clinclust.schema import Feature, FeatureSchema, draft_schema
     from clinclust.tables import read_cohort
@@ -51,6 +52,7 @@ _HOME = {
     "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
+    "subtype_table": "clinclust.reporting.subtype_table",
     "validated_associations": "clinclust.associations",
     "write_report": "clinclust.reporting",
 }
@@ -75,6 +77,7 @@ __all__ = [
     "plot_tree",
     "read_cohort",
     "resolution_path",
+    "subtype_table",
     "validated_associations",
     "write_report",
 ]

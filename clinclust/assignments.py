@@ -15,7 +15,7 @@ from clinclust.writing import atomic_write
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = ["assignment_table", "write_assignments"]
+__all__ = ["assignment_table", "write_assignments", "write_inert_csv"]
 
 # A spreadsheet takes a csv field that begins with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
@@ -62,7 +62,12 @@ def assignment_table(
 
 
 def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write an assignment table as csv to a file or stream.
+    """Write an assignment table as csv to a file or stream; no text becomes a formula."""
+    write_inert_csv(table, target)
+
+
+def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
+    """Write a table as csv to a file or stream.
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers.
     """

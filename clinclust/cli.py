@@ -1,4 +1,4 @@
-"""The `clinclust` command: draft a schema, check a table, fit subtypes, assign new subjects.
+"""The `clinclust` command: draft a schema, check a table, fit subtypes, tabulate them, assign new subjects.
 
 Nothing heavy is imported before a command needs it, so that ``clinclust --help`` answers at once.
 """
@@ -30,6 +30,7 @@ a first analysis, step by step:
   clinclust draft cohort.csv --out schema.yaml      propose what every column is; then edit schema.yaml
   clinclust check cohort.csv --schema schema.yaml   list every value that does not fit
   clinclust fit cohort.csv --schema schema.yaml --out subtypes
+  clinclust table cohort.csv --model subtypes --out table.docx   the subtype table of a paper
   clinclust assign new.csv --model subtypes         subtypes of people who were not in the cohort
 
 tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
@@ -130,6 +131,25 @@ def _parser() -> argparse.ArgumentParser:
     assign.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder that `clinclust fit` wrote")
     assign.add_argument("--out", type=Path, metavar="CSV", help="file to write (default: standard output)")
     assign.set_defaults(run=_assign)
+
+    table = commands.add_parser("table", help="write the subtype table of a paper", description=_table.__doc__)
+    _add_table(table)
+    table.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder that `clinclust fit` wrote")
+    table.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="file to write: .docx, .xlsx, .html, .tex, .md or .csv"
+    )
+    table.add_argument("--title", help="caption of the table (default: the title of the schema)")
+    table.add_argument(
+        "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
+    )
+    table.add_argument(
+        "--between", type=int, nargs=2, metavar=("A", "B"), help="p of these two subtypes instead of all at once"
+    )
+    table.add_argument("--significant", action="store_true", help="only features whose descriptive p is significant")
+    table.add_argument(
+        "--significance-level", type=float, default=0.01, metavar="P", help="of --significant (default: 0.01)"
+    )
+    table.set_defaults(run=_table)
     return parser
 
 
@@ -235,6 +255,38 @@ def _assign(options: argparse.Namespace) -> None:
     else:
         write_assignments(table, options.out)
         print(f"Wrote {options.out}: {len(table)} subjects")
+
+
+def _table(options: argparse.Namespace) -> None:
+    """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
+    from clinclust.comparisons import compare_subtypes
+    from clinclust.mapdp import MAPDP
+    from clinclust.reporting.subtype_table import subtype_table
+
+    _spare_the_table(options)
+    names = {}
+    for text in options.name:
+        subtype, _, name = text.partition("=")
+        if not subtype.strip().isdecimal() or not name.strip():
+            raise ValueError(f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}")
+        names[int(subtype)] = name.strip()
+    model = MAPDP.load(options.model)
+    frame = model.schema_.validate(_read(options), warn=False)
+    if len(frame) != len(model.labels_):
+        raise ValueError(
+            f"{options.table} has {len(frame)} subjects, but the model was fitted on {len(model.labels_)}; "
+            "give the table that it was fitted on"
+        )
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_, significance_level=options.significance_level)
+    table = subtype_table(
+        comparisons,
+        names=names,
+        features="significant" if options.significant else None,
+        between=tuple(options.between) if options.between else None,
+        title=options.title or model.schema_.title or None,
+    )
+    table.save(options.out)
+    print(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
 
 
 def _schema(options: argparse.Namespace) -> FeatureSchema:

@@ -178,7 +178,6 @@ def _refuse_empty_names(path: Path, header: list[str]) -> None:
 def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
     import zipfile
     import zlib
-    from xml.etree.ElementTree import ParseError
 
     import openpyxl
 
@@ -186,12 +185,13 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
         warnings.simplefilter("ignore", UserWarning)  # openpyxl warns of decorations that it does not keep
         try:
             workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        except (zipfile.BadZipFile, KeyError, OSError, ParseError):
+        # Broken XML is a SyntaxError of the parser that openpyxl found, the standard library's or lxml's.
+        except (zipfile.BadZipFile, KeyError, OSError, SyntaxError):
             raise ValueError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
         try:
             worksheet, others = _sheet(path, workbook, sheet)
             rows, faulty = _cells(worksheet)
-        except (zipfile.BadZipFile, zlib.error, ParseError) as error:
+        except (zipfile.BadZipFile, zlib.error, SyntaxError) as error:
             raise ValueError(f"{path.name}: this xlsx file is damaged ({error})") from None
         finally:
             workbook.close()

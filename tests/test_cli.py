@@ -480,3 +480,50 @@ def test_the_model_file_says_what_was_run(fitted):
     assert text["clinclust_version"] == __version__
     assert text["parameters"]["n_restarts"] == 4
     assert FeatureSchema.from_yaml(text["schema"]) == FeatureSchema.from_yaml(SCHEMA)
+
+
+# --- the subtype table --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["docx", "xlsx", "html", "tex", "md", "csv"])
+def test_table_of_a_fit(fitted, tmp_path, capsys, suffix):
+    out = tmp_path / f"table.{suffix}"
+    cohort_table = fitted.parent / "cohort.csv"
+    assert main(["table", str(cohort_table), "--model", str(fitted), "--out", str(out), "--name", "1=Mild = slow"]) == 0
+    assert "5 features" in capsys.readouterr().out
+    assert out.stat().st_size > 0
+    if suffix == "md":
+        text = out.read_text(encoding="utf-8")
+        assert text.startswith("**Test cohort**")
+        assert "Subtype 1<br>Mild = slow<br>n = 24 (60.0%)" in text
+
+
+def test_table_of_a_pair_and_only_what_is_significant(fitted, tmp_path, capsys):
+    out = tmp_path / "pair.csv"
+    arguments = ["table", fitted.parent / "cohort.csv", "--model", fitted, "--out", out, "--significant"]
+    assert main([*map(str, arguments), "--between", "1", "2"]) == 0
+    table = pd.read_csv(out)
+    assert list(table["Feature"]) == ["falls", "tremor", "stage", "crp"]
+    assert set(table["Test"]) == {"Student's t"}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "t.pdf"], "not '.pdf'"),
+        (["--out", "t.md", "--name", "Mild"], "--name takes the number"),
+        (["--out", "t.md", "--name", "7=Mild"], "no 7"),
+        (["--out", "t.md", "--between", "1", "9"], "no 9"),
+        (["--out", "t.md", "--significance-level", "2"], "between 0 and 1"),
+        (["--out", "nowhere/t.docx"], "no folder nowhere"),
+        (["--out", "cohort.csv"], "is the table itself"),
+    ],
+)
+def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):
+    assert message in refused(capsys, "table", "cohort.csv", "--model", fitted, *more)
+
+
+def test_a_table_of_another_cohort(here, fitted, capsys):
+    cohort(30).to_csv("cohort.csv", index=False)
+    err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
+    assert "has 30 subjects, but the model was fitted on 40" in err

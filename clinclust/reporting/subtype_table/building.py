@@ -1,0 +1,146 @@
+"""Make a subtype table from a comparisons frame, and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from clinclust.reporting.subtype_table.checking import check_choices
+from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature, Record, is_missing
+from clinclust.reporting.subtype_table.footnotes import letters, notes_of
+from clinclust.reporting.subtype_table.numbers import layout_of, numbers_of
+from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, clean, descriptive_test
+from clinclust.reporting.subtype_table.rows import headings_of, rows_of
+from clinclust.reporting.subtype_table.summaries import Summary, default_summary, possible_summaries
+from clinclust.reporting.subtype_table.table import SubtypeTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["subtype_table"]
+
+
+def subtype_table(
+    comparisons: pd.DataFrame,
+    *,
+    associations: pd.DataFrame | None = None,
+    names: Mapping[int, str] | None = None,
+    features: Sequence[str] | Literal["significant"] | None = None,
+    subtypes: Sequence[int] | None = None,
+    between: tuple[int, int] | None = None,
+    summaries: Mapping[str, Summary] | Summary | None = None,
+    overall: bool = True,
+    missing: Missing = "column",
+    title: str | None = None,
+) -> SubtypeTable:
+    """Lay out every feature in all subjects and in each subtype, as papers print it ("Table 1").
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    associations : pandas.DataFrame, optional
+        From `validated_associations`; adds the validated p and q in columns of their own.
+    names : dict, optional
+        By subtype, a name for its heading: ``{1: "Tremor dominant"}``.
+    features : sequence of str, or "significant", optional
+        Which features (by column name), in this order; ``"significant"``: those whose descriptive p was significant
+        at the level given to `compare_subtypes`. All features otherwise. Those of a section stand together.
+    subtypes : sequence of int, optional
+        Which subtypes, in this order; all otherwise.
+    between : tuple of two int, optional
+        The descriptive p is that of Student's t-test between these two subtypes. Otherwise it is of all subtypes at
+        once, but of the two that are shown where `subtypes` names two of more.
+    summaries : dict or {"n", "mean", "median", "rate"}, optional
+        What is shown of each feature, or of every feature for which it is possible: n (%), mean (SD),
+        median [Q1, Q3], or mean per subject (total number). Otherwise n (%) of answers, the rate of Poisson counts,
+        the median of what is skewed (contrasted by ranks) and the mean of the rest. The mean of an answer is the
+        share of subjects who gave it.
+    overall : bool
+        Whether there is a column for all subjects.
+    missing : {"column", "rows", "none"}
+        Subjects without a value: in a column, of all subjects; in a row below each feature, of every column; or not.
+    title : str, optional
+        Caption.
+
+    Returns
+    -------
+    SubtypeTable
+
+    Raises
+    ------
+    ValueError
+        If `comparisons` is something else, or an argument cannot be used; the message lists everything wrong.
+
+    Notes
+    -----
+    Tables 3 and 4 of Raykov et al. (2016), with the standard deviations and the p that they leave out, are
+    ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")``.
+    """
+    compared = Compared(comparisons)
+    check_choices(
+        compared,
+        associations=associations,
+        names=names,
+        features=features,
+        subtypes=subtypes,
+        between=between,
+        summaries=summaries,
+        missing=missing,
+    )
+    shown = compared.subtypes if subtypes is None else list(subtypes)
+    if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
+        between = (shown[0], shown[1])
+    chosen = _in_sections(_chosen(compared, features, between))
+    plan = Plan(
+        compared=compared,
+        associations=None if associations is None else _by_feature(associations),
+        names=names or {},
+        features=chosen,
+        summaries={feature.name: _summary_of(feature, summaries) for feature in chosen},
+        subtypes=shown,
+        between=between,
+        overall=overall,
+        missing=missing,
+    )
+    marks = letters(plan)
+    rows = list(rows_of(plan, marks))
+    caption = "Characteristics by subtype" if title is None else clean(title)
+    return SubtypeTable(
+        title=caption,
+        headings=list(headings_of(plan)),
+        rows=rows,
+        notes=notes_of(plan, rows, marks, significant=features == "significant"),
+        numbers=numbers_of(plan),
+        layout=layout_of(plan, caption),
+    )
+
+
+def _chosen(
+    compared: Compared, features: Sequence[str] | str | None, between: tuple[int, int] | None
+) -> list[ComparedFeature]:
+    if features == "significant":
+        return [feature for feature in compared.features.values() if _is_significant(feature, between)]
+    return [compared.features[name] for name in (compared.features if features is None else features)]
+
+
+def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -> bool:
+    lines = [Line("heading", feature, "n")] if between is None else []
+    lines += [Line("feature", feature, "n", level) for level in feature.summaries] if between else []
+    found = [descriptive_test(line, between).get("significant") for line in lines]
+    return any(not is_missing(significant) and bool(significant) for significant in found)
+
+
+def _in_sections(features: list[ComparedFeature]) -> list[ComparedFeature]:
+    sections = list(dict.fromkeys(feature.section for feature in features))
+    return sorted(features, key=lambda feature: sections.index(feature.section))
+
+
+def _summary_of(feature: ComparedFeature, summaries: Mapping[str, Summary] | Summary | None) -> Summary:
+    if isinstance(summaries, str):
+        return summaries if summaries in possible_summaries(feature) else default_summary(feature)
+    return (summaries or {}).get(feature.name) or default_summary(feature)
+
+
+def _by_feature(associations: pd.DataFrame) -> dict[str, Record]:
+    return {row["feature"]: {str(key): row[key] for key in row} for row in associations.to_dict("records")}

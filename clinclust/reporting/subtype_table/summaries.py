@@ -1,0 +1,144 @@
+"""What a cell shows of a feature in a group of subjects, and with how many decimals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, TypeAlias, get_args
+
+from clinclust.reporting.layout import number_text
+from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, ComparedFeature, Record, is_missing, is_suppressed
+
+__all__ = [
+    "NOTHING",
+    "SUMMARY_QUANTITIES",
+    "SUMMARY_TEXT",
+    "WITHHELD",
+    "Summary",
+    "decimals_of",
+    "default_summary",
+    "p_text",
+    "parts",
+    "possible_summaries",
+    "summary_text",
+]
+
+Summary: TypeAlias = Literal["n", "mean", "median", "rate"]
+
+SUMMARY_TEXT: dict[Summary, str] = {
+    "n": "n (%)",
+    "mean": "mean (SD)",
+    "median": "median [Q1, Q3]",
+    "rate": "mean per subject (total)",
+}
+WITHHELD, NOTHING = "[c]", "–"
+
+# |mean - median| / SD of a gamma distribution whose skewness is 1 is .16, of a lognormal one .15.
+_SKEWED = 0.15
+_SDS_BETWEEN_QUARTILES = 1.349  # of a normal distribution
+_FEW_SUBJECTS = 100
+SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
+    "n": ("count", "percent"),
+    "mean": ("mean", "sd"),
+    "median": ("median", "q1", "q3"),
+    "rate": ("mean", "total"),
+}
+
+
+def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
+    """Return what can be said of such a feature at all."""
+    if feature.has_shares:
+        return ("n", "mean")
+    return get_args(Summary)[1:] if feature.likelihood in ("poisson", "geometric") else ("mean", "median")
+
+
+def default_summary(feature: ComparedFeature) -> Summary:
+    """Return what is shown unless somebody chooses.
+
+    Features that were contrasted by ranks are skewed, so that their median says more than their mean. Where nothing
+    was contrasted (a single subtype), the shape is judged by likelihood, or by how far mean and median lie apart.
+    """
+    if feature.has_shares:
+        return "n"
+    if feature.likelihood == "poisson":
+        return "rate"
+    test = feature.contrast.get("test")
+    if not is_missing(test):
+        return "median" if test in ("Mann-Whitney", "Kruskal-Wallis") else "mean"
+    if feature.likelihood == "binomial":
+        return "mean"
+    if feature.likelihood in ("geometric", "exponential"):
+        return "median"
+    overall = feature.any_level[ALL_SUBJECTS]
+    mean, median, sd = (overall[name] for name in ("mean", "median", "sd"))
+    return "median" if abs(mean - median) > _SKEWED * sd else "mean"
+
+
+def parts(record: Record, summary: Summary) -> list[float | None] | None:
+    """Numbers of a cell: None for one that does not exist, no list at all where any was withheld."""
+    if summary == "rate" and not is_missing(record["n"]):
+        record = record | {"total": record["mean"] * record["n"]}
+    found = [_float(record.get(name)) for name in SUMMARY_QUANTITIES[summary]]
+    return None if is_suppressed(record) and None in found else found
+
+
+def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
+    """Decimals of the percentage, mean or median of a feature, the same in every column."""
+    overall = feature.any_level[ALL_SUBJECTS]
+    if summary == "n":
+        subjects = overall["n"]
+        return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
+    if summary == "mean":
+        return 2 if feature.has_shares or feature.likelihood == "binomial" else _decimals_for(_number(overall["sd"]))
+    if summary == "rate":
+        return 2
+    quartiles = [parts(record, summary) for record in feature.any_level.values()]
+    if all(_is_whole(value) for found in quartiles if found for value in found if value is not None):
+        return 0
+    if feature.likelihood == "geometric":
+        return 1
+    return _decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
+
+
+def _decimals_for(spread: float) -> int:
+    """Decimals that show a mean to about a thirtieth of its standard deviation: 133.2 (14.9), 1.62 (1.94)."""
+    return max(0, math.ceil(1.5 - math.log10(spread))) if 0 < spread < math.inf else 2
+
+
+def _is_whole(value: float) -> bool:
+    return value == round(value)
+
+
+def _float(value: Any) -> float | None:
+    return None if is_missing(value) else float(value)
+
+
+def _number(value: Any) -> float:
+    return math.nan if is_missing(value) else float(value)
+
+
+def summary_text(record: Record, summary: Summary, decimals: int) -> str:
+    """Write a cell as papers do: 12 (34.3), 1.42 (0.88), 3.1 [1.2, 6.0]."""
+    found = parts(record, summary)
+    if found is None:
+        return WITHHELD
+    if found[0] is None:
+        return NOTHING
+    whole = {"n": (0, decimals), "rate": (decimals, 0)}.get(summary, (decimals,) * 3)
+    shown = [NOTHING if value is None else _written(value, places) for value, places in zip(found, whole, strict=False)]
+    if summary == "median":
+        return f"{shown[0]} [{', '.join(shown[1:])}]"
+    return f"{shown[0]} ({shown[1]})"
+
+
+def _written(value: float, decimals: int) -> str:
+    # A true minus sign: a spreadsheet takes a csv field that begins with a hyphen for a formula.
+    return number_text(value, "measure", decimals).replace("-", "\N{MINUS SIGN}", 1)
+
+
+def p_text(p: float) -> str:
+    """Write p as journals ask: <0.001, three decimals below 0.1, two above, >0.99."""
+    if p < 0.001:
+        return "<0.001"
+    if p > 0.99:
+        return ">0.99"
+    return f"{p:.2f}" if round(p, 3) >= 0.1 else f"{p:.3f}"

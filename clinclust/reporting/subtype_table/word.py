@@ -1,0 +1,200 @@
+"""The table as a Word document: one real table, whose heading stands on every page."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clinclust.reporting.archive import NO_DATE, copy_without_times
+from clinclust.writing import atomic_write
+
+if TYPE_CHECKING:
+    from docx.document import Document
+    from docx.table import Table, _Cell, _Row
+    from docx.text.paragraph import Paragraph
+
+    from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
+
+__all__ = ["write_word"]
+
+_FONT = "Calibri"
+_A4 = (21.0, 29.7)  # cm
+_MARGIN = 1.8
+_TEXT, _INDENTED = "Subtype table text", 0.4
+_CHARACTER = 0.165  # cm, of a digit at 8.5 points, somewhat more than it is
+_NARROWEST_LABEL = 4.5
+
+
+def write_word(table: SubtypeTable, path: Path) -> None:
+    """Write the table to `path`; the same table gives the same bytes."""
+    try:
+        import docx
+    except ImportError as error:
+        raise ImportError('Word documents need python-docx: pip install "clinclust[word]"') from error
+    document = docx.Document()
+    _set_up(document, table)
+    document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True
+    _add_table(document, table)
+    for note in table.notes:
+        paragraph = document.add_paragraph(style="Subtype table note")
+        _write(paragraph, "", note.mark)
+        paragraph.add_run(note.text)
+    with tempfile.TemporaryFile() as written, atomic_write(path) as target:
+        document.save(written)
+        written.seek(0)
+        copy_without_times(written, target)
+
+
+def _set_up(document: Document, table: SubtypeTable) -> None:
+    """Page, styles and properties."""
+    from docx.enum.section import WD_ORIENT
+    from docx.enum.style import WD_STYLE_TYPE
+    from docx.oxml.ns import qn
+    from docx.shared import Cm, Pt, RGBColor
+
+    section = document.sections[0]
+    width, height = reversed(_A4) if table.is_wide else _A4
+    section.orientation = WD_ORIENT.LANDSCAPE if table.is_wide else WD_ORIENT.PORTRAIT
+    section.page_width, section.page_height = Cm(width), Cm(height)
+    section.left_margin = section.right_margin = section.top_margin = section.bottom_margin = Cm(_MARGIN)
+
+    styles = document.styles
+    note, text = (styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH) for name in ("Subtype table note", _TEXT))
+    for style, size, above, below in ((styles["Caption"], 11, 0, 4), (note, 8.5, 2, 0), (text, 8.5, 1, 1)):
+        style.font.name, style.font.size, style.font.color.rgb = _FONT, Pt(size), RGBColor(0, 0, 0)
+        # The theme's font would win over the name.
+        fonts = style.element.rPr.rFonts
+        for attribute in ("asciiTheme", "hAnsiTheme", "eastAsiaTheme", "cstheme"):
+            fonts.attrib.pop(qn(f"w:{attribute}"), None)
+        fonts.set(qn("w:cs"), _FONT)
+        style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(above), Pt(below)
+        style.paragraph_format.line_spacing = 1.0
+
+    properties = document.core_properties
+    properties.title, properties.author, properties.last_modified_by = table.title, "clinclust", "clinclust"
+    properties.comments, properties.subject = "", "Disease subtypes found by clinclust"
+    properties.created = properties.modified = NO_DATE.replace(tzinfo=None)
+    properties.revision = 1
+
+
+def _add_table(document: Document, table: SubtypeTable) -> None:
+    from docx.enum.table import WD_TABLE_ALIGNMENT
+
+    columns = len(table.headings) + 1
+    written = document.add_table(rows=0, cols=columns)
+    written.alignment = WD_TABLE_ALIGNMENT.LEFT
+    written.autofit = False
+    _describe(written, table)
+    widths = _widths(table)
+    for column, width in zip(written.columns, widths, strict=True):
+        column.width = width
+
+    heading = written.add_row()
+    _mark_row(heading, "w:tblHeader")
+    _fill(heading.cells[0], "Feature", bold=True)
+    for cell, column_heading in zip(heading.cells[1:], table.headings, strict=True):
+        first, *others = column_heading.lines
+        _fill(cell, first, bold=True, right=True)
+        for line in others:
+            _fill(cell, line, right=True, new=True)
+    _rule(heading, "top", 12)
+    _rule(heading, "bottom", 6)
+
+    section = ""
+    for row in table.rows:
+        if row.section != section:
+            section = row.section
+            band = written.add_row()
+            paragraph = _fill(band.cells[0].merge(band.cells[-1]), section or "No section", bold=True)
+            paragraph.paragraph_format.keep_with_next = True
+            _mark_row(band, "w:cantSplit")
+        line = written.add_row()
+        _mark_row(line, "w:cantSplit")
+        cells = line.cells
+        _fill(cells[0], row.label, indented=row.is_level)
+        for cell, content in zip(cells[1:], row.cells, strict=True):
+            _fill(cell, content, right=True)
+    for row in written.rows:
+        for cell, width in zip(row.cells, widths, strict=True):
+            if cell._tc.grid_span == 1:
+                cell.width = width
+    _rule(written.rows[-1], "bottom", 12)
+
+
+def _widths(table: SubtypeTable) -> list[int]:
+    """Column widths that hold every cell in one line; what is left of the page is the labels'."""
+    from docx.shared import Cm
+
+    page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
+    needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
+    # A table too wide for the page wraps in all columns alike.
+    shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
+    needed = [width * shrunk for width in needed]
+    labels = [len(row.label.text) * _CHARACTER + (_INDENTED if row.is_level else 0) + 0.6 for row in table.rows]
+    label = min(page - sum(needed), max([*labels, _NARROWEST_LABEL]))
+    return [Cm(width) for width in (label, *needed)]
+
+
+def _fill(
+    cell: _Cell,
+    content: Cell | str,
+    *,
+    bold: bool = False,
+    right: bool = False,
+    indented: bool = False,
+    new: bool = False,
+) -> Paragraph:
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Cm
+
+    paragraph: Paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
+    # By its id: python-docx would read through all styles for every cell.
+    paragraph._p.style = _TEXT.replace(" ", "")
+    if right:
+        paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+    if indented:
+        paragraph.paragraph_format.left_indent = Cm(_INDENTED)
+    text, marks = (content, "") if isinstance(content, str) else (content.text, content.marks)
+    _write(paragraph, text, marks, bold=bold)
+    return paragraph
+
+
+def _write(paragraph: Paragraph, text: str, marks: str, *, bold: bool = False) -> None:
+    if text:
+        paragraph.add_run(text).bold = bold or None
+    if marks:
+        paragraph.add_run(marks).font.superscript = True
+
+
+def _mark_row(row: _Row, name: str) -> None:
+    row._tr.get_or_add_trPr().append(_element(name))
+
+
+def _rule(row: _Row, side: str, eighths: int) -> None:
+    """Draw a line above or below a row, in eighths of a point."""
+    for cell in row._tr.tc_lst:
+        properties = cell.get_or_add_tcPr()
+        borders = properties.find(_element("w:tcBorders").tag)
+        if borders is None:
+            borders = _element("w:tcBorders")
+            properties.append(borders)
+        line = {"w:val": "single", "w:sz": str(eighths), "w:space": "0", "w:color": "000000"}
+        borders.append(_element(f"w:{side}", **line))
+
+
+def _describe(written: Table, table: SubtypeTable) -> None:
+    """Say to a screen reader what the table is."""
+    properties = written._tbl.tblPr
+    for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):
+        properties.append(_element(name, **{"w:val": text}))
+
+
+def _element(name: str, **attributes: str) -> Any:
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    element = OxmlElement(name)
+    for attribute, value in attributes.items():
+        element.set(qn(attribute), value)
+    return element

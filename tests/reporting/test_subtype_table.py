@@ -1,0 +1,487 @@
+"""The subtype table: its numbers, its tests, its notes, what it refuses, and the documents made of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import zipfile
+
+import docx
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from scipy import stats
+
+import clinclust as cc
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import Sheet
+from clinclust.reporting.subtype_sheet import subtype_table_sheet
+from clinclust.reporting.subtype_table.summaries import p_text
+from clinclust.reporting.workbook import write_workbook
+
+from .conftest import GENERATED
+from .stand_in import cohort, fitted_cohort
+from .test_page import Page
+
+SUFFIXES = (".docx", ".xlsx", ".html", ".tex", ".md", ".csv")
+
+
+@pytest.fixture(scope="module")
+def made():
+    frame, schema, labels = cohort()
+    return schema.validate(frame, warn=False), schema, labels
+
+
+@pytest.fixture(scope="module")
+def comparisons(made):
+    frame, schema, labels = made
+    return cc.compare_subtypes(frame, labels, schema)
+
+
+@pytest.fixture(scope="module")
+def associations(comparisons):
+    """What `validated_associations` returns, for four features; the others were not tested."""
+    features = comparisons.drop_duplicates("feature").reset_index(drop=True)
+    table = features[["feature", "label", "section", "role", "likelihood"]].copy()
+    table["method"] = pd.array([pd.NA] * len(table), dtype="string")
+    table[["p", "q"]] = np.nan
+    table["doubtful"] = False
+    table["remark"] = ""
+    found = {"tremor": ("refit", 0.02, 0.04, False, ""), "face": ("refit", 0.0002, 0.0008, True, "rho = .4 with taps")}
+    found |= {"falls": ("cross-fit", 0.5, 0.5, False, ""), "probability_of_pd": ("direct", 0.3, 0.4, False, "")}
+    for name, values in found.items():
+        table.loc[table["feature"] == name, ["method", "p", "q", "doubtful", "remark"]] = values
+    return table
+
+
+def row_of(table, feature, level=""):
+    return next(row for row in table.rows if row.feature == feature and row.level == level)
+
+
+def texts_of(table, feature, level=""):
+    return [cell.text for cell in row_of(table, feature, level).cells]
+
+
+# --- the numbers --------------------------------------------------------------------------------------------------
+
+
+def test_a_yes_no_feature_is_counted_among_those_with_a_value(made, comparisons):
+    frame, _, labels = made
+    answers = pd.Series(frame["tremor"].astype("string").to_numpy())
+    expected = [str(int(answers.isna().sum()))]
+    for who in (labels >= 0, labels == 0, labels == 1, labels == 2):
+        yes, observed = (answers[who] == "yes").sum(), answers[who].notna().sum()
+        expected.append(f"{yes} ({100 * yes / observed:.1f})")
+    assert texts_of(cc.subtype_table(comparisons), "tremor", "yes")[:5] == expected
+
+
+def test_levels_stand_below_their_feature_and_sum_to_all(made, comparisons):
+    frame, schema, _ = made
+    table = cc.subtype_table(comparisons)
+    rows = [row for row in table.rows if row.feature == "phenotype"]
+    assert [row.is_level for row in rows] == [False, True, True, True]
+    assert [row.label.text for row in rows] == ["Motor phenotype, n (%)", *schema["phenotype"].levels]
+    assert rows[0].cells[1].text == rows[1].cells[0].text == ""
+    counts = [int(row.cells[1].text.split()[0]) for row in rows[1:]]
+    assert sum(counts) == frame["phenotype"].notna().sum()
+    assert rows[0].cells[-1].text
+    assert {row.cells[-1].text for row in rows[1:]} == {""}
+
+
+def test_means_medians_and_rates(made, comparisons):
+    frame, _, labels = made
+    table = cc.subtype_table(comparisons)
+    first = {name: frame[name].astype("float64").to_numpy()[labels == 0] for name in ("systolic", "years", "falls")}
+    first = {name: values[~np.isnan(values)] for name, values in first.items()}
+    systolic, years, falls = first["systolic"], first["years"], first["falls"]
+    assert texts_of(table, "systolic")[2] == f"{systolic.mean():.1f} ({systolic.std(ddof=1):.1f})"
+    q1, median, q3 = np.quantile(years, [0.25, 0.5, 0.75])
+    assert texts_of(table, "years")[2] == f"{median:.2f} [{q1:.2f}, {q3:.2f}]"
+    assert texts_of(table, "falls")[2] == f"{falls.mean():.2f} ({falls.sum():.0f})"
+    assert row_of(table, "years").label.text == "Time since onset (years), median [Q1, Q3]"
+    assert row_of(table, "falls").summary == "mean per subject (total)"
+
+
+def test_the_summary_follows_the_shape_unless_somebody_chooses(made, comparisons):
+    frame, schema, labels = made
+
+    def shown(table):
+        return {row.feature: row.summary for row in table.rows}
+
+    usual = shown(cc.subtype_table(comparisons))
+    assert {usual[name] for name in ("years", "visits", "crp")} == {"median [Q1, Q3]"}
+    assert {usual[name] for name in ("face", "systolic", "copper")} == {"mean (SD)"}
+    # One subtype alone is not contrasted: the shape is then judged by what there is.
+    alone = shown(cc.subtype_table(cc.compare_subtypes(frame, np.zeros_like(labels), schema)))
+    assert alone == usual
+    chosen = shown(cc.subtype_table(comparisons, summaries={"years": "mean", "falls": "median"}))
+    assert (chosen["years"], chosen["falls"], chosen["crp"]) == ("mean (SD)", "median [Q1, Q3]", "median [Q1, Q3]")
+    assert set(shown(cc.subtype_table(comparisons, summaries="mean")).values()) == {"mean (SD)"}
+    medians = shown(cc.subtype_table(comparisons, summaries="median"))
+    assert (medians["tremor"], medians["systolic"]) == ("n (%)", "median [Q1, Q3]")
+
+
+def test_one_number_a_row_and_every_number_that_is_shown(comparisons):
+    table = cc.subtype_table(comparisons)
+    numbers = table.numbers
+    assert not numbers.duplicated(["feature", "level", "subtype", "quantity"]).any()
+    mean = numbers.query("feature == 'systolic' and subtype == 1 and quantity == 'mean'")["value"].item()
+    summary = comparisons.query("kind == 'summary' and feature == 'systolic' and subtype == 1")
+    assert mean == summary["mean"].item()
+    contrast = comparisons.query("kind == 'contrast'").set_index("feature")["p"]
+    shown = numbers.query("quantity == 'descriptive p'").set_index("feature")["value"]
+    pd.testing.assert_series_equal(shown, contrast.loc[shown.index], check_names=False)
+    assert len(shown) == comparisons["feature"].nunique()
+
+
+def test_the_descriptive_p_is_the_contrast_and_its_test_is_named(made, comparisons):
+    frame, _, labels = made
+    table = cc.subtype_table(comparisons)
+    values = frame["years"].astype("float64").to_numpy()
+    groups = [values[(labels == k) & ~np.isnan(values)] for k in range(3)]
+    p = stats.kruskal(*groups).pvalue
+    row = row_of(table, "years")
+    assert row.cells[-1].text == p_text(p)
+    assert row.test == "Kruskal-Wallis"
+    named = {note.mark: note.text for note in table.notes}
+    assert named[row.cells[-1].marks] == "Kruskal–Wallis test."
+    assert not any("*" in cell.text + cell.marks for row in table.rows for cell in row.cells)
+
+
+def test_the_p_of_a_pair_is_students_of_these_two(made, comparisons):
+    frame, _, labels = made
+    table = cc.subtype_table(comparisons, subtypes=[2, 3])
+    values = frame["systolic"].astype("float64").to_numpy()
+    a, b = (values[(labels == k) & ~np.isnan(values)] for k in (1, 2))
+    assert row_of(table, "systolic").cells[-1].text == p_text(stats.ttest_ind(a, b).pvalue)
+    assert row_of(table, "systolic").test == "Student's t"
+    assert row_of(table, "phenotype", "rigid").cells[-1].text  # each level is compared
+    assert not row_of(table, "phenotype").cells[-1].text
+    assert [heading.text for heading in table.headings][2:4] == [
+        "Subtype 2, n = 37 (30.8%)",
+        "Subtype 3, n = 11 (9.2%)",
+    ]
+    assert "subtypes 2 and 3 are compared" in table.notes[1].text
+    assert "all subtypes are compared" in cc.subtype_table(comparisons).notes[1].text
+    assert "subtypes 1, 2 and 3 are compared" in cc.subtype_table(comparisons, subtypes=[2]).notes[1].text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0, "<0.001"),
+        (0.00099, "<0.001"),
+        (0.001, "0.001"),
+        (0.0496, "0.050"),
+        (0.0994, "0.099"),
+        (0.0996, "0.10"),
+        (0.1, "0.10"),
+        (0.99, "0.99"),
+        (0.991, ">0.99"),
+        (1.0, ">0.99"),
+    ],
+)
+def test_p_as_journals_print_it(p, text):
+    assert p_text(p) == text
+
+
+def test_negative_numbers_have_a_true_minus_sign(tmp_path):
+    schema = cc.FeatureSchema([cc.Feature(name="z", likelihood="gaussian")])
+    frame = pd.DataFrame({"z": [-3.0, -1.0, -2.0, 4.0, 5.0, 6.0]})
+    table = cc.subtype_table(cc.compare_subtypes(frame, [0, 0, 0, 1, 1, 1], schema))
+    assert texts_of(table, "z")[2] == "−2.0 (1.0)"
+    assert texts_of(table, "z")[2] in table.save(tmp_path / "z.csv").read_text(encoding="utf-8")
+
+
+# --- what was chosen ----------------------------------------------------------------------------------------------
+
+
+def test_names_order_and_columns(comparisons):
+    table = cc.subtype_table(
+        comparisons, names={1: "Tremor dominant"}, subtypes=[3, 1], between=(1, 2), overall=False, missing="none"
+    )
+    assert [heading.lines for heading in table.headings] == [
+        ("Subtype 3", "n = 11 (9.2%)"),
+        ("Subtype 1", "Tremor dominant", "n = 72 (60.0%)"),
+        ("Descriptive p",),
+    ]
+    chosen = cc.subtype_table(comparisons, features=["sleep", "falls", "tremor", "crp"])
+    assert [row.feature for row in chosen.rows] == ["sleep", "crp", "falls", "tremor"]  # by section
+
+
+def test_missing_values_in_rows_of_their_own(made, comparisons):
+    frame, _, labels = made
+    table = cc.subtype_table(comparisons, missing="rows")
+    expected = [frame["years"].isna()[labels == k].sum() for k in range(3)]
+    assert texts_of(table, "years", "Missing") == [str(sum(expected)), *map(str, expected), ""]
+
+
+def test_only_significant_features(comparisons):
+    of_all = cc.subtype_table(comparisons, features="significant")
+    expected = comparisons.query("kind == 'contrast'").set_index("feature")["significant"]
+    assert {row.feature for row in of_all.rows} == set(expected.index[expected.fillna(False).astype(bool)])
+    pair = cc.subtype_table(comparisons, features="significant", between=(1, 2))
+    tests = comparisons.query("kind == 'test' and test == 'student' and subtype == 1 and versus == 2")
+    assert {row.feature for row in pair.rows} == set(tests.loc[tests["significant"].fillna(False), "feature"])
+    assert f"the {len({row.feature for row in pair.rows})} are shown" in pair.notes[1].text
+
+
+def test_a_table_without_rows_is_still_a_table(made, tmp_path):
+    frame, schema, labels = made
+    comparisons = cc.compare_subtypes(frame, np.zeros_like(labels), schema)
+    table = cc.subtype_table(comparisons, features="significant")
+    assert list(table.rows) == []
+    for suffix in SUFFIXES:
+        assert table.save(tmp_path / f"empty{suffix}").stat().st_size > 0
+
+
+def test_validated_p_is_another_column_and_doubt_is_marked(comparisons, associations):
+    table = cc.subtype_table(comparisons, associations=associations)
+    assert [heading.kind for heading in table.headings[-3:]] == ["descriptive p", "validated p", "validated q"]
+    notes = {note.mark: note.text for note in table.notes}
+    face = row_of(table, "face").cells[-2]
+    assert face.text == "<0.001"
+    assert face.marks.endswith("†")
+    assert notes["†"] == "Doubtful: rho = .4 with taps."
+    assert notes[face.marks.removesuffix("†")].startswith("Refit")
+    assert row_of(table, "tremor", "yes").cells[-2].text == "0.020"
+    assert [cell.text for cell in row_of(table, "systolic").cells[-2:]] == ["–", "–"]
+    frame = table.to_frame().set_index("Feature")
+    assert frame.loc["Facial expression", ["Validated p", "Method", "Remark"]].tolist() == [
+        "<0.001",
+        "refit",
+        "rho = .4 with taps",
+    ]
+    without = cc.subtype_table(comparisons)
+    assert not any("alidated" in note.text for note in without.notes)
+
+
+def test_described_features_are_marked_as_honestly_tested(comparisons):
+    table = cc.subtype_table(comparisons)
+    assert [row.feature for row in table.rows if row.label.marks] == ["probability_of_pd"]
+    assert "no evidence that they exist" in table.notes[1].text
+
+
+def test_withheld_numbers_are_withheld_everywhere(comparisons, tmp_path):
+    held = comparisons.copy()
+    numbers = ["n", "missing", "mean", "sd", "median", "q1", "q3", "count", "percent"]
+    of_third = (held["kind"] == "summary") & (held["subtype"] == 3) & held["feature"].isin(["tremor", "years", "falls"])
+    held.loc[of_third, numbers] = pd.NA
+    tests = (held["kind"] == "contrast") & (held["feature"] == "sleep")
+    held.loc[tests, ["p", "q", "statistic"]] = np.nan
+    held.loc[of_third | tests, "suppressed"] = True
+    table = cc.subtype_table(held)
+    for feature, level in (("tremor", "yes"), ("years", ""), ("falls", "")):
+        assert texts_of(table, feature, level)[4] == "[c]"
+        assert "[c]" not in texts_of(table, feature, level)[3]
+    assert texts_of(table, "sleep", "yes")[-1] == "[c]"
+    assert texts_of(table, "dementia", "yes")[-1] == "–"
+    assert "[c], withheld" in table.notes[0].text
+    assert "withheld" not in cc.subtype_table(comparisons).notes[0].text
+    rows = table.numbers.query("feature == 'years' and subtype == 3")
+    assert rows["suppressed"].all()
+    assert rows["value"].isna().all()
+    book = openpyxl.load_workbook(table.save(tmp_path / "held.xlsx"))
+    cells = [cell.value for row in book["Subtype table"].iter_rows() for cell in row]
+    assert cells.count("[c]") == 2 + 4 + 2 + 1  # n, %; n, median, Q1, Q3; total, mean; p
+    for suffix in SUFFIXES:
+        table.save(tmp_path / f"held{suffix}")
+
+
+def test_a_subtype_whose_size_is_withheld_everywhere(comparisons):
+    held = comparisons.copy()
+    third = (held["kind"] == "summary") & (held["subtype"] == 3)
+    held.loc[third, ["n", "missing", "mean", "sd", "median", "q1", "q3", "count", "percent"]] = pd.NA
+    held.loc[third, "suppressed"] = True
+    table = cc.subtype_table(held)
+    assert table.headings[4].lines == ("Subtype 3", "n = [c]")
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def test_everything_wrong_at_once(comparisons):
+    with pytest.raises(ValueError, match="features") as error:
+        cc.subtype_table(
+            comparisons,
+            associations=pd.DataFrame({"feature": []}),
+            names={9: "x"},
+            features=["tremor", "tremor", "nonsense"],
+            subtypes=[1, 7],
+            between=(1, 1),
+            summaries={"tremor": "median", "absent": "mean"},
+            missing="somewhere",
+        )
+    message = str(error.value)
+    for part in ("it lacks method", "no 9", "'tremor' named more", "no 'nonsense'", "no 7", "two different"):
+        assert part in message
+    for part in ("tremor can be shown by n or mean, not 'median'", "no 'absent'", "not 'somewhere'"):
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": "tremor"}, '"significant"'),
+        ({"summaries": "mode"}, "not 'mode'"),
+        ({"subtypes": []}, "at least one"),
+        ({"between": (1, 2, 3)}, "two different"),
+    ],
+)
+def test_refused(comparisons, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cc.subtype_table(comparisons, **arguments)
+
+
+def test_another_frame_or_suffix_is_refused(comparisons, tmp_path):
+    with pytest.raises(ValueError, match="it lacks kind"):
+        cc.subtype_table(pd.DataFrame({"feature": ["x"]}))
+    with pytest.raises(ValueError, match="lacks kind"):
+        cc.subtype_table(None)
+    with pytest.raises(ValueError, match=r"\.docx, \.xlsx.*not '\.pdf'"):
+        cc.subtype_table(comparisons).save(tmp_path / "x.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pair_too_small_to_test(made):
+    frame, schema, labels = made
+    few = cc.compare_subtypes(frame, labels, schema, min_size=20)
+    with pytest.raises(ValueError, match="subtypes 1 and 3 were not tested"):
+        cc.subtype_table(few, between=(3, 1))
+    assert "subtypes 1 and 2 are compared" in cc.subtype_table(few, subtypes=[1, 3]).notes[1].text
+
+
+# --- documents ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table(comparisons, associations):
+    names = {1: "Tremor dominant", 3: "Akinetic, rigid and falling"}
+    return cc.subtype_table(comparisons, associations=associations, names=names, title="Subtypes")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_the_same_table_gives_the_same_bytes(table, tmp_path, suffix):
+    first, second = (table.save(tmp_path / f"{name}{suffix.upper()}").read_bytes() for name in "ab")
+    assert first == second
+
+
+def test_the_frame_holds_what_the_rows_say(table):
+    frame = table.to_frame()
+    assert len(frame) == len(table.rows)
+    assert frame["Subtype 1: Tremor dominant, n = 72 (60.0%)"].tolist() == [row.cells[2].text for row in table.rows]
+    assert "Akinetic, rigid and falling" in repr(table)
+
+
+def test_the_word_table_repeats_its_heading_and_says_what_it_is(table, tmp_path):
+    document = docx.Document(table.save(tmp_path / "t.docx"))
+    section = document.sections[0]
+    assert section.page_width > section.page_height
+    assert document.paragraphs[0].style.name == "Caption"
+    assert document.paragraphs[0].text == "Subtypes"
+    (written,) = document.tables
+    xml = written._tbl.xml
+    assert xml.count("<w:tblHeader/>") == 1
+    assert "<w:tblHeader/>" in written.rows[0]._tr.xml
+    assert '<w:tblCaption w:val="Subtypes"/>' in xml
+    n_sections = len({row.section for row in table.rows})
+    assert len(written.rows) == 1 + n_sections + len(table.rows)
+    texts = ["\t".join(cell.text for cell in row.cells) for row in written.rows[1:]]
+    for row in table.rows:
+        shown = [row.label.text + row.label.marks, *(cell.text + cell.marks for cell in row.cells)]
+        assert "\t".join(shown) in texts
+    assert [paragraph.text for paragraph in document.paragraphs[1:]] == [note.mark + note.text for note in table.notes]
+    properties = document.core_properties
+    assert (properties.author, properties.title, properties.created.year) == ("clinclust", "Subtypes", 1980)
+
+
+def test_a_narrow_table_stands_upright(comparisons, tmp_path):
+    narrow = cc.subtype_table(comparisons, features=["tremor"], subtypes=[1, 2])
+    section = docx.Document(narrow.save(tmp_path / "n.docx")).sections[0]
+    assert section.page_width < section.page_height
+    assert "landscape" not in narrow.to_latex()
+
+
+def test_the_page_is_accessible_and_runs_nothing(table, tmp_path):
+    page = Page(table.save(tmp_path / "t.html").read_text(encoding="utf-8"))
+    assert page.count("table") == page.count("caption") == 1
+    scopes = {attributes.get("scope") for tag, attributes in page.elements if tag == "th"}
+    assert scopes == {"col", "row", "rowgroup"}
+    assert not {"script", "link", "img", "a"} & {tag for tag, _ in page.elements}
+    assert table._repr_html_() == table.to_html()
+    spans = set()
+    for row in re.findall(r"<tr>(.*?)</tr>", table.to_html()):
+        cells = re.findall(r"<t[hd]([^>]*)>", row)
+        spans.add(sum(int((re.findall(r'colspan="(\d+)"', cell) or [1])[0]) for cell in cells))
+    assert spans == {len(table.headings) + 1}
+
+
+def test_every_row_of_the_markdown_has_every_column(table):
+    lines = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in lines} == {len(table.headings) + 2}
+    assert len(lines) == 2 + len(table.rows) + len({row.section for row in table.rows})
+
+
+def test_every_row_of_the_latex_has_every_column(table):
+    text = table.to_latex()
+    body = text.split(r"\endfoot")[1].split(r"\end{longtable}")[0]
+    rows = [line for line in body.splitlines() if line and not line.startswith((r"\bottomrule", r"\addl", r"\multi"))]
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in rows} == {len(table.headings)}
+    assert len(rows) == len(table.rows)
+    assert text.count(r"\toprule") == text.count(r"\midrule") == 2
+
+
+def test_the_sheet_holds_numbers_not_texts(comparisons, table, tmp_path):
+    sheet = table.sheet()
+    assert isinstance(sheet, Sheet)
+    write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
+    worksheet = openpyxl.load_workbook(tmp_path / "s.xlsx")["Subtype table"]
+    rows = [[cell.value for cell in row] for row in worksheet.iter_rows()]
+    heading = next(row for row in rows if row[0] == "Feature")
+    systolic = next(row for row in rows if row[0] == "Systolic blood pressure (mmHg)")
+    expected = comparisons.query("kind == 'summary' and feature == 'systolic' and subtype == 0").iloc[0]
+    place = heading.index("n or total")
+    assert systolic[place : place + 3] == pytest.approx([expected["n"], expected["mean"], expected["sd"]], rel=1e-14)
+    tremor = next(row for row in rows if str(row[0]).startswith("Resting tremor"))
+    expected = comparisons.query("kind == 'summary' and feature == 'tremor' and subtype == 0").iloc[0]
+    assert tremor[place : place + 2] == pytest.approx([expected["count"], expected["percent"]], rel=1e-14)
+    p = comparisons.query("kind == 'contrast' and feature == 'systolic'")["p"].item()
+    assert systolic[heading.index("Descriptive p")] == pytest.approx(p, rel=1e-14)
+
+
+def test_the_report_can_take_the_sheet(comparisons, associations, tmp_path):
+    model, frame = fitted_cohort()
+    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
+    sheet = subtype_table_sheet(findings, associations)
+    assert sheet.tables[0].rows[0][0] == findings.features[0].title
+    write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
+
+
+def test_word_needs_its_package(table, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "docx", None)
+    with pytest.raises(ImportError, match=r"clinclust\[word\]"):
+        table.save(tmp_path / "t.docx")
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_libreoffice_opens_the_word_document(table, tmp_path):
+    table.save(tmp_path / "t.docx")
+    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
+    command = ["soffice", profile, "--headless", "--convert-to", "pdf", "--outdir", str(tmp_path), "t.docx"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False)
+    if "could not be loaded" in done.stderr + done.stdout:
+        pytest.skip("LibreOffice has no Writer here")
+    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_document_is_a_whole_archive_of_well_formed_parts(table, tmp_path):
+    from lxml import etree
+
+    with zipfile.ZipFile(table.save(tmp_path / "t.docx")) as archive:
+        assert archive.testzip() is None
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        for name in archive.namelist():
+            if name.endswith((".xml", ".rels")):
+                etree.fromstring(archive.read(name))
