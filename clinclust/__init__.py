@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clinclust.comparisons import compare_subtypes
+    from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.joint import log_joint
     from clinclust.mapdp import MAPDP
@@ -28,6 +29,7 @@ _HOME = {
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
     "MAPDP": "clinclust.mapdp",
+    "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
     "log_joint": "clinclust.joint",
@@ -35,6 +37,8 @@ _HOME = {
     "plot_tree": "clinclust.reporting.figures",
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
+    "suppress_small_cells": "clinclust.disclosure",
+    "withhold_associations": "clinclust.disclosure",
     "write_report": "clinclust.reporting",
 }
 
@@ -45,6 +49,7 @@ __all__ = [
     "Feature",
     "FeatureSchema",
     "SchemaError",
+    "audit_disclosure",
     "compare_subtypes",
     "draft_schema",
     "log_joint",
@@ -52,6 +57,8 @@ __all__ = [
     "plot_tree",
     "read_cohort",
     "resolution_path",
+    "suppress_small_cells",
+    "withhold_associations",
     "write_report",
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from clinclust.mapdp import MAPDP
     from clinclust.schema import Feature
 
-__all__ = ["Findings", "as_value"]
+__all__ = ["WITHHELD", "Findings", "as_value", "shown"]
+
+WITHHELD = "[c]"
+"""Stands for a number that few subjects are behind: confidential."""
 
 _LARGEST_WHOLE = 10**15 - 1
 
@@ -38,15 +41,29 @@ class Findings:
     comparisons : pandas.DataFrame
         From `clinclust.compare_subtypes`.
     significance_level : float
+    withheld_below : int or None
+        Counts below this are withheld in the comparisons, and nothing is reported of single subjects.
     """
 
     model: MAPDP
     frame: pd.DataFrame
     comparisons: pd.DataFrame
     significance_level: float
+    withheld_below: int | None = None
+
+    def for_sharing(self, threshold: int) -> Findings:
+        """Return the same with counts below `threshold` withheld."""
+        from clinclust.disclosure import suppress_small_cells
+
+        comparisons = suppress_small_cells(self.comparisons, threshold=threshold)
+        return replace(self, comparisons=comparisons, withheld_below=threshold)
 
     def check_comparisons(self) -> None:
         """Raise ValueError unless the comparisons are of these features and these subtypes."""
+        if self.comparisons["suppressed"].any():
+            raise ValueError(
+                "comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"
+            )
         expected = {feature.name for feature in self.features}
         if set(self.comparisons["feature"]) != expected:
             different = sorted(expected ^ set(self.comparisons["feature"]))
@@ -67,6 +84,24 @@ class Findings:
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
     @cached_property
+    def shown_sizes(self) -> dict[int, int | None]:
+        """Subjects in all (0) and in each subtype; None where the size is withheld."""
+        if self.withheld_below is not None:
+            from clinclust.disclosure.sizes import shown_sizes
+
+            return shown_sizes(self.sizes, self.withheld_below)
+        return {0: sum(self.sizes.values()), **self.sizes}
+
+    @cached_property
+    def _withheld(self) -> set[str]:
+        suppressed = self.comparisons["suppressed"].fillna(False).to_numpy(dtype=bool)
+        return set(self.comparisons.loc[suppressed, "feature"])
+
+    def is_withheld(self, feature: Feature) -> bool:
+        """Whether some number of the feature is withheld."""
+        return feature.name in self._withheld
+
+    @cached_property
     def features(self) -> list[Feature]:
         """Clustered and described features by section, within a section those that matter most first."""
         schema = self.model.schema_
@@ -82,8 +117,12 @@ class Findings:
         return sorted(reported, key=reading_order)
 
     def relevance(self, feature: Feature) -> float | None:
-        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on."""
-        if not self.clustered_on(feature):
+        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on.
+
+        None also where some of its counts are withheld: it is a function of all of them, so that the last one
+        unknown could be found by trying.
+        """
+        if not self.clustered_on(feature) or self.is_withheld(feature):
             return None
         return float(self.model.feature_relevance_[feature.name])
 
@@ -128,6 +167,12 @@ class Findings:
     def is_significant(self, test: Row) -> bool:
         """Whether p is at or below the significance level of the report."""
         return bool(test["p"] <= self.significance_level)
+
+
+def shown(row: Row, name: str) -> Value:
+    """Return a number of the comparisons for a table, or the sign that it is withheld."""
+    value = as_value(row[name])
+    return WITHHELD if value is None and row["suppressed"] else value
 
 
 def as_value(value: object) -> Value:

@@ -31,13 +31,14 @@ def write_report(
     comparisons: pd.DataFrame | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
+    suppress: int | None = None,
     generated: datetime | None = None,
 ) -> Path:
     """Write what a fitted model found as an Excel workbook or a web page.
 
     Both hold the same sheets: what was run, the profile of every subtype, the tests of every pair, the
     subtype of every subject, and the missing values. They contain one row per subject, with its identifiers
-    (a page of a large cohort: of the first 2,000).
+    (a page of a large cohort: of the first 2,000), unless the report is made for sharing by `suppress`.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ def write_report(
         Smallest subtype that is tested (where `comparisons` is not given).
     significance_level : float
         Level of p at which subtypes are said to differ.
+    suppress : int, optional
+        Withhold counts below this, as `suppress_small_cells` does, and everything about single subjects; 10 is usual.
     generated : datetime, optional
         Date on the report; otherwise the environment's SOURCE_DATE_EPOCH, otherwise now. With the same date
         the same results give the same bytes.
@@ -68,7 +71,8 @@ def write_report(
         If `frame` does not fit the schema of the model.
     ValueError
         If the suffix is another, the model is not fitted, `frame` or `comparisons` belong to something else,
-        or the content does not fit in a workbook.
+        numbers of `comparisons` are withheld already, the cohort is too small to withhold counts in it, or the content
+        does not fit in a workbook.
     """
     path = Path(path)
     if path.suffix.lower() not in (".xlsx", ".html"):
@@ -88,14 +92,17 @@ def write_report(
     is_workbook = path.suffix.lower() == ".xlsx"
     findings = Findings(model, frame, comparisons, significance_level)
     findings.check_comparisons()
+    if suppress is not None:
+        findings = findings.for_sharing(suppress)
     moment = date_of_report(generated)
     sheets = [
         summary(findings, moment),
         tables.subtypes(findings),
         tables.pairwise_tests(findings),
-        tables.assignments(findings, at_most=None if is_workbook else _SUBJECTS_ON_A_PAGE),
         tables.missing_data(findings),
     ]
+    if suppress is None:
+        sheets.insert(-1, tables.assignments(findings, at_most=None if is_workbook else _SUBJECTS_ON_A_PAGE))
     title = model.schema_.title or "Subtype report"
     if is_workbook:
         from clinclust.reporting.workbook import write_workbook
