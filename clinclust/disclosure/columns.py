@@ -92,6 +92,9 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
     below, above = rounding_error(rounding)
     n_levels = len(shown.rows) - 1
     least, most = np.zeros((n_levels, n.size)), np.broadcast_to(n, (n_levels, n.size)).copy()
+    is_share_shown = ~np.isnan(shown.mean[:, group]) | ~np.isnan(shown.percent[:, group])
+    if rounding is None and is_share_shown.any():
+        most[:, n == 0] = -1  # there would be no share
     for level in range(len(shown.levels)):
         count = shown.count[level, group]
         if not np.isnan(count):

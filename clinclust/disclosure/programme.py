@@ -6,7 +6,7 @@ levels sums and sums of squares, which add up over the subtypes,
 
     sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2,
 
-both linear in the counts, again with the intervals of rounded means and SDs. Sums of whole numbers are whole.
+both linear in the counts, again with the intervals of rounded means and SDs.
 The interval from the lowest to the highest is what Fischetti and Salazar-Gonzalez (2000, section 2) call the
 attacker's, and find in the same way.
 """
@@ -85,8 +85,7 @@ class Programme:
         if not self._shown.is_share:
             sums = slice(self._cells, self._cells + self.K)
             lowest[sums] = -np.inf
-            whole[sums] = self._shown.is_whole
-            whole[self._cells + self.K :] = 0.0
+            whole[self._cells :] = 0.0
         if self._is_network:
             # A table with margins: its extreme points are whole by themselves (Hoffman and Kruskal 1956).
             whole[:] = 0.0
@@ -151,9 +150,10 @@ class Programme:
                 self._is_network = False
                 self._bind(count - (middle - error) * n, 0.0, np.inf)
                 self._bind(count - (middle + error) * n, -np.inf, 0.0)
+                self._bind(n, 1.0, np.inf)  # otherwise there would be no share
 
     def _add_sums(self) -> None:
-        """Bind sums about a centre c, and of squares about it; in units of the SD unless they are whole numbers."""
+        """Bind sums about a centre c, and of squares about it; in units of the SD."""
         shown, K = self._shown, self.K
         mean, sd = np.round(shown.mean[0], shown.decimals), np.round(shown.sd[0], shown.decimals)
         error = 0.5 * 10.0**-shown.decimals
@@ -164,15 +164,14 @@ class Programme:
             sums[0, group, self._cells + group - 1] = 1.0
             sums[1, group, self._cells + K + group - 1] = 1.0
         sums[:, 0] = sums[:, 1:].sum(axis=1)
-        origin, scale = (0.0, 1.0) if shown.is_whole else (centre, unit)
         for group, n in enumerate(self.forms[-1]):
             low, high = (end if np.isfinite(end) else np.nan for end in shown.scale)
             if np.isfinite(mean[group]):
                 low, high = mean[group] - error, mean[group] + error
             if np.isfinite(low):
                 self._is_network = False
-                self._bind(sums[0, group] - ((low - origin) / scale - _SLACK) * n, 0.0, np.inf)
-                self._bind(sums[0, group] - ((high - origin) / scale + _SLACK) * n, -np.inf, 0.0)
+                self._bind(sums[0, group] - ((low - centre) / unit - _SLACK) * n, 0.0, np.inf)
+                self._bind(sums[0, group] - ((high - centre) / unit + _SLACK) * n, -np.inf, 0.0)
             if np.isfinite(mean[group]) and np.isfinite(sd[group]) and np.isfinite(mean[0]):
                 # n (s^2 + d^2) - s^2 at the lowest and at the highest s and d, the distance from the centre.
                 distance = abs(mean[group] - centre)

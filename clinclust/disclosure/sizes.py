@@ -45,26 +45,28 @@ def size_intervals(shown: Mapping[int, int | None]) -> dict[int, tuple[int, int]
 def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, int]:
     """Lowest and highest that a withheld size can be.
 
-    Everybody knows that subtypes are numbered by decreasing size; where the sizes shown are not in that order, nothing
+    Everybody knows that subtypes are numbered by decreasing size. Where the sizes shown are not in that order, nothing
     is known of it.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     subtypes, total = [number for number in shown if number], shown[0] or 0
-    known = [size for number in subtypes if (size := shown[number]) is not None]
-    ends = [(1, total) if shown[number] is None else (shown[number],) * 2 for number in subtypes]
-    constraints = [LinearConstraint(np.ones((1, len(subtypes))), total, total)]
-    if known == sorted(known, reverse=True) and len(subtypes) > 1:
-        larger = np.eye(len(subtypes))
-        constraints.append(LinearConstraint(larger[:-1] - larger[1:], 0, np.inf))
     aim = np.array([float(number == subtype) for number in subtypes])
-    low, high = (
-        milp(
-            sign * aim,
-            integrality=np.ones(len(subtypes), dtype=np.int64),
-            bounds=Bounds(*zip(*ends, strict=True)),
-            constraints=constraints,
+    ends = [(1, total) if shown[number] is None else (shown[number],) * 2 for number in subtypes]
+    steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last is a size itself
+    for least_step in (0, -np.inf):
+        low, high = (
+            milp(
+                sign * aim,
+                integrality=np.ones(len(subtypes), dtype=np.int64),
+                bounds=Bounds(*zip(*ends, strict=True)),
+                constraints=[
+                    LinearConstraint(np.ones((1, len(subtypes))), total, total),
+                    LinearConstraint(steps, least_step),
+                ],
+            )
+            for sign in (1, -1)
         )
-        for sign in (1, -1)
-    )
+        if low.x is not None:
+            break
     return round(float(aim @ low.x)), round(float(aim @ high.x))

@@ -284,11 +284,16 @@ class _Search:
         else:
             possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
 
-        def worth(step: _Step) -> tuple[bool, bool, float]:
+        # A cell withheld alone in its row or group follows from the others there.
+        withheld = np.isnan(shown.table[:-1])
+        alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
+
+        def worth(step: _Step) -> tuple[int, bool, bool, float]:
+            helped = int(alone_in_row[step.level]) + int(alone_in_group[step.group]) if step.what == "count" else 0
             same_row = step.what != "n" and step.level == level if of_level else step.what == "n"
             same_group = step.group == group
             first = same_row and not same_group if in_row else same_group
-            return (not first, not (same_row or same_group), self.cost(step))
+            return (-helped, not first, not (same_row or same_group), self.cost(step))
 
         yield from sorted(possible, key=worth)
 
