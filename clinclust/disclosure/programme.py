@@ -7,7 +7,7 @@ levels sums and sums of squares, which add up over the subtypes,
     sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2,
 
 both linear in the counts, again with the intervals of rounded means and SDs.
-The interval from the lowest to the highest is what Fischetti and Salazar-Gonzalez (2000, section 2) call the
+The interval from the lowest to the highest is what Fischetti and Salazar-Gonzalez (2000) call the
 attacker's, and find in the same way.
 """
 
