@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
+    from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.joint import log_joint
     from clinclust.mapdp import MAPDP
@@ -39,6 +40,7 @@ _HOME = {
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
     "MAPDP": "clinclust.mapdp",
+    "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
     "log_joint": "clinclust.joint",
@@ -53,7 +55,9 @@ _HOME = {
     "read_cohort": "clinclust.tables",
     "resolution_path": "clinclust.resolution",
     "subtype_table": "clinclust.reporting.subtype_table",
+    "suppress_small_cells": "clinclust.disclosure",
     "validated_associations": "clinclust.associations",
+    "withhold_associations": "clinclust.disclosure",
     "write_report": "clinclust.reporting",
 }
 
@@ -64,6 +68,7 @@ __all__ = [
     "Feature",
     "FeatureSchema",
     "SchemaError",
+    "audit_disclosure",
     "compare_subtypes",
     "draft_schema",
     "log_joint",
@@ -78,7 +83,9 @@ __all__ = [
     "read_cohort",
     "resolution_path",
     "subtype_table",
+    "suppress_small_cells",
     "validated_associations",
+    "withhold_associations",
     "write_report",
 ]
 

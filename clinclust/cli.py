@@ -124,6 +124,14 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--significance-level", type=float, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
     )
+    fit.add_argument(
+        "--suppress",
+        type=int,
+        nargs="?",
+        const=10,
+        metavar="N",
+        help="make reports that can be shared: counts below N (10) withheld, and nothing about single subjects",
+    )
     fit.set_defaults(run=_fit)
 
     assign = commands.add_parser("assign", help="assign new subjects to subtypes", description=_assign.__doc__)
@@ -210,6 +218,8 @@ def _fit(options: argparse.Namespace) -> None:
         raise ValueError(f"--min-size must be at least 1, not {options.min_size}")
     if not 0.0 < options.significance_level < 1.0:
         raise ValueError(f"--significance-level must lie between 0 and 1, not {options.significance_level}")
+    if options.suppress is not None and options.suppress < 2:
+        raise ValueError(f"--suppress must be at least 2, not {options.suppress}")
     tests = {"min_size": options.min_size, "significance_level": options.significance_level}
     schema = _schema(options)
     frame = schema.validate(_read(options), warn=False)  # `fit` warns
@@ -230,10 +240,12 @@ def _fit(options: argparse.Namespace) -> None:
         write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
         comparisons = compare_subtypes(frame, model.labels_, schema, **tests)
         for name in ("subtypes.xlsx", "subtypes.html"):
-            write_report(model, frame, folder / name, comparisons=comparisons, **tests)
+            write_report(model, frame, folder / name, comparisons=comparisons, suppress=options.suppress, **tests)
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
     print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
     print(f"Wrote {options.out}: subtypes.xlsx, subtypes.html, assignments.csv, model.json, model.npz")
+    if options.suppress is not None:
+        print("For sharing: subtypes.xlsx and subtypes.html only. The other files tell of single subjects.")
 
 
 def _assign(options: argparse.Namespace) -> None:

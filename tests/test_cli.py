@@ -129,6 +129,17 @@ def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
     assert selected.concentration_ == 0.5
 
 
+def test_reports_for_sharing_can_be_asked_for(here, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    assert main([*arguments, "shared", "--suppress"]) == 0
+    assert "For sharing: subtypes.xlsx and subtypes.html only" in capsys.readouterr().out
+    page = (here / "shared" / "subtypes.html").read_text(encoding="utf-8")
+    assert "counts below 10" in page
+    assert "Assignments" not in page
+    assert main([*arguments, "never", "--suppress", "1"]) == 2
+    assert "--suppress must be at least 2, not 1" in capsys.readouterr().err
+
+
 def test_the_draft_goes_to_standard_output(here, capsys):
     assert main(["draft", "cohort.csv"]) == 0
     text = capsys.readouterr().out

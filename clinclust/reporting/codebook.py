@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clinclust.reporting.findings import Findings, number_of
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
@@ -63,11 +63,15 @@ def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:
         return (None, None)
+    if findings.is_shared:
+        return (WITHHELD, WITHHELD)
     missing = int(findings.frame[feature.name].isna().sum())
     return (len(findings.frame) - missing, missing)
 
 
 def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
+    if findings.is_withheld(feature):
+        return WITHHELD  # set from the data
     if findings.clustered_on(feature):
         return _prior_text(findings.model.hyperparameters_.get(feature.name, {}))
     reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored"}

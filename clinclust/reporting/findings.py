@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -43,6 +43,8 @@ class Findings:
         From `clinclust.validated_associations`.
     names : mapping of int to str
         What people call subtypes, of those that have a name.
+    withheld_below : int or None
+        Counts below this are withheld in the comparisons, and nothing is reported of single subjects.
     """
 
     model: MAPDP
@@ -51,13 +53,33 @@ class Findings:
     significance_level: float
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] = field(default_factory=dict)
+    withheld_below: int | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the report leaves the analyst's hands, so that numbers of few subjects are withheld."""
+        return self.withheld_below is not None
 
     def name(self, subtype: int) -> str:
         """Return what a report calls a subtype: its number, and its name if it has one."""
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
+    def for_sharing(self, threshold: int) -> Findings:
+        """Return the same with counts below `threshold` withheld."""
+        from clinclust.disclosure import suppress_small_cells, withhold_associations
+
+        comparisons = suppress_small_cells(self.comparisons, threshold=threshold)
+        associations = self.associations
+        if associations is not None:
+            associations = withhold_associations(associations, comparisons)
+        return replace(self, comparisons=comparisons, associations=associations, withheld_below=threshold)
+
     def check_comparisons(self) -> None:
         """Raise ValueError unless the comparisons are of these features and these subtypes."""
+        if self.comparisons["suppressed"].any():
+            raise ValueError(
+                "comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"
+            )
         expected = {feature.name for feature in self.features}
         if set(self.comparisons["feature"]) != expected:
             different = sorted(expected ^ set(self.comparisons["feature"]))
@@ -81,10 +103,23 @@ class Findings:
         subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
-    def shows_size(self, subtype: int) -> bool:
-        """Whether the comparisons say of any feature how many subjects a subtype has, observed or not."""
-        rows = [summaries[subtype] for feature in self.features for summaries in self.levels(feature).values()]
-        return not rows or any(None not in (as_value(row["n"]), as_value(row["missing"])) for row in rows)
+    @cached_property
+    def shown_sizes(self) -> dict[int, int | None]:
+        """Subjects in all (0) and in each subtype; None where the size is withheld."""
+        if self.withheld_below is not None:
+            from clinclust.disclosure.sizes import shown_sizes
+
+            return shown_sizes(self.sizes, self.withheld_below)
+        return {0: sum(self.sizes.values()), **self.sizes}
+
+    @cached_property
+    def _withheld(self) -> set[str]:
+        suppressed = self.comparisons["suppressed"].fillna(False).to_numpy(dtype=bool)
+        return set(self.comparisons.loc[suppressed, "feature"])
+
+    def is_withheld(self, feature: Feature) -> bool:
+        """Whether some number of the feature is withheld."""
+        return feature.name in self._withheld
 
     @cached_property
     def features(self) -> list[Feature]:
@@ -102,8 +137,12 @@ class Findings:
         return sorted(reported, key=reading_order)
 
     def relevance(self, feature: Feature) -> float | None:
-        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on."""
-        if not self.clustered_on(feature):
+        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on.
+
+        None also where some of its counts are withheld: it is a function of all of them, so that the last one
+        unknown could be found by trying.
+        """
+        if not self.clustered_on(feature) or self.is_withheld(feature):
             return None
         return float(self.model.feature_relevance_[feature.name])
 

@@ -13,7 +13,7 @@ from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.membership import CLEAR, own_membership
-from clinclust.reporting.overview import is_shared, searches_sentence
+from clinclust.reporting.overview import searches_sentence
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
     model, comparisons = findings.model, findings.comparisons
     profiles = profiles_of(comparisons)
     several = len(profiles.subtypes) > 1
+    # Evidence is a function of all counts of a feature: with it the last one unknown could be found by trying.
+    anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
     found = [
         Illustration(
             "profile",
@@ -59,17 +61,20 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Mean of each subtype, in standard deviations of all subjects above (blue) or below (red) the mean of all "
             "subjects; for yes/no features and levels the same of the shares.",
             _profile_told(findings, profiles),
-            partial(figures.plot_profile, model, comparisons),
-        ),
-        Illustration(
-            "relevance",
-            "Which features part the subtypes",
-            "Evidence in nats that the feature differs between the subtypes; at 0 and below, the data rather speak for "
-            "one distribution in all subjects.",
-            _relevance_told(findings),
-            partial(figures.plot_relevance, model),
-        ),
+            partial(figures.plot_profile, model, comparisons, names=findings.names),
+        )
     ]
+    if not anything_withheld:
+        found.append(
+            Illustration(
+                "relevance",
+                "Which features part the subtypes",
+                "Evidence in nats that the feature differs between the subtypes; at 0 and below, the data rather speak "
+                "for one distribution in all subjects.",
+                _relevance_told(findings),
+                partial(figures.plot_relevance, model),
+            )
+        )
     if several and (comparisons["kind"] == "effect").any():
         found.append(
             Illustration(
@@ -78,10 +83,10 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
                 "subtypes were found from differ between them by construction: read how much, not whether.",
                 _effects_told(findings),
-                partial(figures.plot_effects, model, comparisons),
+                partial(figures.plot_effects, model, comparisons, names=findings.names),
             )
         )
-    if not is_shared(findings):
+    if not findings.is_shared:
         found.append(
             Illustration(
                 "certainty",
@@ -89,10 +94,10 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 "Subjects of each subtype by the probability of belonging to it, given all other subjects; the height "
                 "of a bar is their share.",
                 _certainty_told(findings),
-                partial(figures.plot_certainty, model),
+                partial(figures.plot_certainty, model, names=findings.names),
             )
         )
-    if several and None not in profiles.sizes.values():
+    if several and not anything_withheld:
         found.append(
             Illustration(
                 "tree",
@@ -134,7 +139,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Percentage of the group without a value. Very different percentages in a row point to values that are "
             "not missing at random.",
             _missing_told(profiles),
-            partial(figures.plot_missing, comparisons),
+            partial(figures.plot_missing, comparisons, names=findings.names),
         )
     )
     return found
@@ -149,7 +154,7 @@ def _profile_told(findings: Findings, profiles: Profiles) -> str:
         if np.isfinite(column).any():
             high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
             told.append(
-                f"Subtype {subtype}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
+                f"{findings.name(subtype)}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
                 f"lowest in {profiles.titles[rows[low]]} ({column[low]:+.1f} SD)."
             )
     return " ".join(told)
@@ -163,7 +168,7 @@ def _relevance_told(findings: Findings) -> str:
 
 def _effects_told(findings: Findings) -> str:
     effects, against, _ = effects_against(findings.comparisons)
-    sides = "all other subjects" if against == 0 else f"subtype {against}"
+    sides = "all other subjects" if against == 0 else findings.name(against)
     told = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {sides}."]
     for subtype, of_subtype in [*effects.items()][:_MOST_TOLD]:
         finite = {key: effect for key, effect in of_subtype.items() if np.isfinite(effect.estimate)}
@@ -171,7 +176,7 @@ def _effects_told(findings: Findings) -> str:
             (name, level), effect = max(finite.items(), key=lambda item: abs(item[1].estimate))
             title = findings.model.schema_[name].title + (f" ({level})" if level else "")
             told.append(
-                f"Subtype {subtype}, the largest: {title}, {effect.estimate:.1f} "
+                f"{findings.name(subtype)}, the largest: {title}, {effect.estimate:.1f} "
                 f"({effect.lower:.1f} to {effect.upper:.1f})."
             )
     return " ".join(told)
@@ -179,7 +184,7 @@ def _effects_told(findings: Findings) -> str:
 
 def _certainty_told(findings: Findings) -> str:
     labels, clear = np.asarray(findings.model.labels_), own_membership(findings.model) >= CLEAR
-    told = [f"subtype {subtype} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
+    told = [f"{findings.name(subtype)} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
     return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
 
 
@@ -200,6 +205,8 @@ def _missing_told(profiles: Profiles) -> str:
     percent = profiles.percent_missing
     if not (percent[~np.isnan(percent)] > 0).any():
         return "No value is missing."
+    if np.isnan(percent[:, 0]).all():
+        return "Heat map of features by subtypes; how many values are missing in all subjects is withheld."
     most = int(np.nanargmax(percent[:, 0]))
     return (
         f"Heat map of features by subtypes. Most often missing in all: {profiles.titles[most]}, "

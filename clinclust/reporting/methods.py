@@ -117,9 +117,10 @@ def _model(findings: Findings, references: References) -> list[str]:
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
     if model.outlying_share_ > 0:
+        n_aside = int(model.outlying_.sum())
         sentences.append(
-            f"Each value was outlying with a prior probability of {model.outlying_share_:g}; "
-            f"{_count(int(model.outlying_.sum()), 'value')} {_was(int(model.outlying_.sum()))} set aside."
+            f"Each value was outlying with a prior probability of {model.outlying_share_:g}"
+            + ("." if findings.is_shared else f"; {_count(n_aside, 'value')} {_was(n_aside)} set aside.")
         )
     if given["select_features"]:
         selected = len(model.selected_features_)
@@ -165,8 +166,9 @@ def _missing(findings: Findings) -> list[str]:
     share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
     sentences = []
     if share > 0:
+        how_many = "Some" if findings.is_shared else f"{100 * share:.1f}%"
         sentences.append(
-            f"Of the values of these features {100 * share:.1f}% were missing; they were integrated out of the model, "
+            f"{how_many} of the values of these features were missing; they were integrated out of the model, "
             "which assumes that they are missing at random, and were not imputed."
         )
     else:
@@ -195,11 +197,13 @@ def _search(findings: Findings) -> list[str]:
     ]
     if refined:
         sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
-    sizes = [f"{size:,}" if findings.shows_size(subtype) else WITHHELD for subtype, size in findings.sizes.items()]
+    shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
+    sizes = [WITHHELD if size is None else f"{size:,}" for size in shown]
+    joint = "" if findings.is_shared else f" (log joint {model.log_joint_:.2f} nats)"
     subjects = "all subjects" if len(sizes) == 1 else f"{_and(sizes)} subjects"
     sentences.append(
         f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with "
-        f"{_count(len(findings.sizes), 'subtype')} of {subjects} (log joint {model.log_joint_:.2f} nats)."
+        f"{_count(len(findings.sizes), 'subtype')} of {subjects}{joint}."
     )
     return sentences
 
@@ -245,8 +249,8 @@ def _associations(findings: Findings, references: References) -> list[str]:
         [f"{_count(used[method], 'feature')} by {method} ({METHODS.get(method, method)})" for method in used], "; "
     )
     names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
-    seeds = sorted({int(row["seed"]) for row in rows if isinstance(row["seed"], int)})
-    seed = f" (random seed {_and([str(each) for each in seeds])})" if seeds else ""
+    seeds = sorted({str(row["seed"]) for row in rows})
+    seed = f" (random seed {_and(seeds)})"
     sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
     if names:
         sentences.append(f"The tests were {_tests(names, references)}.")

@@ -7,32 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Sheet, Table, Value, decimals_for, number_text
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, decimals_for, number_text
 from clinclust.reporting.membership import CLEAR, own_membership
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["is_shared", "overview", "searches_sentence"]
+__all__ = ["overview", "searches_sentence"]
 
 _MARKS = 3
 _LEAST_MARK = 0.25  # SDs: a smaller difference marks nobody
-_WITHHELD = "[c]"
-
-
-def is_shared(findings: Findings) -> bool:
-    """Whether the report is to be shared, so that numbers of few subjects are withheld."""
-    return getattr(findings, "withheld_below", None) is not None
 
 
 def overview(findings: Findings) -> Sheet:
     """Tell in one screen what a reader wants to know first."""
     profiles = profiles_of(findings.comparisons)
-    shared = is_shared(findings)
+    shared = findings.is_shared
     labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
     columns = [
-        Column("Subtype", "0"),
+        Column("Subtype"),
         Column("Subjects", "0"),
         Column("%", "0.0"),
         Column("Higher than in all subjects"),
@@ -43,12 +37,12 @@ def overview(findings: Findings) -> Sheet:
     rows: list[list[Value]] = []
     for place, subtype in enumerate(profiles.subtypes):
         members = own[labels == subtype - 1]
-        size = profiles.sizes[subtype]
-        how_many: list[Value] = [_WITHHELD, _WITHHELD] if size is None else [size, 100 * size / labels.size]
-        how_sure: list[Value] = [_WITHHELD if size is None else float(members.mean())]
+        size = findings.shown_sizes[subtype]
+        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, 100 * size / labels.size]
+        how_sure: list[Value] = [WITHHELD if size is None else float(members.mean())]
         if not shared:
             how_sure.append(100 * float((members >= CLEAR).mean()))
-        rows.append([subtype, *how_many, *_marks(findings, profiles, place), *how_sure])
+        rows.append([findings.name(subtype), *how_many, *_marks(findings, profiles, place), *how_sure])
     table = Table("The subtypes at a glance", columns, rows)
     return Sheet("Overview", [*_statements(findings), _how_to_read(findings)], [table])
 
@@ -57,22 +51,23 @@ def _statements(findings: Findings) -> list[str]:
     model, frame = findings.model, findings.frame
     clustered_on = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     missing = 100 * float(frame[clustered_on].isna().to_numpy().mean()) if clustered_on else 0.0
+    some = "some" if findings.is_shared else f"{missing:.1f}%"
     many = len(findings.sizes) > 1
     found = f"{len(findings.sizes)} subtypes" if many else "one group, no subtypes"
     relevant = int((model.feature_relevance_ > 0).sum())
     differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
     statements = [
         f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
-        f"({missing:.1f}% of their values are missing).{differ}",
+        f"({some} of their values are missing).{differ}",
         searches_sentence(model.restarts_),
     ]
-    if is_shared(findings):
+    if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements
 
 
 def _how_to_read(findings: Findings) -> str:
-    clear = "" if is_shared(findings) else " Clear: a membership probability of 0.95 or more."
+    clear = "" if findings.is_shared else " Clear: a membership probability of 0.95 or more."
     return (
         f"Beside each feature: its mean or share in the subtype, and in all. At most {_MARKS} are named, of those "
         f"with evidence of a difference, the farthest from all subjects in standard deviations first.{clear}"

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint, software
 from clinclust.reporting.tables import DESCRIPTIVE, certainty
 
@@ -23,6 +23,9 @@ _SETTINGS = (
     "Significance level",
 )
 _MOST_PARTITIONS = 20
+_NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
+# What is computed from all values together, so that the last one unknown could be found by trying.
+_OF_ALL_VALUES = (_MISSING, "Log joint (nats)", "Values set aside as outlying", "Data fingerprint (SHA-256)")
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
     "Relevance": "evidence in nats that the feature differs between subtypes; below 0 it speaks against",
@@ -36,8 +39,8 @@ _HOW_TO_READ = {
     "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
     "out of range": "values too large, or too close together, for double precision",
     "Membership probability": "of the subject's own subtype, given all other subjects",
-    "[c]": "confidential: a number withheld because few subjects are behind it",
     "Agreement": "adjusted Rand index with the best partition: 1 = the same subtypes, 0 = as by chance",
+    WITHHELD: "a number withheld because few subjects are behind it, or behind one that it would give away",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
 }
 
@@ -51,7 +54,19 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _partitions(findings),
         _facts("Software", ("Package", "Version"), software()),
     ]
-    return Sheet("Summary", [DESCRIPTIVE], tables)
+    return Sheet("Summary", [_sharing(findings), DESCRIPTIVE], tables)
+
+
+def _sharing(findings: Findings) -> str:
+    """Whether the report may leave the analyst's hands."""
+    threshold = findings.withheld_below
+    if threshold is None:
+        return _NOT_FOR_SHARING
+    return (
+        f"Small numbers withheld: counts below {threshold}, the counts from which they could be computed, and tests "
+        f"and other numbers made from them. They are shown as {WITHHELD} (confidential). Nothing is reported of single "
+        "subjects."
+    )
 
 
 def _facts(
@@ -78,9 +93,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Features clustered on": len(clustered_on),
         "Features kept out": len(model.kept_out_),
         "Features described only": len(schema.described),
-        "Values missing, of those clustered on (%)": as_value(100 * cells.isna().to_numpy().mean())
-        if cells.size
-        else None,
+        _MISSING: as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
         "Subtypes found": as_value(model.n_clusters_),
         "Log joint (nats)": as_value(model.log_joint_),
         "Concentration": as_value(model.concentration_),
@@ -102,6 +115,9 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Data fingerprint (SHA-256)": data_fingerprint(findings.frame),
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
+    if findings.withheld_below is not None:
+        facts |= dict.fromkeys(_OF_ALL_VALUES, WITHHELD)
+        del facts["Subtypes too small to test"]
     decimals = {_MISSING: 1, "Log joint (nats)": 2}
     for name in _SETTINGS:
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
@@ -114,15 +130,20 @@ def _sizes(findings: Findings) -> Table:
         Column("Subjects", "0"),
         Column("%", "0.0"),
         Column("Mean membership probability", "0.000"),
-        *(Column(word, "0", ("Certainty (subjects)", "")) for word in ("clear", "likely", "uncertain")),
     ]
+    certainties = () if findings.withheld_below is not None else ("clear", "likely", "uncertain")
+    columns += [Column(word, "0", ("Certainty (subjects)", "")) for word in certainties]
     labels = np.asarray(findings.model.labels_)
     own = np.asarray(findings.model.membership_)[np.arange(len(labels)), labels]
     rows: list[list[Value]] = []
-    for subtype, size in findings.sizes.items():
+    for subtype in findings.sizes:
+        size = findings.shown_sizes[subtype]
+        if size is None:
+            rows.append([findings.name(subtype), WITHHELD, WITHHELD, WITHHELD])
+            continue
         members = own[labels == subtype - 1].tolist()
         words = [certainty(probability) for probability in members]
-        counts = [words.count(word) for word in ("clear", "likely", "uncertain")]
+        counts = [words.count(word) for word in certainties]
         rows.append([findings.name(subtype), size, 100 * size / len(labels), float(np.mean(members)), *counts])
     return Table("Subtypes", columns, rows)
 
@@ -148,7 +169,7 @@ def _partitions(findings: Findings) -> Table:
             rank,
             as_value(row["times"]),
             str(row["start"]),
-            as_value(row["log_joint"]),
+            as_value(row["log_joint"]) if findings.withheld_below is None else WITHHELD,
             as_value(best - row["log_joint"]),
             as_value(row["n_clusters"]),
             "yes" if row["converged"] else "no",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.reporting.findings import Findings, Row, as_value
-from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, decimals_for
+from clinclust.reporting.findings import Findings, Row, as_value, number_of
+from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, decimals_for
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
@@ -61,22 +61,23 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
-                row += [as_value(summary["mean"]), as_value(summary["sd" if answer is None else "count"])]
+                row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
                 shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
-            rows.append([*row, findings.relevance(feature), _pairs_that_differ(findings, feature, answer)])
+            rows.append([*row, _relevance(findings, feature), _pairs_that_differ(findings, feature, answer)])
             shades.append([*shade, None, None])
             bands.append(feature.section or "No section")
-            decimals.append(_decimals(feature, summaries[_ALL_SUBJECTS]))
+            decimals.append(_decimals(feature, summaries))
     if set(bands) == {"No section"}:
         bands = []
     return Table(caption, columns, rows, bands, decimals, shades, stub=2)
 
 
 def _group(findings: Findings, subtype: int) -> tuple[str, str]:
-    total = sum(findings.sizes.values())
+    size, total = findings.shown_sizes[subtype], sum(findings.sizes.values())
     if subtype == _ALL_SUBJECTS:
         return ("All subjects", f"n = {total}")
-    size = findings.sizes[subtype]
+    if size is None:
+        return (findings.name(subtype), f"n = {WITHHELD}")
     return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%)")
 
 
@@ -98,8 +99,17 @@ def _yes_no(findings: Findings, feature: Feature) -> str:
     return "yes" if findings.clustered_on(feature) else "no"
 
 
-def _decimals(feature: Feature, overall: Row) -> int:
-    return 2 if feature.likelihood in (*_SHARES, "binomial") else decimals_for(overall["sd"])
+def _relevance(findings: Findings, feature: Feature) -> Value:
+    withheld = findings.clustered_on(feature) and findings.is_withheld(feature)
+    return WITHHELD if withheld else findings.relevance(feature)
+
+
+def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
+    if feature.likelihood in (*_SHARES, "binomial"):
+        return 2
+    # The SD of all subjects may be withheld.
+    spreads = [row["sd"] for _, row in sorted(summaries.items()) if np.isfinite(row["sd"])]
+    return decimals_for(spreads[0] if spreads else np.nan)
 
 
 def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
@@ -117,6 +127,8 @@ def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
 def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None) -> str | None:
     pairs = findings.tests(feature, answer)
     differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
+    if any(tests["student"]["suppressed"] for tests in pairs.values()):
+        differ.append(WITHHELD)
     return ", ".join(differ) or None
 
 
@@ -142,20 +154,23 @@ def pairwise_tests(findings: Findings) -> Sheet:
             for pair, tests in findings.tests(feature, answer).items():
                 row: list[Value] = [feature.section, feature.title, answer, _yes_no(findings, feature)]
                 for subtype in pair:
-                    row += [subtype, as_value(summaries[subtype]["n"]), as_value(summaries[subtype]["mean"])]
-                row.append(as_value(tests["student"]["standardised_difference"]))
+                    row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
+                row.append(number_of(tests["student"], "standardised_difference"))
                 for name in ("student", "welch"):
-                    row += [as_value(tests[name][number]) for number in ("statistic", "df", "p", "q")]
-                    tested = as_value(tests[name]["p"]) is not None
-                    row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else None)
+                    row += [number_of(tests[name], number) for number in ("statistic", "df", "p", "q")]
+                    p = number_of(tests[name], "p")
+                    tested = isinstance(p, (int, float))
+                    row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else p)
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
-                decimals.append(_decimals(feature, summaries[_ALL_SUBJECTS]))
+                decimals.append(_decimals(feature, summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [DESCRIPTIVE], [table])
 
 
 def _remark(test: Row, a: Row, b: Row) -> str | None:
     """Why a test is empty, or out of the ordinary."""
+    if test["suppressed"]:
+        return "withheld"
     if np.isfinite(test["statistic"]):
         return None
     if min(a["n"], b["n"]) < 2:
@@ -209,8 +224,8 @@ def missing_data(findings: Findings) -> Sheet:
         summaries = next(iter(findings.levels(feature).values()))
         row: list[Value] = [feature.section, feature.title, _yes_no(findings, feature)]
         for subtype in groups:
-            missing = summaries[subtype]["missing"]
-            row += [missing, 100 * missing / (missing + summaries[subtype]["n"])]
+            missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
+            row += [missing, 100 * missing / (missing + n) if isinstance(missing, int) and isinstance(n, int) else n]
         rows.append(row)
     note = "Subjects without a value for the feature, as a number and as a percentage of the group."
     return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])

@@ -6,10 +6,9 @@ from functools import cache
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.reporting import write_report
 from clinclust.reporting.findings import Findings
 
-from .stand_in import against_all_others, associations_of, fitted_cohort
+from .stand_in import associations_of, fitted_cohort, write_report
 
 GENERATED = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
@@ -44,7 +43,7 @@ def findings():
     """Everything a report can show, with a name for the first subtype."""
     model, frame = _fitted()
     frame = model.schema_.validate(frame, warn=False)
-    comparisons = against_all_others(compare_subtypes(frame, model.labels_, model.schema_))
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     return Findings(model, frame, comparisons, 0.01, associations_of(model), {1: "Tremor dominant"})
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from clinclust import reporting
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.subtype_tree import SubtypeTree
+
+# A stand-in cannot be fitted again without one of its features.
+write_report = partial(reporting.write_report, associations=None)
 
 
 @dataclass
@@ -184,19 +189,6 @@ def fitted_cohort():
     """A fitted stand-in and the frame it was fitted on."""
     frame, schema, labels = cohort()
     return fitted(schema, labels, kept_out={"dementia": "the same value in every subject observed"}), frame
-
-
-def against_all_others(comparisons):
-    """Comparisons with an effect of each subtype against all others; its numbers are made up, and all different."""
-    if ((comparisons["kind"] == "effect") & (comparisons["versus"] == 0)).any():
-        return comparisons
-    effects = comparisons.query("kind == 'summary' and subtype > 0")
-    identity = ["feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "n", "suppressed"]
-    effects = effects[identity].reindex(columns=comparisons.columns)
-    effects["kind"], effects["versus"], effects["measure"] = "effect", 0, "standardised_difference"
-    effects["estimate"] = np.random.default_rng(5).normal(0, 1, len(effects))
-    effects["lower"], effects["upper"] = effects["estimate"] - 0.3, effects["estimate"] + 0.4
-    return pd.concat([comparisons, effects.astype(comparisons.dtypes.to_dict())], ignore_index=True)
 
 
 def associations_of(model, text="dependent on others"):

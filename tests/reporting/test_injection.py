@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, compare_subtypes, plot_profile
-from clinclust.reporting import write_report
 from clinclust.reporting.layout import Column, Sheet, Table, visible
 from clinclust.reporting.page import write_page
 from clinclust.reporting.svg import as_svg
@@ -19,7 +18,7 @@ from clinclust.reporting.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED
-from .stand_in import against_all_others, associations_of, fitted
+from .stand_in import associations_of, fitted, write_report
 from .test_page import Page
 
 PAYLOADS = [
@@ -78,7 +77,7 @@ def test_there_are_fifty_payloads():
 
 def test_no_text_becomes_a_formula_in_the_workbook(everywhere, tmp_path):
     model, frame = everywhere
-    comparisons = against_all_others(compare_subtypes(frame, model.labels_, model.schema_))
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     associations = associations_of(model)
     for place, name in enumerate(("remark", "left_out", "test", "method")):
         associations[name] = [PAYLOADS[(place + row) % len(PAYLOADS)] for row in range(len(associations))]

@@ -35,7 +35,7 @@ def withheld(findings):
         if kind in ("float64", "Int64") and name not in ("subtype", "versus", "minimum", "maximum"):
             comparisons.loc[rows, name] = np.nan if kind == "float64" else pd.NA
     comparisons.loc[rows, "suppressed"] = True
-    return dataclasses.replace(findings, comparisons=comparisons)
+    return dataclasses.replace(findings, comparisons=comparisons, withheld_below=min(findings.sizes.values()) + 1)
 
 
 def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):
@@ -108,7 +108,7 @@ def test_effect_sizes_are_numbers_with_their_intervals(findings):
     effects = findings.comparisons.query("kind == 'effect'")
     assert len(rows) == len(effects)
     assert set(rows["Versus"]) == {"All others", "Subtype 2", "Subtype 3"}
-    assert sorted(rows["Estimate"].dropna()) == sorted(effects["estimate"].dropna())
+    assert sorted(rows["Estimate"].dropna()) == sorted(effects["estimate"][np.isfinite(effects["estimate"])])
     assert rows.loc[0, "Feature"] == findings.by_relevance[0].title
 
 
@@ -141,7 +141,9 @@ def test_the_profile_is_in_standard_deviations(findings):
 def test_forest_plots_show_the_largest_effects(findings):
     sheet = charts(findings)
     assert [chart.kind for chart in sheet.charts] == ["bars", "forest", "forest", "forest"]
-    effects = findings.comparisons.query("kind == 'effect' and versus == 0 and subtype == 1").dropna(subset="estimate")
+    effects = findings.comparisons.query(
+        "kind == 'effect' and versus == 0 and subtype == 1 and measure == 'standardised_difference'"
+    ).dropna(subset=["estimate", "lower", "upper"])
     largest = effects["estimate"].abs().nlargest(15).index
     rows = body(sheet, table=1)
     assert rows["Estimate"].tolist() == effects.loc[largest, "estimate"].sort_values(ascending=False).tolist()

@@ -453,8 +453,8 @@ def test_the_sheet_holds_numbers_not_texts(comparisons, table, tmp_path):
 
 def test_the_report_can_take_the_sheet(comparisons, associations, tmp_path):
     model, frame = fitted_cohort()
-    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
-    sheet = subtype_table_sheet(findings, associations)
+    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01, associations)
+    sheet = subtype_table_sheet(findings)
     assert sheet.tables[0].rows[0][0] == findings.features[0].title
     write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
 

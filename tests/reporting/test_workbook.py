@@ -13,15 +13,15 @@ import pandas as pd
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.reporting import workbook, write_report
+from clinclust.reporting import workbook
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, number_text
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED
-from .stand_in import fitted
+from .stand_in import fitted, write_report
 
-SHEETS = ["Summary", "Subtypes", "Profile", "Charts", "Effect sizes", "Pairwise tests"]
+SHEETS = ["Summary", "Subtype table", "Subtypes", "Profile", "Charts", "Effect sizes", "Pairwise tests"]
 SHEETS += ["Assignments", "Missing data", "Codebook", "Methods", "Data"]
 
 

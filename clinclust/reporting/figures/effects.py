@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit, shortened
-from clinclust.reporting.figures.heat_map import WITHHELD
+from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.reporting.figures.canvas import GREY, PLAIN
+from clinclust.reporting.layout import WITHHELD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["WITHHELD", "draw_heat_map", "heat_map_size"]
+__all__ = ["draw_heat_map", "heat_map_size"]
 
-WITHHELD = "[c]"
 """In the place of a number that is withheld because few subjects are behind it."""
 
 _STEPS = 21  # colours of the bar, one of them around the middle; more could not be told apart

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.reporting.figures.canvas import axes_for, named, remark, require_fit, shortened
-from clinclust.reporting.figures.heat_map import WITHHELD, draw_heat_map, heat_map_size
+from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
+from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:

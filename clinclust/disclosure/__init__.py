@@ -1,0 +1,8 @@
+"""Comparisons that can be shared: small counts withheld so that they cannot be computed back, and the proof."""
+
+from __future__ import annotations
+
+from clinclust.disclosure.audit import audit_disclosure
+from clinclust.disclosure.suppress import suppress_small_cells, withhold_associations
+
+__all__ = ["audit_disclosure", "suppress_small_cells", "withhold_associations"]

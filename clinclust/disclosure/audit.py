@@ -1,0 +1,185 @@
+"""Compute back what was withheld, as a reader would, and say what can be found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clinclust.disclosure.attacker import intervals
+from clinclust.disclosure.counts import FeatureCounts, feature_counts
+from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.sizes import shown_sizes, size_intervals
+from clinclust.disclosure.suppress import rows_that_tell, sizes_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["audit_disclosure"]
+
+_NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference")
+_NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
+
+
+def audit_disclosure(
+    comparisons: pd.DataFrame,
+    *,
+    threshold: int = 10,
+    zero_is_disclosive: bool = False,
+    rounding: int | None = None,
+    truth: pd.DataFrame | None = None,
+    sizes: Mapping[int, int | None] | None = None,
+) -> pd.DataFrame:
+    """Find the lowest and the highest that every withheld count can be, given every number that is shown.
+
+    The reader is taken to know the size of the cohort, the sizes of all subtypes that are not withheld, every number
+    of the frame with the decimals that reports print, that counts are whole, and that subtypes are numbered by
+    decreasing size. Two integer programmes a count give the interval.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        What is to be shared: from `suppress_small_cells`, or made in another way.
+    threshold, zero_is_disclosive, rounding
+        As in `suppress_small_cells`.
+    truth : pandas.DataFrame, optional
+        From `compare_subtypes`, before anything was withheld. Without it a count that *can* be small is
+        taken to be so, which is stricter.
+    sizes : dict, optional
+        Size of each subtype (0 = all subjects), None where it is withheld; by default those of `truth` that need not be
+        withheld or, without it, those that follow from n and missing of any feature.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each count that is withheld, or shown though it is small.
+
+        `feature` (missing for a size), `cell` (a level, ``"observed"``, ``"missing"`` or ``"size"``), `subtype` (0 =
+        all subjects), `lowest`, `highest`, `value` (the true one, if known), `disclosed`, and `reason`: ``"shown"``,
+        ``"interval"`` (shorter than the rule demands), ``"test"`` (a test, effect or contrast that was computed
+        from it is shown) or ``"not solved"`` (the search for the interval was given up).
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or no counts agree with what is shown.
+    """
+    import pandas as pd
+
+    rule = Rule(threshold, zero_is_disclosive, rounding)
+    rule.check()
+    comparisons = comparisons.reset_index(drop=True)
+    true_counts = {}
+    if truth is not None:
+        truth = truth.reset_index(drop=True)
+        true_counts = {counts.name: counts for counts in feature_counts(truth)}
+    true_sizes = {} if truth is None else sizes_of(truth)
+    features = list(feature_counts(comparisons))
+    if sizes is None:
+        sizes = shown_sizes(true_sizes, threshold) if true_sizes else _sizes_shown(features)
+    withheld = {subtype for subtype, size in sizes.items() if size is None}
+    touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
+    has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
+    telling = comparisons[rows_that_tell(comparisons, touched, withheld) & has_number]
+    tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
+
+    ranges = size_intervals(sizes)
+    rows = [*_of_sizes(sizes, ranges, true_sizes, rule, tell_sizes=tell_sizes)]
+    tested = set(telling["feature"])
+    for counts in features:
+        true = true_counts.get(counts.name)
+        if true is not None:
+            counts = replace(counts, decimals=true.decimals)
+        rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
+    columns = ("feature", "cell", "subtype", "lowest", "highest", "value", "disclosed", "reason")
+    dtypes = {
+        **dict.fromkeys(("feature", "cell", "reason"), "string"),
+        **dict.fromkeys(("subtype", "lowest", "highest", "value"), "Int64"),
+        "disclosed": "boolean",
+    }
+    return pd.DataFrame(rows, columns=list(columns)).astype(dtypes)
+
+
+def _sizes_shown(features: list[FeatureCounts]) -> dict[int, int | None]:
+    """Sizes that follow from n and missing of any feature."""
+    found: dict[int, int | None] = {}
+    for counts in features:
+        for subtype, size in zip(counts.subtypes, (counts.n + counts.missing).tolist(), strict=True):
+            if found.get(subtype) is None:
+                found[subtype] = None if np.isnan(size) else int(size)
+    return found
+
+
+def _of_sizes(
+    sizes: Mapping[int, int | None],
+    ranges: Mapping[int, tuple[int, int]],
+    true_sizes: Mapping[int, int],
+    rule: Rule,
+    *,
+    tell_sizes: bool,
+) -> Iterator[tuple[Any, ...]]:
+    import pandas as pd
+
+    for subtype, size in sizes.items():
+        if size is None:
+            value = true_sizes.get(subtype, np.nan)
+            yield _verdict("", "size", subtype, ranges[subtype], value, rule, is_told=tell_sizes)
+        elif 0 < size < rule.threshold:
+            yield (pd.NA, "size", subtype, size, size, size, True, "shown")
+
+
+def _of_feature(
+    counts: FeatureCounts,
+    truth: FeatureCounts | None,
+    ranges: Mapping[int, tuple[int, int]],
+    rule: Rule,
+    *,
+    is_tested: bool,
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of one feature: what is withheld of it, and what is small and shown."""
+    # Of a feature without levels the observed values are a row already.
+    cells = (*counts.rows, "observed") if counts.is_share else counts.rows
+    shown, sensitive = np.vstack([counts.table, counts.n]), rule.sensitive_of(counts)
+    true = np.full(shown.shape, np.nan) if truth is None else np.vstack([truth.table, truth.n])
+    is_known = ~np.isnan(shown) & (rule.rounding is None)
+    is_known[len(cells) :] = True
+    if not is_known.all():
+        sizes = [ranges[subtype] for subtype in counts.subtypes]
+        low, high = intervals(counts, sizes, ~is_known, rounding=rule.rounding)
+    for row, group in np.argwhere(~is_known | sensitive).tolist():
+        if row >= len(cells):
+            continue
+        named = (counts.name, cells[row], counts.subtypes[group])
+        if is_known[row, group]:
+            count = shown[row, group]
+            yield (*named, count, count, count, True, "shown")
+        else:
+            found, is_level = (low[row, group], high[row, group]), counts.is_share and row < len(counts.rows) - 1
+            yield _verdict(*named, found, true[row, group], rule, is_told=is_tested, is_level=is_level)
+
+
+def _verdict(
+    feature: str,
+    cell: str,
+    subtype: int,
+    interval: tuple[float, float],
+    value: float,
+    rule: Rule,
+    *,
+    is_told: bool,
+    is_level: bool = False,
+) -> tuple[Any, ...]:
+    """Return the row of a count that is not shown as it is."""
+    import pandas as pd
+
+    low, high = interval
+    is_true = not np.isnan(value)
+    least, most = (value, value) if is_true else interval
+    reason = ""
+    if np.isnan(low) or np.isnan(high):
+        reason = "not solved"
+    elif rule.may_be_sensitive(least, most, is_level=is_level):
+        reason = "interval" if high - low < rule.width else "test" if is_told else ""
+    return (feature or pd.NA, cell, subtype, low, high, value if is_true else pd.NA, bool(reason), reason or pd.NA)

@@ -1,0 +1,135 @@
+"""What a reader can compute where nothing is shown of all subjects: every group stands for itself.
+
+Without totals nothing connects one group with another, and all numbers of observed values that a group can have are
+tried, one after the other: n is possible if whole counts exist that give the shares shown, or a whole sum of whole
+numbers and a whole sum of their squares that give the mean and the SD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
+from clinclust.disclosure.rounding import rounding_error
+
+__all__ = ["are_independent", "column_intervals"]
+
+Floats = NDArray[np.float64]
+
+_SLACK = 1e-9
+
+
+def are_independent(shown: FeatureCounts) -> bool:
+    """Whether nothing is shown of all subjects but their number."""
+    of_all = (shown.count, shown.percent, shown.mean, shown.sd)
+    return bool(np.isnan(shown.n[ALL_SUBJECTS]) and all(np.isnan(values[:, ALL_SUBJECTS]).all() for values in of_all))
+
+
+def column_intervals(
+    shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None
+) -> tuple[Floats, Floats]:
+    """Lowest and highest that every count can be, each (R + 1, G): the rows, then the observed values.
+
+    Parameters
+    ----------
+    shown : FeatureCounts
+        For which `are_independent` is true.
+    sizes : sequence of pairs, length G
+        Lowest and highest that the size of each group can be.
+    rounding : int, optional
+        Base to which shown counts are rounded.
+
+    Raises
+    ------
+    ValueError
+        If no counts agree with what is shown.
+    """
+    R, G = len(shown.rows), len(shown.subtypes)
+    low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
+    for group in range(1, G):
+        least, most = sizes[group]
+        if least < most:
+            # Nothing is shown of a group whose size is withheld.
+            high[:, group] = most
+        else:
+            low[:, group], high[:, group] = _column(shown, group, most, rounding)
+    low[:, ALL_SUBJECTS], high[:, ALL_SUBJECTS] = low[:, 1:].sum(axis=1), high[:, 1:].sum(axis=1)
+    return low, np.minimum(high, sizes[ALL_SUBJECTS][1])
+
+
+def _column(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Floats, Floats]:
+    n = np.arange(size + 1.0)
+    n = n[_agrees(n, shown.n[group], rounding) & _agrees(size - n, shown.missing[group], rounding)]
+    if shown.is_share:
+        least, most = _levels(shown, group, n, rounding)
+    else:
+        n = n[_possible(shown, group, n)]
+        least = most = n[np.newaxis]
+    possible = (least <= most).all(axis=0) & (least.sum(axis=0) <= n) & (n <= most.sum(axis=0))
+    if not possible.any():
+        raise ValueError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
+    n, least, most = n[possible], least[:, possible], most[:, possible]
+    # What the other levels leave.
+    least, most = np.maximum(least, n - (most.sum(axis=0) - most)), np.minimum(most, n - (least.sum(axis=0) - least))
+    low = [*least.min(axis=1), size - n.max(), n.min()]
+    high = [*most.max(axis=1), size - n.min(), n.max()]
+    return np.array(low), np.array(high)
+
+
+def _agrees(count: Floats, shown: float, rounding: int | None) -> NDArray[np.bool_]:
+    below, above = rounding_error(rounding)
+    if np.isnan(shown):
+        return np.ones(count.shape, dtype=bool)
+    agrees: NDArray[np.bool_] = (count >= shown - below) & (count <= shown + above)
+    return agrees
+
+
+def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> tuple[Floats, Floats]:
+    """Lowest and highest count of each level for each n, (levels, n)."""
+    below, above = rounding_error(rounding)
+    n_levels = len(shown.rows) - 1
+    least, most = np.zeros((n_levels, n.size)), np.broadcast_to(n, (n_levels, n.size)).copy()
+    is_share_shown = ~np.isnan(shown.mean[:, group]) | ~np.isnan(shown.percent[:, group])
+    if rounding is None and is_share_shown.any():
+        most[:, n == 0] = -1  # there would be no share
+    for level in range(len(shown.levels)):
+        count = shown.count[level, group]
+        if not np.isnan(count):
+            least[level], most[level] = count - below, np.minimum(most[level], count + above)
+        if rounding is None:
+            for share, decimals in ((shown.mean[level, group], 2), (shown.percent[level, group] / 100, 3)):
+                if not np.isnan(share):
+                    middle, error = round(float(share), decimals), 0.5 * 10.0**-decimals + _SLACK
+                    least[level] = np.maximum(least[level], np.ceil((middle - error) * n - _SLACK))
+                    most[level] = np.minimum(most[level], np.floor((middle + error) * n + _SLACK))
+    return np.maximum(least, 0), most
+
+
+def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
+    """Which n values can have this mean and this SD."""
+    mean, sd = shown.mean[0, group], shown.sd[0, group]
+    possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
+    if not shown.is_whole or not np.isfinite(mean):
+        return possible
+    error = 0.5 * 10.0**-shown.decimals + _SLACK
+    mean = round(float(mean), shown.decimals)
+    first, last = np.ceil((mean - error) * n), np.floor((mean + error) * n)
+    possible &= first <= last
+    if not np.isfinite(sd):
+        return possible
+    sd = round(float(sd), shown.decimals)
+    found = np.zeros(n.shape, dtype=bool)
+    for step in range(int(max((last - first).max(initial=0), 0)) + 1):
+        total = first + step
+        squares = total**2 / np.maximum(n, 1)
+        lowest = np.ceil((n - 1) * max(sd - error, 0.0) ** 2 + squares - _SLACK)
+        highest = np.floor((n - 1) * (sd + error) ** 2 + squares + _SLACK)
+        # A square is even where its number is, and so is their sum.
+        lowest += (lowest + total) % 2
+        found |= (total <= last) & (lowest <= highest)
+        if found[possible].all():
+            break
+    return possible & found

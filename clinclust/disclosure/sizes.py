@@ -1,0 +1,72 @@
+"""Which sizes of subtypes can be shown: none that is small, and none from which a small one follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+__all__ = ["shown_sizes", "size_interval", "size_intervals"]
+
+
+def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | None]:
+    """Return the sizes with None where one must be withheld; 0 stands for all subjects.
+
+    A small subtype is withheld together with the smallest of the others, as many as it takes until each of the
+    sizes withheld can be anything within `threshold` of each other. What is withheld can only be seen together.
+
+    Raises
+    ------
+    ValueError
+        If the cohort is too small for that.
+    """
+    total = sum(sizes.values())
+    order = sorted(sizes, key=lambda subtype: (sizes[subtype], -subtype))
+    n_withheld = sum(size < threshold for size in sizes.values())
+    while n_withheld <= len(order):
+        withheld = set(order[:n_withheld])
+        shown = {0: total, **{subtype: None if subtype in withheld else size for subtype, size in sizes.items()}}
+        if total >= threshold and all(
+            high - low >= threshold for low, high in (size_interval(shown, subtype) for subtype in withheld)
+        ):
+            return shown
+        n_withheld += 1
+    raise ValueError(
+        f"{total} subjects in subtypes of {', '.join(map(str, sizes.values()))} cannot be shared with counts below "
+        f"{threshold} withheld: they follow from each other. Take fewer subtypes, or a lower threshold"
+    )
+
+
+def size_intervals(shown: Mapping[int, int | None]) -> dict[int, tuple[int, int]]:
+    """Lowest and highest that each size can be."""
+    return {subtype: size_interval(shown, subtype) if size is None else (size, size) for subtype, size in shown.items()}
+
+
+def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, int]:
+    """Lowest and highest that a withheld size can be.
+
+    Everybody knows that subtypes are numbered by decreasing size. Where the sizes shown are not in that order, nothing
+    is known of it.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    subtypes, total = [number for number in shown if number], shown[0] or 0
+    aim = np.array([float(number == subtype) for number in subtypes])
+    ends = [(1, total) if shown[number] is None else (shown[number],) * 2 for number in subtypes]
+    steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last is a size itself
+    for least_step in (0, -np.inf):
+        low, high = (
+            milp(
+                sign * aim,
+                integrality=np.ones(len(subtypes), dtype=np.int64),
+                bounds=Bounds(*zip(*ends, strict=True)),
+                constraints=[
+                    LinearConstraint(np.ones((1, len(subtypes))), total, total),
+                    LinearConstraint(steps, least_step),
+                ],
+            )
+            for sign in (1, -1)
+        )
+        if low.x is not None:
+            break
+    return round(float(aim @ low.x)), round(float(aim @ high.x))

@@ -1,0 +1,334 @@
+"""Withhold small counts, and what they could be computed from, until the attacker can no longer find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.disclosure.attacker import intervals
+from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
+from clinclust.disclosure.rounding import rounded
+from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.sizes import shown_sizes, size_intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["rows_that_tell", "sizes_of", "suppress_small_cells", "withhold_associations"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "significant")
+_OF_EFFECTS = ("estimate", "lower", "upper")
+_OF_ORDER = ("median", "q1", "q3")
+_OF_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", *_OF_ORDER)
+
+
+class _Step(NamedTuple):
+    """One more number withheld: a count, the share of a level, the mean of a group, or its n and missing."""
+
+    what: str
+    level: int
+    group: int
+
+
+def suppress_small_cells(
+    comparisons: pd.DataFrame, *, threshold: int = 10, zero_is_disclosive: bool = False, rounding: int | None = None
+) -> pd.DataFrame:
+    """Withhold small counts so that they cannot be computed back from what is left.
+
+    Counts of 1 to ``threshold - 1`` are withheld: of a level, of the other answer of a yes/no feature, of observed and
+    of missing values, and sizes of subtypes. Further counts are withheld with them (complementary suppression) until a
+    reader who knows every number left, as printed, can narrow none of them down to an interval shorter than
+    `threshold` (`audit_disclosure` shows the intervals). The cheapest are tried first, and those that turn out not to
+    be needed are shown again.
+
+    - A subtype with a small size is withheld whole, with the smallest of the others; so are contrasts of all subtypes.
+    - Where n and missing of a subtype are withheld, its counts and percentages are too, but its shares stay, to 2
+      decimals, if nobody can get back to n from them. Median and quartiles go (the steps between them tell n from
+      n + 1). Everything about all subjects goes, because totals would bind the subtypes to each other.
+    - Mean, SD, median and quartiles of fewer than `threshold` values are withheld, and those of all subjects if the
+      mean of those few would follow from them.
+    - Tests and effects made from a number that is withheld are withheld, and the contrasts of its feature: n, df, t
+      and p would tell it. What stays of the means and SDs of such a feature is rounded to the decimals that reports
+      print.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`, nothing withheld.
+    threshold : int
+        The smallest count that may be known.
+    zero_is_disclosive : bool
+        Withhold counts of 0 for a level too: a share of 0% or 100% says something of everybody in a group. Then means
+        without spread are withheld as well.
+    rounding : int, optional
+        Instead of withholding small counts, round every count to a multiple of this, and compute shares from the
+        rounded counts. A small count is protected if a reader cannot narrow it down to an interval shorter than half
+        the base; where margins would allow it, counts are withheld. Sizes of subtypes, and means of few
+        values, are treated as above, and all tests are withheld.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same columns. Numbers withheld are missing, and `suppressed` is True in every row that lost one. Rows of
+        tests and effects of a withheld subtype are gone (which of them there are would tell which subtype was too
+        small to test).
+        Features in which nothing is withheld are unchanged.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, something is withheld already, or the cohort is too small to share.
+    """
+    import pandas as pd
+
+    rule = Rule(threshold, zero_is_disclosive, rounding)
+    rule.check()
+    if comparisons["suppressed"].any():
+        raise ValueError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
+    result = comparisons.reset_index(drop=True)
+    sizes = shown_sizes(sizes_of(result), threshold)
+    ranges = size_intervals(sizes)
+    numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in _OF_SUMMARIES}
+    touched: set[tuple[str, int]] = set()
+    for counts in feature_counts(result):
+        shown = _shown(counts, [ranges[subtype] for subtype in counts.subtypes], rule)
+        if shown is not None:
+            _write(numbers, counts, shown, rule)
+            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
+    result["suppressed"] = result["suppressed"].astype("boolean")
+    for name, values in numbers.items():
+        result.loc[result[name].notna().to_numpy() & np.isnan(values), "suppressed"] = True
+        result[name] = pd.Series(values, index=result.index).astype(result[name].dtype)
+    withheld = {subtype for subtype, size in sizes.items() if size is None}
+    _withhold(result, rows_that_tell(result, touched, withheld), (*_OF_TESTS, *_OF_EFFECTS))
+    of_withheld = result["subtype"].isin(withheld) | result["versus"].isin(withheld)
+    return result[~(of_withheld & result["kind"].isin(("test", "effect")))].reset_index(drop=True)
+
+
+def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) -> pd.DataFrame:
+    """Withhold the validated associations of features in which something was withheld.
+
+    Parameters
+    ----------
+    associations : pandas.DataFrame
+        One row a feature, with n, statistic, df, df2, p and q.
+    suppressed : pandas.DataFrame
+        From `suppress_small_cells`.
+    """
+    result = associations.reset_index(drop=True)
+    if "suppressed" not in result:
+        result["suppressed"] = np.zeros(len(result), dtype=bool)
+        result["suppressed"] = result["suppressed"].astype("boolean")
+    touched = suppressed.loc[suppressed["suppressed"].fillna(False), "feature"]
+    lost = result["feature"].isin(set(touched)).to_numpy()
+    _withhold(result, lost, ("n", "n_subtypes", "statistic", "df", "df2", "p", "q"))
+    return result
+
+
+def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
+    """Return the size of each subtype: observed and missing values of any feature."""
+    summaries = comparisons[(comparisons["kind"] == "summary") & (comparisons["subtype"] != ALL_SUBJECTS)]
+    first = summaries.drop_duplicates("subtype").sort_values("subtype")
+    sizes = (first["n"] + first["missing"]).astype(int)
+    return dict(zip(first["subtype"].astype(int).tolist(), sizes.tolist(), strict=True))
+
+
+def rows_that_tell(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
+    """Return which rows are tests, effects and contrasts of numbers that are not all shown, bool (rows,).
+
+    Parameters
+    ----------
+    touched : set of (feature, subtype)
+        Where something is withheld; subtype 0 = all subjects.
+    withheld : set of int
+        Subtypes whose size is withheld. Contrasts are of all subtypes at once, so none is shown then.
+    """
+    features = {feature for feature, _ in touched}
+    columns = (comparisons[name].tolist() for name in ("kind", "feature", "subtype", "versus"))
+    return np.array(
+        [
+            kind != "summary"
+            and (
+                bool(withheld) or feature in features
+                if kind == "contrast"
+                else (feature, a) in touched or (feature, b) in touched
+            )
+            for kind, feature, a, b in zip(*columns, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def _withhold(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
+    """Make these columns missing in these rows, and say so where there was a number."""
+    import pandas as pd
+
+    for name in columns:
+        if name not in frame:
+            continue
+        there = rows & frame[name].notna().to_numpy()
+        frame.loc[there, name] = pd.NA if frame[name].dtype != np.float64 else np.nan
+        frame.loc[there, "suppressed"] = True
+
+
+def _shown(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> FeatureCounts | None:
+    """Return what can be shown of a feature; None if all of it can."""
+    search = _Search(counts, sizes, rule)
+    if not search.is_touched:
+        return None
+    steps: list[_Step] = []
+    while exposed := search.exposed(steps):
+        step = next(iter(search.candidates(steps, *exposed[0], in_row=len(steps) % 2 == 0)), None)
+        if step is None:
+            raise RuntimeError(f"{counts.name}: everything is withheld, and a small count can still be found")
+        steps.append(step)
+    # Some were withheld for a count that a later one protects as well.
+    for step in sorted(steps, key=search.cost, reverse=True):
+        without = [other for other in steps if other != step]
+        if not search.exposed(without):
+            steps = without
+    return search.shown(steps)
+
+
+class _Search:
+    """What is withheld of one feature to begin with, and what can be withheld besides."""
+
+    def __init__(self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> None:
+        self._counts, self._sizes, self._rule = counts, sizes, rule
+        self._sensitive = rule.sensitive_of(counts)
+        withheld_groups = np.array([least < most for least, most in sizes])
+        self._is_known = ~withheld_groups
+        few = (counts.n < rule.threshold) & (counts.n > 0) | withheld_groups
+        self._means = np.broadcast_to(few, counts.mean.shape).copy()
+        if rule.rounding is None:
+            self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
+            self._levels = withheld_groups | self._sensitive[: len(counts.count)] if counts.is_share else self._means
+            if counts.likelihood == "bernoulli":
+                self._levels = self._levels | self._sensitive[1]
+        else:
+            self._n = withheld_groups
+            self._levels = np.broadcast_to(withheld_groups, counts.mean.shape)
+        if counts.is_share:
+            self._means = self._levels | few
+        elif rule.zero_is_disclosive:
+            self._means |= counts.sd == 0.0
+        if not counts.is_share:
+            unknown = np.flatnonzero(self._means[0, 1:]) + 1
+            if unknown.size and (unknown.size == 1 or counts.n[unknown].sum() < rule.threshold):
+                self._means[0, ALL_SUBJECTS] = True
+        self.is_touched = bool(
+            rule.rounding is not None or self._sensitive.any() or withheld_groups.any() or self._means.any()
+        )
+
+    def shown(self, steps: Sequence[_Step]) -> FeatureCounts:
+        """Return what is left after these steps."""
+        n, levels, means = self._n.copy(), self._levels.copy(), self._means.copy()
+        for step in steps:
+            if step.what == "n":
+                n[step.group] = True
+            elif step.what == "count":
+                levels[step.level, step.group] = True
+            means[step.level, step.group] |= step.what != "n"
+        counts = self._counts
+        if (n & self._is_known).any() or (self._rule.rounding is not None and not counts.is_share):
+            # Totals of a feature would bind what is withheld in one group to what is shown in the others.
+            n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
+        if self._rule.rounding is not None:
+            counts = _rounded(counts, self._rule.rounding)
+            return counts.without(n, levels, levels | n | means if counts.is_share else means)
+        if counts.is_share:
+            # Either both counts of a share are shown, or at most the share itself.
+            levels = levels | (n & (counts.count > 0))
+            means = means | (levels & ~n)
+        return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
+
+    def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
+        """Return row and group of every sensitive count that the attacker finds."""
+        truth, width = np.vstack([self._counts.table, self._counts.n]), self._rule.width
+        low, high = intervals(
+            self.shown(steps),
+            self._sizes,
+            self._sensitive,
+            rounding=self._rule.rounding,
+            possible=truth,
+            enough=width,
+        )
+        return [(int(row), int(group)) for row, group in np.argwhere(self._sensitive & ~(high - low >= width))]
+
+    def cost(self, step: _Step) -> float:
+        """Return what withholding it loses: the subjects behind it."""
+        counts = self._counts
+        if step.what == "n":
+            # All of its counts go with it, and those of all subjects.
+            return float((counts.n + counts.missing)[[step.group, ALL_SUBJECTS]].sum())
+        return float(counts.count[step.level, step.group]) if counts.is_share else float(counts.n[step.group])
+
+    def candidates(self, steps: Sequence[_Step], row: int, group: int, *, in_row: bool) -> Iterator[_Step]:
+        """Yield what could be withheld for this count, the best first: in its row or its group, then anywhere."""
+        shown, counts = self.shown(steps), self._counts
+        of_level = row < len(counts.rows) - 1 and counts.is_share
+        level = min(row, len(counts.count) - 1) if of_level else 0
+        possible = [_Step("n", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.n))]
+        if counts.is_share:
+            possible += [_Step("count", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.count))]
+            possible += [
+                _Step("share", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.mean) & np.isnan(shown.count))
+            ]
+        else:
+            possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
+
+        # A cell withheld alone in its row or group follows from the others there.
+        withheld = np.isnan(shown.table[:-1])
+        alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
+
+        def worth(step: _Step) -> tuple[int, bool, bool, float]:
+            helped = int(alone_in_row[step.level]) + int(alone_in_group[step.group]) if step.what == "count" else 0
+            same_row = step.what != "n" and step.level == level if of_level else step.what == "n"
+            same_group = step.group == group
+            first = same_row and not same_group if in_row else same_group
+            return (-helped, not first, not (same_row or same_group), self.cost(step))
+
+        yield from sorted(possible, key=worth)
+
+
+def _rounded(counts: FeatureCounts, base: int) -> FeatureCounts:
+    n, count = rounded(counts.n, base), rounded(counts.count, base)
+    if not counts.is_share:
+        return replace(counts, n=n, missing=rounded(counts.missing, base))
+    share = np.divide(np.minimum(count, n), n, out=np.full(count.shape, np.nan), where=n > 0)
+    sd = np.full_like(counts.sd, np.nan)
+    return replace(
+        counts, n=n, missing=rounded(counts.missing, base), count=count, percent=100 * share, mean=share, sd=sd
+    )
+
+
+def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
+    """Put what is shown of a feature, one in which something is withheld, into the columns of the frame."""
+    n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
+    complete = ~n_withheld & ~np.isnan(shown.mean)
+    if counts.is_share:
+        complete &= ~np.isnan(shown.count) & (rule.rounding is None)
+    for name in ("n", "missing"):
+        numbers[name][counts.places] = getattr(shown, name)
+    for name in ("count", "percent"):
+        numbers[name][counts.places] = getattr(shown, name)
+    # Of a share with both its counts, every decimal is known anyway.
+    exact = complete & counts.is_share
+    numbers["mean"][counts.places] = np.where(exact, shown.mean, _printed(shown.mean, counts.decimals))
+    spread = np.where(n_withheld & counts.is_share, np.nan, shown.sd)
+    numbers["sd"][counts.places] = np.where(exact, spread, _printed(spread, counts.decimals))
+    for name in _OF_ORDER:
+        values = np.where(complete, numbers[name][counts.places], np.nan)
+        numbers[name][counts.places] = np.where(exact, values, _printed(values, counts.decimals))
+
+
+def _printed(values: Floats, decimals: int) -> Floats:
+    """Round as reports print, digit by digit of the exact binary number."""
+    return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)

@@ -1,0 +1,285 @@
+"""What is withheld cannot be found again, and nothing else is changed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import mixed_cohort
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
+from clinclust.disclosure import withhold_associations
+
+SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"]
+TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]
+
+
+def comparisons_of(columns, groups, schema):
+    return compare_subtypes(pd.DataFrame(columns), groups, schema)
+
+
+def of_counts(table, levels=None):
+    """Comparisons of one feature x from its counts: levels and missing values by subtypes."""
+    table = np.asarray(table)
+    levels = levels or [f"level {row}" for row in range(len(table) - 1)]
+    values = [*levels, None]
+    column = [value for group in table.T for value, count in zip(values, group, strict=True) for _ in range(count)]
+    likelihood = "bernoulli" if len(levels) == 2 else "categorical"
+    schema = FeatureSchema([Feature(name="x", likelihood=likelihood, levels=tuple(levels))])
+    groups = np.repeat(np.arange(table.shape[1]), table.sum(axis=0))
+    return comparisons_of({"x": np.array(column, dtype=object)}, groups, schema)
+
+
+def numbered(groups):
+    """Labels 0, 1, ... by decreasing size, as a model gives them."""
+    _, groups, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[groups]
+
+
+def summary(frame, column, subtype, level=None):
+    rows = frame[(frame["kind"] == "summary") & (frame["subtype"] == subtype)]
+    return rows[rows["level"] == level][column].item() if level else rows[column].iloc[0]
+
+
+def disclosed(frame, **options):
+    found = audit_disclosure(frame, **options)
+    return found[found["disclosed"]]
+
+
+def primary_only(frame, threshold=10):
+    """What a hurried person does: blank the small counts, and only these."""
+    broken = frame.copy()
+    of_counts = broken["kind"] == "summary"
+    for column in ("n", "missing", "count"):
+        broken.loc[of_counts & broken[column].between(1, threshold - 1), column] = pd.NA
+    broken.loc[broken["count"].isna(), ["percent", "mean", "sd"]] = np.nan
+    broken.loc[broken["kind"] != "summary", ["n", "missing", *TESTS[:-4]]] = pd.NA
+    broken.loc[broken["kind"] != "summary", ["estimate", "lower", "upper"]] = np.nan
+    return broken
+
+
+def test_counts_that_follow_from_their_margins_are_withheld_too():
+    whole = of_counts([[60, 40, 20], [4, 30, 40], [30, 30, 30], [0, 0, 0]])
+    sizes = {0: 284, 1: 94, 2: 100, 3: 90}
+    broken = disclosed(primary_only(whole), sizes=sizes)
+    assert broken["cell"].tolist() == ["level 1"]
+    assert broken[["lowest", "highest"]].to_numpy().tolist() == [[4, 4]]
+    shared = suppress_small_cells(whole)
+    assert disclosed(shared, truth=whole).empty
+    assert disclosed(shared, sizes=sizes).empty
+    # Four cells, the least there is: a small one needs another in its row and one in its column.
+    withheld = shared["count"].isna() & (shared["kind"] == "summary")
+    assert withheld.sum() == 4
+    assert pd.isna(summary(shared, "count", 1, "level 1"))
+
+
+def test_the_other_answer_of_a_yes_no_feature_is_a_count_too():
+    whole = of_counts([[4, 30], [60, 30], [0, 0]], ["no", "yes"])
+    broken = disclosed(primary_only(whole))
+    assert set(broken["cell"]) == {"not yes"}
+    assert disclosed(suppress_small_cells(whole), truth=whole).empty
+    assert pd.isna(summary(suppress_small_cells(whole), "count", 1))
+
+
+def test_missing_values_are_counts_too_and_shares_stay():
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    shared = suppress_small_cells(whole)
+    found = audit_disclosure(shared, truth=whole)
+    assert not found["disclosed"].any()
+    missing = found[(found["cell"] == "missing") & (found["subtype"] == 1)].iloc[0]
+    assert missing["value"] == 5
+    assert missing["lowest"] <= 5
+    assert missing["highest"] >= 15
+    assert pd.isna(summary(shared, "n", 1))
+    assert summary(shared, "mean", 1) == 0.5
+    assert pd.isna(summary(shared, "percent", 1))
+    assert pd.isna(summary(shared, "mean", 0))
+
+
+@pytest.mark.parametrize(("column", "reason"), [("count", "interval"), ("n", "shown")])
+def test_a_number_left_beside_a_withheld_one_is_found(column, reason):
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    shared = suppress_small_cells(whole)
+    first = (shared["kind"] == "summary") & (shared["subtype"] == 1)
+    shared.loc[first, column] = whole.loc[first, column]
+    shared.loc[first & (column == "n"), "missing"] = 5
+    found = disclosed(shared, truth=whole)
+    assert set(found["reason"]) == {reason}
+    assert set(found["subtype"]) == {1}
+
+
+def test_a_test_left_beside_a_withheld_count_is_found():
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    shared = suppress_small_cells(whole)
+    assert shared.loc[shared["kind"] != "summary", TESTS].isna().all(axis=None)
+    shared.loc[shared["test"] == "welch", "df"] = 240.6
+    assert set(disclosed(shared, truth=whole)["reason"]) == {"test"}
+
+
+def test_a_small_subtype_goes_with_the_smallest_of_the_others():
+    whole = of_counts([[60, 30, 20, 2], [60, 40, 20, 3], [0, 0, 0, 0]], ["no", "yes"])
+    shared = suppress_small_cells(whole)
+    found = audit_disclosure(shared, truth=whole)
+    assert not found["disclosed"].any()
+    sizes = found[found["cell"] == "size"].set_index("subtype")
+    assert sizes[["lowest", "highest"]].to_numpy().tolist() == [[23, 44], [1, 22]]
+    of_withheld = shared[shared["subtype"].isin([3, 4])]
+    assert set(of_withheld["kind"]) == {"summary"}
+    assert of_withheld[SUMMARIES].isna().all(axis=None)
+    assert of_withheld["suppressed"].all()
+    # The two large ones are compared as before; all at once they are not.
+    pair = (shared["kind"] == "test") & (shared["subtype"] == 1) & (shared["versus"] == 2)
+    assert shared.loc[pair, "p"].notna().all()
+    assert shared.loc[shared["kind"] == "contrast", TESTS].isna().all(axis=None)
+    shared.loc[shared["kind"] == "contrast", "n"] = 170
+    assert (audit_disclosure(shared, truth=whole)["reason"] == "test").any()
+
+
+def test_a_cohort_can_be_too_small():
+    with pytest.raises(ValueError, match="15 subjects in subtypes of 9, 6 cannot be shared"):
+        suppress_small_cells(of_counts([[5, 3], [4, 3], [0, 0]], ["no", "yes"]))
+
+
+def test_zero_can_say_something_of_everybody():
+    whole = of_counts([[0, 40, 50], [60, 40, 50], [0, 0, 0]], ["no", "yes"])
+    assert not suppress_small_cells(whole)["suppressed"].any()
+    assert set(disclosed(whole, zero_is_disclosive=True)["cell"]) == {"not yes"}
+    shared = suppress_small_cells(whole, zero_is_disclosive=True)
+    assert pd.isna(summary(shared, "count", 1))
+    assert disclosed(shared, truth=whole, zero_is_disclosive=True).empty
+
+
+def test_means_of_few_values_are_withheld_and_do_not_follow_from_the_others():
+    rng = np.random.default_rng(0)
+    values = rng.normal(50, 9, 120)
+    values[5:40] = np.nan  # five values are left in the first subtype
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    whole = comparisons_of({"x": values}, np.repeat([0, 1, 2], 40), schema)
+    shared = suppress_small_cells(whole)
+    for subtype in (0, 1):
+        for column in ("mean", "sd", "median", "q1", "q3"):
+            assert np.isnan(summary(shared, column, subtype))
+    assert summary(shared, "mean", 2) == float(f"{summary(whole, 'mean', 2):.2f}")
+    assert disclosed(shared, truth=whole).empty
+
+
+def test_rounding_binds_through_margins_and_the_audit_sees_it():
+    """Four twos in a row add up to 8: rounded to 0, 0, 0, 0 and 10, they are known."""
+    whole = of_counts([[2, 2, 2, 2], [40, 40, 40, 40], [60, 60, 60, 60], [0, 0, 0, 0]])
+    naive = whole.copy()
+    for column in ("n", "missing", "count"):
+        naive[column] = (naive[column] + 2) // 5 * 5
+    naive[[*TESTS, "percent", "mean", "sd"]] = pd.NA
+    found = disclosed(naive, rounding=5, truth=whole)
+    assert set(found["cell"]) == {"level 0"}
+    assert set(found["lowest"]) == {2, 8}
+    shared = suppress_small_cells(whole, rounding=5)
+    assert disclosed(shared, rounding=5, truth=whole).empty
+    counts = shared.loc[shared["kind"] == "summary", "count"].dropna()
+    assert (counts % 5 == 0).all()
+    assert summary(shared, "percent", 1, "level 1") == pytest.approx(100 * 40 / 100)
+    assert shared.loc[shared["kind"] != "summary", TESTS].isna().all(axis=None)
+
+
+def printed(before, after, column):
+    """Whether what stays of a column prints as it was."""
+    there = after[column].notna().to_numpy()
+    a = before[column].to_numpy(dtype=float, na_value=np.nan)[there]
+    b = after[column].to_numpy(dtype=float, na_value=np.nan)[there]
+    spread = np.nanmax(np.abs(before["sd"].to_numpy(dtype=float)))
+    return np.abs(a - b) <= (0.0051 + 0.006 * spread if column in ("mean", "sd", "median", "q1", "q3") else 0.0)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_groups=st.integers(2, 5),
+    n_levels=st.integers(2, 5),
+    missing=st.sampled_from([0.0, 0.03, 0.2]),
+    zero=st.booleans(),
+    rounding=st.sampled_from([None, None, 5]),
+)
+def test_nothing_withheld_can_be_found_and_nothing_else_is_changed(seed, n_groups, n_levels, missing, zero, rounding):
+    rng = np.random.default_rng(seed)
+    N = 150
+    groups = numbered(rng.choice(n_groups, N, p=rng.dirichlet(np.full(n_groups, 4.0))))
+    levels = [f"level {level}" for level in range(n_levels)]
+    shares = rng.dirichlet(np.full(n_levels, 0.7), n_groups)
+    columns = {
+        "nominal": np.array([rng.choice(levels, p=shares[group]) for group in groups], dtype=object),
+        "answer": np.where(rng.random(N) < rng.beta(0.5, 0.5, n_groups)[groups], "yes", "no").astype(object),
+        "falls": rng.poisson(1 + 2 * groups).astype(object),
+        "pressure": rng.normal(130, 12, N).astype(object),
+    }
+    for column in columns.values():
+        column[rng.random(N) < missing] = None
+    schema = FeatureSchema(
+        [
+            Feature(name="nominal", likelihood="categorical", levels=tuple(levels)),
+            Feature(name="answer", likelihood="bernoulli", levels=("no", "yes")),
+            Feature(name="falls", likelihood="poisson"),
+            Feature(name="pressure", likelihood="gaussian"),
+        ]
+    )
+    whole = comparisons_of(columns, groups, schema)
+    rule = {"zero_is_disclosive": zero, "rounding": rounding}
+    shared = suppress_small_cells(whole, **rule)
+    assert disclosed(shared, truth=whole, **rule).empty
+    assert (whole["suppressed"] == False).all()  # noqa: E712 - the input is left alone
+    if rounding is None:
+        key = ["kind", "feature", "level", "subtype", "versus", "test", "measure"]
+        before = shared[key].merge(whole, on=key, how="left")
+        touched = set(shared.loc[shared["suppressed"], "feature"])
+        for column in (*SUMMARIES, *TESTS):
+            lost = before[column].notna().to_numpy() & shared[column].isna().to_numpy()
+            assert not (lost & ~shared["suppressed"].to_numpy(dtype=bool)).any()
+        for feature in columns:
+            own = (shared["feature"] == feature).to_numpy()
+            if feature not in touched:
+                pd.testing.assert_frame_equal(before[own][whole.columns], shared[own])
+            else:
+                assert all(printed(before[own], shared[own], column).all() for column in (*SUMMARIES, *TESTS))
+
+
+def test_a_questionnaire_takes_seconds():
+    frame, schema, _, groups = mixed_cohort(
+        7, 1500, ("bernoulli", "categorical", "binomial", "poisson", "gaussian") * 43, 5, 0.01
+    )
+    whole = compare_subtypes(frame, numbered(groups), schema)
+    start = time.process_time()
+    shared = suppress_small_cells(whole)
+    found = audit_disclosure(shared, truth=whole)
+    assert time.process_time() - start < 60
+    assert len(found) > 100
+    assert not found["disclosed"].any()
+
+
+def test_associations_of_withheld_features_are_withheld():
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    associations = pd.DataFrame({"feature": ["x", "y"], "n": [250, 262], "statistic": [3.0, 4.0], "p": [0.01, 0.02]})
+    associations["suppressed"] = pd.array([False, False], dtype="boolean")
+    withheld = withhold_associations(associations, suppress_small_cells(whole))
+    assert withheld[["n", "statistic", "p"]].isna().to_numpy().tolist() == [[True] * 3, [False] * 3]
+    assert withheld["suppressed"].tolist() == [True, False]
+    assert associations["p"].tolist() == [0.01, 0.02]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"threshold": 1}, "threshold must be at least 2"), ({"rounding": 2}, "rounding must be a base of at least 3")],
+)
+def test_options_that_cannot_be_used(options, said):
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    for function in (suppress_small_cells, audit_disclosure):
+        with pytest.raises(ValueError, match=said):
+            function(whole, **options)
+
+
+def test_what_is_withheld_already_is_refused():
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    with pytest.raises(ValueError, match="withheld numbers already"):
+        suppress_small_cells(suppress_small_cells(whole))
