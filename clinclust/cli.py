@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +125,14 @@ def _parser() -> argparse.ArgumentParser:
         "--significance-level", type=float, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
     )
     fit.add_argument(
+        "--associations",
+        choices=("refit", "cross-fit", "none"),
+        default="refit",
+        help="how each feature is tested against subtypes that it did not form: one more search without it (refit), "
+        "fewer searches and less power (cross-fit), or not at all (default: refit)",
+    )
+    _add_names(fit)
+    fit.add_argument(
         "--suppress",
         type=int,
         nargs="?",
@@ -147,9 +155,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="FILE", help="file to write: .docx, .xlsx, .html, .tex, .md or .csv"
     )
     table.add_argument("--title", help="caption of the table (default: the title of the schema)")
-    table.add_argument(
-        "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
-    )
+    _add_names(table)
     table.add_argument(
         "--between", type=int, nargs=2, metavar=("A", "B"), help="p of these two subtypes instead of all at once"
     )
@@ -175,6 +181,23 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", type=Path, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
     parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
     parser.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
+
+
+def _add_names(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
+    )
+
+
+def _names(options: argparse.Namespace) -> dict[int, str]:
+    """Return the names of subtypes by number."""
+    names = {}
+    for text in options.name:
+        subtype, _, name = text.partition("=")
+        if not subtype.strip().isdecimal() or not name.strip():
+            raise ValueError(f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}")
+        names[int(subtype)] = name.strip()
+    return names
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
@@ -209,6 +232,7 @@ def _check(options: argparse.Namespace) -> None:
 def _fit(options: argparse.Namespace) -> None:
     """Find the subtypes and write model.json, model.npz, assignments.csv, subtypes.xlsx and subtypes.html."""
     from clinclust.assignments import assignment_table, write_assignments
+    from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
     from clinclust.mapdp import MAPDP
     from clinclust.reporting import write_report
@@ -221,6 +245,7 @@ def _fit(options: argparse.Namespace) -> None:
     if options.suppress is not None and options.suppress < 2:
         raise ValueError(f"--suppress must be at least 2, not {options.suppress}")
     tests = {"min_size": options.min_size, "significance_level": options.significance_level}
+    names = _names(options)
     schema = _schema(options)
     frame = schema.validate(_read(options), warn=False)  # `fit` warns
     model = MAPDP(
@@ -238,9 +263,14 @@ def _fit(options: argparse.Namespace) -> None:
         model.fit(frame)
         model.save(folder)
         write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
-        comparisons = compare_subtypes(frame, model.labels_, schema, **tests)
+        found: dict[str, Any] = {"comparisons": compare_subtypes(frame, model.labels_, schema, **tests)}
+        found["associations"] = None
+        if options.associations != "none":
+            found["associations"] = validated_associations(
+                model, frame, method=options.associations, min_size=options.min_size, n_jobs=options.jobs
+            )
         for name in ("subtypes.xlsx", "subtypes.html"):
-            write_report(model, frame, folder / name, comparisons=comparisons, suppress=options.suppress, **tests)
+            write_report(model, frame, folder / name, names=names, suppress=options.suppress, **found, **tests)
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
     print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
     print(f"Wrote {options.out}: subtypes.xlsx, subtypes.html, assignments.csv, model.json, model.npz")
@@ -276,12 +306,7 @@ def _table(options: argparse.Namespace) -> None:
     from clinclust.reporting.subtype_table import subtype_table
 
     _spare_the_table(options)
-    names = {}
-    for text in options.name:
-        subtype, _, name = text.partition("=")
-        if not subtype.strip().isdecimal() or not name.strip():
-            raise ValueError(f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}")
-        names[int(subtype)] = name.strip()
+    names = _names(options)
     model = MAPDP.load(options.model)
     frame = model.schema_.validate(_read(options), warn=False)
     if len(frame) != len(model.labels_):

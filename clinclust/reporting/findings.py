@@ -74,6 +74,14 @@ class Findings:
             associations = withhold_associations(associations, comparisons)
         return replace(self, comparisons=comparisons, associations=associations, withheld_below=threshold)
 
+    def check_names(self) -> None:
+        """Raise ValueError if a name is that of no subtype."""
+        unknown = sorted(set(self.names) - set(self.sizes))
+        if unknown:
+            raise ValueError(
+                f"names: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(self.sizes)}"
+            )
+
     def check_comparisons(self) -> None:
         """Raise ValueError unless the comparisons are of these features and these subtypes."""
         if self.comparisons["suppressed"].any():

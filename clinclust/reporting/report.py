@@ -112,6 +112,7 @@ def write_report(
     if isinstance(associations, str):
         associations = validated_associations(model, frame, method=associations, min_size=min_size)
     findings = Findings(model, frame, comparisons, significance_level, associations, names or {})
+    findings.check_names()
     findings.check_comparisons()
     if suppress is not None:
         findings = findings.for_sharing(suppress)

@@ -110,8 +110,9 @@ def main() -> None:
     model = cc.MAPDP(schema, concentration=3.0, n_restarts=10, random_state=2016).fit(frame)
 
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    cc.write_report(model, frame, out / "subtypes.xlsx", comparisons=comparisons)
-    cc.write_report(model, frame, out / "subtypes.html", comparisons=comparisons)
+    associations = cc.validated_associations(model, frame)
+    for name in ("subtypes.xlsx", "subtypes.html"):
+        cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations)
 
     labels = pd.Series(model.labels_, index=frame.index)
     beside, agreement = beside_the_paper(frame, labels, schema), beside_the_truth(labels)

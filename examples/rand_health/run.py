@@ -83,8 +83,9 @@ def main() -> None:
     # The seed is fixed so that the report can be made again; other seeds differ in the small subtypes.
     model = cc.MAPDP(schema, concentration=3.0, n_restarts=10, random_state=1).fit(frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    cc.write_report(model, frame, out / "subtypes.xlsx", comparisons=comparisons)
-    cc.write_report(model, frame, out / "subtypes.html", comparisons=comparisons)
+    associations = cc.validated_associations(model, frame)
+    for name in ("subtypes.xlsx", "subtypes.html"):
+        cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations)
     print(f"{model.n_clusters_} subtypes of {', '.join(map(str, model.cluster_sizes_))} person-years; see {out}")
 
 
