@@ -1,8 +1,8 @@
-"""The sheet Data: every number of a report in a row of its own, for filters, pivot tables and other programs."""
+"""The sheet Data: all numbers of a report in one table, for filters, pivot tables and other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
@@ -10,53 +10,57 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value
 __all__ = ["tidy_data"]
 
 _ALL_SUBJECTS = 0
-_OF_SUMMARY = ("n", "missing", "mean", "sd", "median", "q1", "q3")
-_OF_TEST = ("statistic", "df", "p", "q", "standardised_difference")
-_OF_CONTRAST = ("statistic", "df", "df2", "p", "q")
-
-# What a kind of row is called for a reader, and what its numbers are, beside the effect sizes.
+# What a kind of row is called for a reader.
 _KINDS = {
-    "summary": ("Summary", _OF_SUMMARY),
-    "contrast": ("Descriptive contrast", _OF_CONTRAST),
-    "test": ("Pairwise test", _OF_TEST),
+    "summary": "Summary",
+    "contrast": "Descriptive contrast",
+    "test": "Pairwise test",
+    "effect": "Effect size",
+}
+_IDENTITY = ("Kind", "Section", "Feature", "Column", "Level", "Clustered on", "Subtype", "Versus", "Method")
+# Columns of numbers by their names in the comparisons and the associations.
+_NUMBERS = (
+    *("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"),
+    *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
+)
+_OF_KIND = {
+    "Summary": {"n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"},
+    "Descriptive contrast": {"n", "missing", "statistic", "df", "df2", "p", "q"},
+    "Pairwise test": {"n", "missing", "statistic", "df", "p", "q"},
+    "Effect size": {"n", "estimate", "lower", "upper"},
+    "Validated association": {"n", "statistic", "df", "df2", "p", "q"},
 }
 
 
 def tidy_data(findings: Findings) -> Sheet:
-    """One number a row: whose it is, what it is, and the ends of its interval where it has one."""
-    columns = [
-        *(Column(title) for title in ("Kind", "Section", "Feature", "Column", "Level", "Clustered on")),
-        *(Column(title) for title in ("Subtype", "Versus", "Method", "Number")),
-        *(Column(title, "any") for title in ("Value", "Lower", "Upper")),
-    ]
+    """One summary, test or effect size a row; one value a cell, empty where a kind has no such number."""
+    columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
-        "One number a row, for filters, pivot tables and other programs: the same numbers as in the other sheets. "
-        "Lower and Upper are the ends of a 95% confidence interval."
+        "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
+        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate."
     ]
     table = Table("Every number of the report", columns, list(_rows(findings)), stub=4, plain=True)
     return Sheet("Data", notes, [table], workbook_only=True)
 
 
 def _rows(findings: Findings) -> Iterator[list[Value]]:
-    for kind, (title, names) in _KINDS.items():
+    for kind, title in _KINDS.items():
         for row in findings.rows(kind):
-            level = row["level"] if isinstance(row["level"], str) else None
-            shares = ("count", "percent") if kind == "summary" and level is not None else ()
-            method = row["test"] if isinstance(row["test"], str) else None
-            for name in (*names, *shares):
-                value = number_of(row, name)
-                if value is not None:
-                    yield [title, *_identity(findings, row, level), method, name, value, None, None]
-    for row in findings.rows("effect"):
-        numbers = [number_of(row, name) for name in ("estimate", "lower", "upper")]
-        if numbers[0] is not None:
-            yield ["Effect size", *_identity(findings, row, row["level"]), None, str(row["measure"]), *numbers]
+            method = row["measure" if kind == "effect" else "test"]
+            names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
+            yield _row(findings, title, row, row["level"], method if isinstance(method, str) else None, names)
     for row in findings.association_rows():
-        method = f"{row['method']}: {row['test']}"
-        for name in _OF_CONTRAST:
-            value = number_of(row, name)
-            if value is not None:
-                yield ["Validated association", *_identity(findings, row, None), method, name, value, None, None]
+        if isinstance(row["method"], str):
+            method = f"{row['method']}: {row['test']}"
+            title = "Validated association"
+            yield _row(findings, title, row, None, method, _OF_KIND[title])
+
+
+def _row(
+    findings: Findings, title: str, row: Row, level: str | None, method: str | None, names: Collection[str]
+) -> list[Value]:
+    numbers = {name: number_of(row, name) for name in names}
+    return [title, *_identity(findings, row, level), method, *(numbers.get(name) for name in _NUMBERS)]
 
 
 def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
