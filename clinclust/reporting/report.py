@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from clinclust.associations import validated_associations
 from clinclust.comparisons import compare_subtypes
-from clinclust.reporting import tables
-from clinclust.reporting.association_table import association_table
-from clinclust.reporting.charts import charts
-from clinclust.reporting.codebook import codebook
-from clinclust.reporting.effect_sizes import effect_sizes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.methods import methods_sheet
-from clinclust.reporting.profile import profile
 from clinclust.reporting.provenance import date_of_report
-from clinclust.reporting.subtype_sheet import subtype_table_sheet
-from clinclust.reporting.summary import summary
-from clinclust.reporting.tidy_data import tidy_data
+from clinclust.reporting.sheets import tables
+from clinclust.reporting.sheets.associations import association_table
+from clinclust.reporting.sheets.charts import charts
+from clinclust.reporting.sheets.codebook import codebook
+from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.methods import methods_sheet
+from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
+from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.tidy_data import tidy_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,9 +139,9 @@ def write_report(
 
         write_workbook(sheets, path, title=title, generated=moment)
     else:
-        from clinclust.reporting.illustrations import illustrations
-        from clinclust.reporting.overview import overview
         from clinclust.reporting.page import write_page
+        from clinclust.reporting.page.illustrations import illustrations
+        from clinclust.reporting.sheets.overview import overview
 
         shown = [overview(findings), *(sheet for sheet in sheets if not sheet.workbook_only)]
         write_page(shown, path, title=title, illustrations=illustrations(findings))

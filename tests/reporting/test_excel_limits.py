@@ -13,9 +13,8 @@ from xml.etree import ElementTree
 import openpyxl
 import pytest
 
-from clinclust.reporting import worksheet
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.workbook import write_workbook
+from clinclust.reporting.workbook import worksheet, write_workbook
 
 from .conftest import GENERATED
 

@@ -13,7 +13,7 @@ import pytest
 from clinclust import MAPDP, compare_subtypes, plot_profile
 from clinclust.reporting.layout import Column, Sheet, Table, visible
 from clinclust.reporting.page import write_page
-from clinclust.reporting.svg import as_svg
+from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from clinclust.reporting.methods import methods
+from clinclust.reporting.sheets.methods import methods
 
 
 def with_settings(findings, given=None, **attributes):

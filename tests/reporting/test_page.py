@@ -13,12 +13,12 @@ import pytest
 
 from clinclust import compare_subtypes, plot_restarts
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.illustrations import illustrations
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.overview import overview
 from clinclust.reporting.page import write_page
-from clinclust.reporting.page_style import STYLE
-from clinclust.reporting.svg import as_svg
+from clinclust.reporting.page.illustrations import illustrations
+from clinclust.reporting.page.style import STYLE
+from clinclust.reporting.page.svg import as_svg
+from clinclust.reporting.sheets.overview import overview
 
 from .conftest import GENERATED
 from .stand_in import write_report

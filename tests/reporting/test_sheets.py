@@ -9,13 +9,13 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from clinclust.reporting.association_table import association_table
-from clinclust.reporting.charts import charts
-from clinclust.reporting.codebook import codebook
-from clinclust.reporting.effect_sizes import effect_sizes
 from clinclust.reporting.layout import WITHHELD
-from clinclust.reporting.profile import profile
-from clinclust.reporting.tidy_data import tidy_data
+from clinclust.reporting.sheets.associations import association_table
+from clinclust.reporting.sheets.charts import charts
+from clinclust.reporting.sheets.codebook import codebook
+from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.tidy_data import tidy_data
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
 

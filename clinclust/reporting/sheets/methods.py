@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clinclust.reporting.association_table import METHODS
-from clinclust.reporting.effect_sizes import MEASURES
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import software
-from clinclust.reporting.references import References
+from clinclust.reporting.sheets.associations import METHODS
+from clinclust.reporting.sheets.effect_sizes import MEASURES
+from clinclust.reporting.sheets.references import References
 
 __all__ = ["Methods", "methods", "methods_sheet"]
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clinclust.reporting.cells import safe_text
 from clinclust.reporting.layout import Table, visible
+from clinclust.reporting.workbook.cells import safe_text
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet

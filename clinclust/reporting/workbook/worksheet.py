@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from clinclust.reporting.cells import Cell, Rows, letter
-from clinclust.reporting.drawing import CHART_WIDTH, add_chart, height_of
-from clinclust.reporting.excel_table import add_table, can_be_a_table, unique_headings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Span, Table, Value, excel_format, number_text
-from clinclust.reporting.styles import diverging_scale
+from clinclust.reporting.workbook.cells import Cell, Rows, letter
+from clinclust.reporting.workbook.drawing import CHART_WIDTH, add_chart, height_of
+from clinclust.reporting.workbook.excel_table import add_table, can_be_a_table, unique_headings
+from clinclust.reporting.workbook.styles import diverging_scale
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

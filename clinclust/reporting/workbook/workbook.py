@@ -12,8 +12,8 @@ from xml.sax.saxutils import quoteattr
 
 from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet, visible
-from clinclust.reporting.styles import register_styles
-from clinclust.reporting.worksheet import write_worksheet
+from clinclust.reporting.workbook.styles import register_styles
+from clinclust.reporting.workbook.worksheet import write_worksheet
 from clinclust.writing import atomic_write
 
 __all__ = ["write_workbook"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clinclust.reporting.cells import letter
 from clinclust.reporting.layout import Chart, visible
-from clinclust.reporting.styles import BLUE, INK, QUIET, RULE
+from clinclust.reporting.workbook.cells import letter
+from clinclust.reporting.workbook.styles import BLUE, INK, QUIET, RULE
 
 if TYPE_CHECKING:
     from openpyxl.chart import Reference

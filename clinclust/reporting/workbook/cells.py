@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinclust.reporting.layout import Value, visible
-from clinclust.reporting.styles import SHADES, shade_fill
+from clinclust.reporting.workbook.styles import SHADES, shade_fill
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell as ExcelCell

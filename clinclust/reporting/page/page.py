@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from clinclust.reporting.illustrations import Illustration
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text, visible
-from clinclust.reporting.page_style import STYLE
-from clinclust.reporting.svg import as_svg
+from clinclust.reporting.page.illustrations import Illustration
+from clinclust.reporting.page.style import STYLE
+from clinclust.reporting.page.svg import as_svg
 from clinclust.writing import atomic_write
 
 __all__ = ["write_page"]

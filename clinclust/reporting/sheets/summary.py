@@ -10,7 +10,7 @@ import numpy as np
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint, software
-from clinclust.reporting.tables import DESCRIPTIVE, certainty
+from clinclust.reporting.sheets.tables import DESCRIPTIVE, certainty
 
 __all__ = ["summary"]
 

@@ -13,8 +13,8 @@ from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.membership import CLEAR, own_membership
-from clinclust.reporting.overview import searches_sentence
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.sheets.overview import searches_sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
