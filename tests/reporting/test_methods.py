@@ -62,7 +62,7 @@ def test_the_search_names_its_seed_and_what_it_found(findings):
     sizes = list(findings.sizes.values())
     assert "from 3 starts (different partitions; random seed 20160926)" in sentence
     assert "1 further search." in sentence
-    assert f"3 subtypes of {sizes[0]}, {sizes[1]} and {sizes[2]} subjects (log joint -4321.10 nats)" in sentence
+    assert f"3 subtypes of {sizes[0]}, {sizes[1]} and {sizes[2]} subjects (log joint −4321.10 nats)" in sentence
 
 
 def test_associations_and_confidentiality_are_told_only_when_there_are_any(findings):

@@ -17,6 +17,7 @@ from clinclust.reporting.sheets.references import References
 
 __all__ = ["Methods", "methods", "methods_sheet"]
 
+_BY = {"refit": "by refitting", "cross-fit": "by cross-fitting", "direct": "directly"}
 _LIKELIHOODS = {
     "bernoulli": "Bernoulli (yes/no)",
     "binomial": "binomial (ordered scales)",
@@ -199,7 +200,7 @@ def _search(findings: Findings) -> list[str]:
         sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
     shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
     sizes = [WITHHELD if size is None else f"{size:,}" for size in shown]
-    joint = "" if findings.is_shared else f" (log joint {model.log_joint_:.2f} nats)"
+    joint = "" if findings.is_shared else f" (log joint {model.log_joint_:.2f} nats)".replace("-", "−")
     subjects = "all subjects" if len(sizes) == 1 else f"{_and(sizes)} subjects"
     sentences.append(
         f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with "
@@ -246,7 +247,7 @@ def _associations(findings: Findings, references: References) -> list[str]:
         return []
     used = Counter(row["method"] for row in rows)
     how = _and(
-        [f"{_count(used[method], 'feature')} by {method} ({METHODS.get(method, method)})" for method in used], "; "
+        [f"{_count(used[method], 'feature')} {_BY[method]} ({METHODS.get(method, method)})" for method in used], "; "
     )
     names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
     seeds = sorted({str(row["seed"]) for row in rows})

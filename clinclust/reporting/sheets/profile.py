@@ -25,7 +25,7 @@ def profile(findings: Findings) -> Sheet:
             means = [_standardised(summaries[subtype], overall) for subtype in subtypes]
             rows.append([feature.title, level, feature.section, findings.relevance(feature), *means])
     notes = [
-        "Orange: above the mean of all subjects, blue: below, white: about equal; the colours are full at one "
+        "Blue: above the mean of all subjects, orange: below, white: about equal; the colours are full at one "
         f"standard deviation. The {len(shown)} features that matter most for the subtypes, the most relevant first.",
     ]
     first = len(columns) - len(subtypes)

@@ -16,7 +16,7 @@ _HEADING, _BAND = "DCE6F0", "F0F4F8"
 _DARKEST_SHADE = (107, 174, 214)
 SHADES = 40
 # Blue and orange differ to every kind of colour vision, and dark text can be read on both.
-_LOW, _MIDDLE, _HIGH = "6BAED6", "FFFFFF", "F5A742"
+_LOW, _MIDDLE, _HIGH = "F5A742", "FFFFFF", "6BAED6"
 
 
 def register_styles(workbook: Workbook) -> None:
@@ -59,7 +59,7 @@ def shade_fill(step: int) -> PatternFill:
 
 
 def diverging_scale() -> Any:
-    """Colour numbers from blue (-1 and below) through white (0) to orange (1 and above)."""
+    """Colour numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
     from openpyxl.formatting.rule import ColorScaleRule
 
     # Its types are unknown to mypy.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ __all__ = ["write_worksheet"]
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
+_WIDEST_PAGE = 260.0  # characters
 _NARROWEST, _LONGEST_LINE = 7, 150
 _LINE_HEIGHT = 15.0
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height by width of what is printed on A4, with some to spare
@@ -132,6 +134,8 @@ def _write_part(
                 rows.add([])
     _refer(worksheet, placed, single, len(shared))
     worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
+    if _pages_across(widths) > 1 and stub:
+        worksheet.print_title_cols = f"A:{letter(stub)}"
 
 
 def _add_rows(rows: Rows, table: Table) -> _Placed:
@@ -178,10 +182,15 @@ def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: st
     worksheet.page_setup.paperSize = _A4
     for side in ("left", "right", "top", "bottom"):
         setattr(worksheet.page_margins, side, 0.5)
-    worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = 1, 0
+    worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = _pages_across(widths), 0
     footer = worksheet.oddFooter
     assert footer is not None
     footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", "Page &P of &N"
+
+
+def _pages_across(widths: Sequence[float]) -> int:
+    """Pages side by side on which a sheet is printed, so that it can still be read."""
+    return math.ceil(sum(widths) / _WIDEST_PAGE)
 
 
 def _heading_cells(table: Table) -> list[Cell]:
