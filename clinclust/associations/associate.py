@@ -63,7 +63,8 @@ def validated_associations(
     against the subtypes of the model, which they had no part in.
 
     Features that depend on each other inside subtypes break this, and every other test after clustering: declare them
-    as a `block`. Where dependence is left that no block declares, `doubtful` says so.
+    as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say so of a
+    continuum that runs through all features, which looks like ordered subtypes.
 
     Parameters
     ----------
