@@ -101,7 +101,8 @@ def validated_associations(
         without it (the most of any fold); `test`, `statistic`, `df`, `df2`, `p`; `q` of Benjamini and Hochberg (1995)
         over the tests made; `n` subjects tested; `left_out`, the features of its block, if any; `seed`; `doubtful`,
         whether the feature still depends on others when the subtypes are known (p below .01 for the correlations of
-        what the probabilities of the subtypes leave of it and of the others; missing where that cannot be tested);
+        what the probabilities of the subtypes leave of it and of the others; missing where that cannot be tested, and
+        no question for described features, which no subtype was found from);
         `remark`, which others, or why there is no test. Where without the feature everybody is of one subtype there is
         nothing to test, p is NaN, and it does not count among the tests made.
 
@@ -196,17 +197,20 @@ class _Tests:
         about |= {"feature": feature.name, "label": feature.title}
         if feature.name in self.model.kept_out_:
             return about | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
+        if feature.role == "describe":
+            return about | self._tested(feature, self._direct(), "direct")
         block = [other for other in self.encoded if feature.block is not None and other.block == feature.block]
         others = [other for other in block if other.name != feature.name]
-        if feature.role == "describe":
-            return about | self._tested(feature, self._direct(), [other.name for other in others], "direct")
         left_out = np.zeros(len(self.encoded), dtype=np.bool_)
         left_out[[self.places[other.name] for other in (feature, *others)]] = True
         about |= {"left_out": "; ".join(other.name for other in others) or None, "method": self.method}
         if left_out.all():
             return about | {"method": None, "remark": "not tested: without it (and its block) no feature is left"}
-        named = [other.name for other in (feature, *others)]
-        return about | self._tested(feature, self._parts(left_out), named, self.method)
+        parts = self._parts(left_out)
+        found = self._tested(feature, parts, self.method)
+        if found["method"] is not None:
+            found |= self._doubts(feature, parts, ~left_out)
+        return about | found
 
     def _direct(self) -> list[Part]:
         from clinclust.associations.evidence import Part
@@ -225,8 +229,8 @@ class _Tests:
         subtypes = search_cold(problem, self.settings)
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
 
-    def _tested(self, feature: Feature, parts: list[Part], not_others: list[str], method: str) -> dict[str, Any]:
-        """Return the test of a feature against these subtypes, and what speaks against it."""
+    def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
+        """Return the test of a feature against these subtypes."""
         from clinclust.associations.evidence import association_of
         from clinclust.comparisons.contrasts import contrast_kind
 
@@ -237,30 +241,26 @@ class _Tests:
         about = {"method": method, "n_subtypes": found.n_subtypes}
         if np.isnan(found.contrast.p):
             return about | {"method": None, "remark": _why_untested(found, self.min_size)}
-        dependence, other = self._dependence(feature, values, parts, not_others)
-        doubtful = None if np.isnan(dependence.p) else dependence.p < DOUBTFUL_BELOW
-        return about | {
-            **found.contrast._asdict(),
-            "n": found.n,
-            "doubtful": doubtful,
-            "remark": _why_doubtful(dependence, other) if doubtful else None,
-        }
+        return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
 
-    def _dependence(
-        self, feature: Feature, values: NDArray[np.float64], parts: list[Part], not_others: list[str]
-    ) -> tuple[Dependence, Feature | None]:
+    def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return whether the feature depends on those that the subtypes were found from, bool (D,), inside subtypes."""
         from scipy.linalg import block_diag
 
         from clinclust.associations.residual_dependence import Graded, graded, residual_dependence
 
+        values = feature.scores(self.frame[feature.name])
         rows = np.concatenate([part.rows for part in parts])
-        excluded = [self.places[name] for name in not_others if name in self.places]
-        kept = ~np.isin(self.graded.owners, excluded)
         columns, weights, owners = self.graded
+        kept = included[owners]
         others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
         own: Graded = graded([values[rows]], [feature.likelihood == "categorical"])
         found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
-        return found, None if found.strongest < 0 else self.encoded[found.strongest]
+        if np.isnan(found.p):
+            return {"doubtful": None}
+        if found.p >= DOUBTFUL_BELOW:
+            return {"doubtful": False}
+        return {"doubtful": True, "remark": _why_doubtful(found, self.encoded[found.strongest])}
 
 
 def _why_untested(found: Association, min_size: int) -> str:
@@ -269,9 +269,11 @@ def _why_untested(found: Association, min_size: int) -> str:
     return f"not tested: fewer than two subtypes of at least {min_size} subjects with values that differ"
 
 
-def _why_doubtful(dependence: Dependence, other: Feature | None) -> str:
-    named = "" if other is None else f", most on {other.title} (r = {dependence.correlation:.2f})"
-    return f"doubtful: inside subtypes it depends on others{named}; declare what belongs together as a block"
+def _why_doubtful(found: Dependence, other: Feature) -> str:
+    return (
+        f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
+        "declare what belongs together as a block"
+    )
 
 
 def _check(model: MAPDP, frame: pd.DataFrame, method: str, **numbers: int | None) -> None:
