@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.dependence import level_indicators
+
 __all__ = ["Dependence", "Graded", "graded", "residual_dependence"]
 
 Array = NDArray[np.float64]
@@ -46,26 +48,21 @@ class Dependence(NamedTuple):
 
 def graded(scores: list[Array], is_nominal: list[bool]) -> Graded:
     """Return graded columns of features, each float64 (N,) with NaN where missing."""
-    from scipy.stats import rankdata
-
     columns, weights, owners = [], [], []
     for owner, (values, nominal) in enumerate(zip(scores, is_nominal, strict=True)):
-        observed = ~np.isnan(values)
-        if not nominal:
-            column = np.full(values.size, np.nan)
-            column[observed] = rankdata(values[observed])
+        for column, weight in level_indicators(values) if nominal else [(_ranks(values), 1.0)]:
             columns.append(column)
-            weights.append(1.0)
-            owners.append(owner)
-            continue
-        levels, counts = np.unique(values[observed], return_counts=True)
-        for level, count in zip(levels, counts, strict=True):
-            columns.append(np.where(observed, values == level, np.nan))
-            weights.append((1.0 - count / observed.sum()) / max(levels.size - 1, 1))
+            weights.append(weight)
             owners.append(owner)
     n_subjects = scores[0].size if scores else 0
     table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
     return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
+
+
+def _ranks(values: Array) -> Array:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, nan_policy="omit"), dtype=np.float64)
 
 
 def residual_dependence(target: Graded, others: Graded, membership: Array) -> Dependence:

@@ -6,6 +6,7 @@ clusters. An irrelevant feature depends on none, and needs no partition to be fo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from clinclust.engine.encoding import CohortArrays
 
-__all__ = ["mutual_dependence"]
+__all__ = ["level_indicators", "mutual_dependence"]
 
 Array = NDArray[np.float64]
 
@@ -83,12 +84,19 @@ def _graded(cohort: CohortArrays) -> tuple[Array, Array, NDArray[np.int64]]:
             weights.append(1.0)
             owners.append(feature)
             continue
-        levels, counts = np.unique(column[seen], return_counts=True)
-        for level, count in zip(levels, counts, strict=True):
-            columns.append(np.where(seen, column == level, np.nan))
-            weights.append((1.0 - count / seen.sum()) / max(levels.size - 1, 1))
+        for indicator, weight in level_indicators(column):
+            columns.append(indicator)
+            weights.append(weight)
             owners.append(feature)
     return np.column_stack(columns), np.array(weights), np.array(owners, dtype=np.int64)
+
+
+def level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
+    """Yield for each level of a column without order whether a subject has it, NaN = missing, and (1 - p) / (L - 1)."""
+    seen = ~np.isnan(column)
+    levels, counts = np.unique(column[seen], return_counts=True)
+    for level, count in zip(levels, counts, strict=True):
+        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
 
 
 def _grades(column: Array, seen: NDArray[np.bool_]) -> Array:

@@ -246,9 +246,11 @@ def _associations(findings: Findings, references: References) -> list[str]:
     if not rows:
         return []
     used = Counter(row["method"] for row in rows)
-    how = _and(
-        [f"{_count(used[method], 'feature')} {_BY[method]} ({METHODS.get(method, method)})" for method in used], "; "
-    )
+    ways = [
+        f"{_count(number, 'feature')} {_BY.get(method, method)} ({METHODS.get(method, method)})"
+        for method, number in used.items()
+    ]
+    how = _and(ways, "; ")
     names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
     seeds = sorted({str(row["seed"]) for row in rows})
     seed = f" (random seed {_and(seeds)})"
