@@ -196,19 +196,19 @@ def share(frame: pd.DataFrame, column: str) -> str:
     return f"{estimate:.3f} ± {error:.3f}"
 
 
-def report(rows: pd.DataFrame, n_cohorts: int) -> str:
+def report(rows: pd.DataFrame) -> str:
     """Return the page."""
     lines = [
         "# Tests after clustering",
         "",
         *"\n".join((__doc__ or "").split("\n\n")[1:3]).splitlines(),
         "",
-        f"{n_cohorts} cohorts each. *Doubtful*: of the valid tests made, those that the check of residual dependence",
-        "marks; of the significant ones among them in brackets.",
+        "*Doubtful*: of the valid tests made, those that the check of residual dependence marks; of the significant",
+        "ones in brackets.",
         "",
-        "| cohorts | subtypes (median) | naive | valid, refitted | tests made | valid, cross-fitted | tests made "
-        "| doubtful |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| features that are counted | cohorts | subtypes (median) | naive | valid, refitted | tests made "
+        "| valid, cross-fitted | tests made | doubtful |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name in SCENARIOS:
         part = rows[rows["scenario"] == name]
@@ -218,7 +218,8 @@ def report(rows: pd.DataFrame, n_cohorts: int) -> str:
         made = refit[refit["valid"].notna()]
         significant = made[made["valid"] <= SIGNIFICANCE_LEVEL]
         lines.append(
-            f"| {name} | {refit['n_clusters'].median():.0f} | {share(refit, 'naive')} | {share(refit, 'valid')} "
+            f"| {name} | {refit['seed'].nunique()} | {refit['n_clusters'].median():.0f} | {share(refit, 'naive')} "
+            f"| {share(refit, 'valid')} "
             f"| {refit['valid'].notna().mean():.0%} | {share(cross, 'valid')} | {cross['valid'].notna().mean():.0%} "
             f"| {made['doubtful'].mean():.3f} ({significant['doubtful'].mean():.2f}) |"
         )
@@ -241,7 +242,7 @@ def main() -> None:
             if options.only in name:
                 tasks = [(name, seed) for seed in range(options.cohorts)]
                 rows += [row for found in pool.map(measured, tasks, chunksize=10) for row in found]
-                options.output.write_text(report(pd.DataFrame(rows), options.cohorts), encoding="utf-8")
+                options.output.write_text(report(pd.DataFrame(rows)), encoding="utf-8")
                 print(options.output.read_text(encoding="utf-8").splitlines()[-3], flush=True)
 
 
