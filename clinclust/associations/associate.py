@@ -115,17 +115,17 @@ def validated_associations(
     """
     import pandas as pd
 
+    from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.announcement import announcing_compilation
 
     _check(model, frame, method, n_restarts=n_restarts, n_folds=n_folds, min_size=min_size, n_jobs=n_jobs)
+    chosen = checked_choice(contrasts, model.schema_)
     seed = model.random_seed_ if random_state is None else random_state
     frame = model.schema_.validate(frame, warn=False)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     with announcing_compilation():
-        tests = _Tests(
-            model, frame, method, _settings(model, seed, n_restarts), n_folds, min_size, dict(contrasts or {})
-        )
+        tests = _Tests(model, frame, method, _settings(model, seed, n_restarts), n_folds, min_size, chosen)
         found = _side_by_side(tests.row, features, n_jobs, progress)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
@@ -168,7 +168,7 @@ class _Tests:
         settings: Settings,
         n_folds: int,
         min_size: int,
-        contrasts: dict[str, ContrastKind],
+        contrasts: Mapping[str, ContrastKind],
     ) -> None:
         from clinclust.associations.cold_search import column_keys
         from clinclust.associations.cross_fitting import folds_of
