@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from clinclust import Feature, FeatureSchema
 from clinclust.compiled import kernel
-from clinclust.engine.lanes import log_in_place
-from clinclust.engine.partition import Partition, accumulate, clusters_without_subjects, new_partition
-from clinclust.engine.problem import Problem, pose
-from clinclust.engine.sweep import bring_up_to_date, find_best
+from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.partition import Partition, accumulate, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.sweep import bring_up_to_date, find_best
+from clinclust.engine.problem.problem import Problem, pose
 
 RESULT = Path(__file__).parent / "results" / "kernels.md"
 K, REPEATS = 8, 25

@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP
-from clinclust.engine.agreement import adjusted_rand_index
-from clinclust.resolution import ResolutionPath
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.estimators.resolution_path import ResolutionPath
 
 sys.path.insert(0, str(Path(__file__).parent))
 from robust_cohorts import FLAVOURS, robust_cohort

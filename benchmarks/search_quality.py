@@ -25,9 +25,9 @@ from reference_cohorts import N_COHORTS, reference_cohort
 from sklearn import datasets
 
 from clinclust import MAPDP
-from clinclust.engine.problem import Problem, pose
-from clinclust.engine.restarts import run_restarts
-from clinclust.engine.starts import search_starts
+from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.starts import search_starts
 from clinclust.schema.array_schema import schema_for_array
 
 RESULTS = Path(__file__).parent / "results"

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from clinclust.comparisons import compare_subtypes
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.errors import CohortError, CohortWarning, SchemaError
-    from clinclust.joint import log_joint
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.joint import log_joint
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.resolution_path import resolution_path
+    from clinclust.files.tables import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.figures import (
         plot_certainty,
@@ -27,9 +29,7 @@ if TYPE_CHECKING:
         plot_tree,
     )
     from clinclust.reporting.subtype_table import subtype_table
-    from clinclust.resolution import resolution_path
     from clinclust.schema import Feature, FeatureSchema, draft_schema
-    from clinclust.tables import read_cohort
 
 __version__ = "0.1.0"
 
@@ -39,11 +39,11 @@ _HOME = {
     "SchemaError": "clinclust.errors",
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
-    "MAPDP": "clinclust.mapdp",
+    "MAPDP": "clinclust.estimators.mapdp",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
-    "log_joint": "clinclust.joint",
+    "log_joint": "clinclust.estimators.joint",
     "plot_certainty": "clinclust.reporting.figures",
     "plot_effects": "clinclust.reporting.figures",
     "plot_missing": "clinclust.reporting.figures",
@@ -52,8 +52,8 @@ _HOME = {
     "plot_resolution_path": "clinclust.reporting.figures",
     "plot_restarts": "clinclust.reporting.figures",
     "plot_tree": "clinclust.reporting.figures",
-    "read_cohort": "clinclust.tables",
-    "resolution_path": "clinclust.resolution",
+    "read_cohort": "clinclust.files.tables",
+    "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_table": "clinclust.reporting.subtype_table",
     "suppress_small_cells": "clinclust.disclosure",
     "validated_associations": "clinclust.associations",

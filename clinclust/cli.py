@@ -231,12 +231,12 @@ def _check(options: argparse.Namespace) -> None:
 
 def _fit(options: argparse.Namespace) -> None:
     """Find the subtypes and write model.json, model.npz, assignments.csv, subtypes.xlsx and subtypes.html."""
-    from clinclust.assignments import assignment_table, write_assignments
     from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.files.writing import write_together
     from clinclust.reporting import write_report
-    from clinclust.writing import write_together
+    from clinclust.reporting.assignments import assignment_table, write_assignments
 
     if options.min_size < 1:
         raise ValueError(f"--min-size must be at least 1, not {options.min_size}")
@@ -282,8 +282,8 @@ def _assign(options: argparse.Namespace) -> None:
     """Give each subject of a table its most probable subtype; 0 means none of these."""
     import numpy as np
 
-    from clinclust.assignments import assignment_table, write_assignments
-    from clinclust.mapdp import MAPDP, NONE_OF_THESE
+    from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
+    from clinclust.reporting.assignments import assignment_table, write_assignments
 
     _spare_the_table(options)
     model = MAPDP.load(options.model)
@@ -302,7 +302,7 @@ def _assign(options: argparse.Namespace) -> None:
 def _table(options: argparse.Namespace) -> None:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.subtype_table import subtype_table
 
     _spare_the_table(options)
@@ -335,7 +335,7 @@ def _schema(options: argparse.Namespace) -> FeatureSchema:
 def _read(options: argparse.Namespace) -> pd.DataFrame:
     import pandas as pd
 
-    from clinclust.tables import read_cohort
+    from clinclust.files.tables import read_cohort
 
     frame = read_cohort(options.table, sheet=options.sheet, encoding=options.encoding)
     if not pd.api.types.is_integer_dtype(frame.index):  # labels of a parquet file

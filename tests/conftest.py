@@ -14,9 +14,11 @@ _ROOT = Path(__file__).parents[1]
 
 
 def _fingerprint_of_kernels() -> str:
-    """Hash every source file: a kernel compiled before a callee in another file changed would be stale."""
+    """Hash every file that holds kernels: one compiled before a callee in another file changed would be stale."""
     digest = hashlib.sha256()
-    for path in sorted((_ROOT / "clinclust").rglob("*.py")):
+    package = _ROOT / "clinclust"
+    folders = (package / "priors", package / "likelihoods", package / "engine" / "kernels")
+    for path in (package / "compiled.py", *sorted(path for folder in folders for path in folder.rglob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -410,7 +410,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
     if failing == "report":
         monkeypatch.setattr("clinclust.reporting.write_report", full)
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.assignments.write_assignments", full)
+        monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", full)
     else:
         replace = Path.replace
 

@@ -88,7 +88,7 @@ def public_objects():
 def test_everything_public_says_what_it_is():
     seen = dict(public_objects())
     assert len(seen) > 150
-    assert {"clinclust.mapdp.MAPDP.predict_proba", "clinclust.MAPDP", "clinclust.cli.main"} <= set(seen)
+    assert {"clinclust.estimators.mapdp.MAPDP.predict_proba", "clinclust.MAPDP", "clinclust.cli.main"} <= set(seen)
     silent = [name for name, value in seen.items() if not (getattr(value, "__doc__", None) or "").strip()]
     assert silent == []
 
@@ -104,7 +104,7 @@ def test_every_module_says_which_names_are_public():
 def test_the_documented_example_is_true():
     import doctest
 
-    from clinclust import mapdp
+    from clinclust.estimators import mapdp
 
     results = doctest.testmod(mapdp)
     assert (results.failed, results.attempted > 3) == (0, True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from clinclust.associations.evidence import Association, Part
     from clinclust.associations.residual_dependence import Dependence, Graded
     from clinclust.comparisons.contrasts import ContrastKind
-    from clinclust.engine.problem import Problem
-    from clinclust.mapdp import MAPDP
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import Feature
 
 __all__ = ["Method", "validated_associations"]
@@ -117,7 +117,7 @@ def validated_associations(
 
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
-    from clinclust.engine.announcement import announcing_compilation
+    from clinclust.engine.kernels.announcement import announcing_compilation
 
     _check(model, frame, method, n_restarts=n_restarts, n_folds=n_folds, min_size=min_size, n_jobs=n_jobs)
     chosen = checked_choice(contrasts, model.schema_)
@@ -139,7 +139,7 @@ def _side_by_side(
     """Return the row of each feature, made on threads."""
     from tqdm import tqdm
 
-    from clinclust.engine.restarts import processors
+    from clinclust.engine.search.restarts import processors
 
     with ThreadPoolExecutor(max_workers=processors() if n_jobs in (None, -1) else n_jobs) as pool:
         futures = [pool.submit(row, feature) for feature in features]
@@ -173,8 +173,8 @@ class _Tests:
         from clinclust.associations.cold_search import column_keys
         from clinclust.associations.cross_fitting import folds_of
         from clinclust.associations.residual_dependence import graded
-        from clinclust.engine.problem import pose
-        from clinclust.tuning import named_hyperparameters_of
+        from clinclust.engine.problem.problem import pose
+        from clinclust.estimators.tuning import named_hyperparameters_of
 
         stated = named_hyperparameters_of(model.hyperparameters)
         self.problem: Problem = pose(

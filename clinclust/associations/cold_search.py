@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.labels import by_decreasing_size
-from clinclust.engine.large import LARGE, run_sampled_restarts
-from clinclust.engine.posterior import leave_one_out_scores, partition_of, probabilities
-from clinclust.engine.problem import Problem
-from clinclust.engine.restarts import run_restarts
-from clinclust.engine.robust_search import search as search_robustly
-from clinclust.engine.selection import run_selecting_restarts
-from clinclust.engine.starts import search_starts
+from clinclust.engine.beside.outlying_search import search as search_robustly
+from clinclust.engine.beside.selection import run_selecting_restarts
+from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.sampled import LARGE, run_sampled_restarts
+from clinclust.engine.search.starts import search_starts
 
 __all__ = ["Settings", "Subtypes", "column_keys", "search_cold", "without"]
 

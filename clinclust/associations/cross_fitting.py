@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from clinclust.associations.cold_search import Settings, search_cold
 from clinclust.associations.evidence import Part
-from clinclust.engine.outlying import mixed_scores
-from clinclust.engine.partition import clusters_without_subjects, new_partition
-from clinclust.engine.posterior import probabilities
-from clinclust.engine.problem import Problem
-from clinclust.engine.sweep import write_scores
+from clinclust.engine.kernels.outlying_scores import mixed_scores
+from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.posterior import probabilities
+from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Fold", "folds_of", "parts_without"]
 

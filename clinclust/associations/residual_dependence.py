@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.dependence import level_indicators
+from clinclust.engine.beside.dependence import level_indicators
 
 __all__ = ["Dependence", "Graded", "graded", "residual_dependence"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from clinclust.comparisons.contrasts import ContrastKind
+from clinclust.nearest import did_you_mean
 from clinclust.schema.feature_rules import contrasts_for
-from clinclust.schema.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.reporting.layout import decimals_for
+from clinclust.comparisons.decimals import decimals_for
 
 if TYPE_CHECKING:
     import pandas as pd

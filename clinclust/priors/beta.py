@@ -77,7 +77,7 @@ def level_predictives(
     """Fill the log predictive of every level of a binomial under one cluster, each as ln of a number plus a rest.
 
     The number keeps its digits, being a product of few factors, so that the logarithms of all levels of all features
-    can be taken at once (`clinclust.engine.lanes`).
+    can be taken at once (`clinclust.engine.kernels.lanes`).
 
     Parameters
     ----------

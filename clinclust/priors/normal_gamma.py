@@ -3,7 +3,7 @@
     precision ~ Gamma(shape, rate),   mean of the feature | precision ~ Normal(mean, 1 / (kappa precision))
 
 Statistics of a cluster: (n, sum of the values, sum of their squares). Values are standardised before they come here
-(`clinclust.engine.encoding`), which keeps the sum of squares exact enough.
+(`clinclust.engine.problem.encoding`), which keeps the sum of squares exact enough.
 """
 
 from __future__ import annotations

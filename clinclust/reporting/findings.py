@@ -16,7 +16,7 @@ from clinclust.reporting.layout import WITHHELD, Value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import Feature
 
 __all__ = ["Findings", "as_value", "number_of"]

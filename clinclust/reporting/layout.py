@@ -6,8 +6,6 @@ whatever is a number gets the format of its column, and nothing else may be in a
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,10 +20,8 @@ __all__ = [
     "Span",
     "Table",
     "Value",
-    "decimals_for",
     "excel_format",
     "number_text",
-    "visible",
 ]
 
 Value: TypeAlias = str | int | float | None
@@ -198,24 +194,3 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
         return f"{value:.2E}"
     text = f"{value:.{len(shown.partition('.')[2])}f}"
     return text if float(text) else text.lstrip("-")
-
-
-def decimals_for(spread: float) -> int:
-    """Decimals that show a mean to about a hundredth of its standard deviation."""
-    if not 0 < spread < math.inf:
-        return 2
-    return max(0, 2 - math.floor(math.log10(spread)))
-
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """`text` with a visible sign for each character that XML forbids or that would reorder or hide others."""
-    return _CONTROL.sub(_sign, text)
-
-
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    # U+2400 and the 31 after it picture the control characters; U+FFFD stands for what has no picture.
-    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.associate import Method
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["write_report"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.errors import CohortError, SchemaError
-from clinclust.schema.cell_text import numbers_of, shortened
+from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.schema.draft_likelihood import likelihood_of_numbers, likelihood_of_texts
 from clinclust.schema.draft_missing import suspected_codes
 from clinclust.schema.failures import Failure, failures_frame

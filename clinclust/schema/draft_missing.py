@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import numbers_of, shortened
+from clinclust.files.cell_text import numbers_of, shortened
 
 __all__ = ["suspected_codes"]
 

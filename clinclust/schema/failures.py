@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import canonical_text, shortened
+from clinclust.files.cell_text import canonical_text, shortened
+from clinclust.nearest import did_you_mean
 from clinclust.schema.expectations import Kind, expectations
-from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.reading import read_column
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clinclust.errors import SchemaError
+from clinclust.nearest import did_you_mean, nearest
 from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
-from clinclust.schema.nearest import did_you_mean, nearest
 
 __all__ = ["ContrastKind", "Feature", "FeatureError"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clinclust.schema.nearest import did_you_mean
+from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature

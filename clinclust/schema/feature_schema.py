@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
+from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
-from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.pandera_extras import PanderaExtras
 from clinclust.schema.schema_rules import settings_of
 
@@ -149,7 +149,7 @@ class FeatureSchema:
         return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
 
     def _repr_html_(self) -> str:
-        from clinclust.notebook import schema_html
+        from clinclust.schema.notebook_view import schema_html
 
         return schema_html(self)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from clinclust.schema.cell_text import NUMBER, canonical_text
+from clinclust.files.cell_text import NUMBER, canonical_text
 
 __all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "codes", "text"]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import SchemaError
-from clinclust.schema.cell_text import canonical_text, number_of
+from clinclust.files.cell_text import canonical_text, number_of
+from clinclust.nearest import did_you_mean
 from clinclust.schema.expectations import holds_whole_numbers, limits
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.pandera_extras import PanderaExtras
 from clinclust.schema.pandera_schema import METADATA_KEY, OWN_CHECK, kind_of
 

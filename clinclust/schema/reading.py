@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.schema.cell_text import canonical_text, number_of, numbers_of
+from clinclust.files.cell_text import canonical_text, number_of, numbers_of
 from clinclust.schema.expectations import Kind, holds_whole_numbers, limits, transform_limit
 from clinclust.schema.feature import Feature
 

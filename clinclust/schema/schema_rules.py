@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from clinclust.errors import SchemaError
+from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
 from clinclust.schema.field_types import codes, text
-from clinclust.schema.nearest import did_you_mean
 
 __all__ = ["Settings", "clashes", "settings_of"]
 

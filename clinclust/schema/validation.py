@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import CohortError
+from clinclust.nearest import did_you_mean
 from clinclust.schema.failures import (
     Failure,
     column_failures,
@@ -15,7 +16,6 @@ from clinclust.schema.failures import (
     user_check_failure,
 )
 from clinclust.schema.informative import kept_out, warn_of_uninformative
-from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.typed import is_validated
 
 if TYPE_CHECKING:

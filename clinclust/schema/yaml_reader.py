@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import yaml
 
 from clinclust.errors import SchemaError
-from clinclust.schema.cell_text import NUMBER
+from clinclust.files.cell_text import NUMBER
+from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.nearest import did_you_mean
 from clinclust.schema.schema_rules import clashes
 from clinclust.schema.yaml_text import misread_as
 from clinclust.schema.yaml_writer import FORMAT_VERSION

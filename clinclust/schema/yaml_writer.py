@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from clinclust.schema.cell_text import canonical_text
+from clinclust.files.cell_text import canonical_text
+from clinclust.files.writing import atomic_write
 from clinclust.schema.yaml_text import misread_as, resolved_tag
-from clinclust.writing import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from clinclust.associations.cold_search import Settings, column_keys, search_col
 from clinclust.associations.cross_fitting import folds_of, parts_without
 from clinclust.associations.evidence import Part, association_of
 from clinclust.comparisons.contrasts import contrast_of
-from clinclust.engine.problem import pose
+from clinclust.engine.problem.problem import pose
 
 SETTINGS = Settings(seed=3, n_restarts=3, max_sweeps=200, outlying_share=0.0, select_features=False)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust import reporting
+from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.subtype_tree import SubtypeTree
 
 # A stand-in cannot be fitted again without one of its features.
 write_report = partial(reporting.write_report, associations=None)

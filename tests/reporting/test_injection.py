@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, compare_subtypes, plot_profile
-from clinclust.reporting.layout import Column, Sheet, Table, visible
+from clinclust.files.visible_text import visible
+from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.workbook import write_workbook

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
-
-from clinclust.reporting.layout import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark", "require_fit", "shortened"]
+__all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark", "require_fit"]
 
 # Blue and vermilion of Okabe and Ito (2008), which every kind of colour vision tells apart.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
@@ -31,24 +28,6 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
     figure = Figure(figsize=size, layout="constrained")
     new: Any = figure.add_subplot()
     return new  # type: ignore[no-any-return]
-
-
-def shortened(text: str, width: int) -> str:
-    """Return `text` on one line, ended by an ellipsis where it is wider than `width` characters.
-
-    Characters that would hide or reorder others become visible; wide ones (as of Chinese) count twice.
-    """
-    text = visible(" ".join(text.split()))
-    if _cells(text) <= width:
-        return text
-    text = text[:width]
-    while _cells(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
-
-
-def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int, str]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit, shortened
-from clinclust.reporting.membership import CLEAR, own_membership
+from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["plot_certainty"]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit, shortened
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["Effect", "effects_against", "plot_effects"]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.reporting.figures.canvas import axes_for, named, remark, shortened
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.figures.profile import headings
 from clinclust.reporting.layout import WITHHELD

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.reporting.figures.canvas import axes_for, named, remark, require_fit, shortened
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import axes_for, named, remark, require_fit
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["headings", "plot_profile"]
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark, require_fit, shortened
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark, require_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["plot_relevance"]
 

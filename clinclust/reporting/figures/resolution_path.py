@@ -9,7 +9,7 @@ from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.resolution import ResolutionPath
+    from clinclust.estimators.resolution_path import ResolutionPath
 
 __all__ = ["plot_resolution_path"]
 

@@ -12,7 +12,7 @@ from clinclust.reporting.figures.canvas import BLUE, VERMILION, axes_for, requir
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["plot_restarts"]
 

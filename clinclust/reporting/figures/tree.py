@@ -11,7 +11,7 @@ from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for, require_fit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["plot_tree"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.membership import CLEAR, own_membership
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.overview import searches_sentence
 
@@ -118,8 +118,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             partial(figures.plot_restarts, model),
         )
     )
-    if hasattr(model, "resolution_path_"):
-        path = model.resolution_path_
+    path = getattr(model, "resolution_path_", None)
+    if path is not None:
         steps = path.steps
         found.append(
             Illustration(

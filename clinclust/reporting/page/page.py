@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text, visible
+from clinclust.files.visible_text import visible
+from clinclust.files.writing import atomic_write
+from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
 from clinclust.reporting.page.illustrations import Illustration
 from clinclust.reporting.page.style import STYLE
 from clinclust.reporting.page.svg import as_svg
-from clinclust.writing import atomic_write
 
 __all__ = ["write_page"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from clinclust.files.visible_text import visible
 from clinclust.reporting.figures.canvas import BLUE, GREY
-from clinclust.reporting.layout import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

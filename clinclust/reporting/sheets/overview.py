@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.comparisons.decimals import decimals_for
+from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, decimals_for, number_text
-from clinclust.reporting.membership import CLEAR, own_membership
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.comparisons.decimals import decimals_for
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, decimals_for
+from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature

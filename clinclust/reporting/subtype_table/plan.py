@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clinclust.reporting.layout import visible
+from clinclust.files.visible_text import visible
 from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, Compared, ComparedFeature, Record, is_missing
 from clinclust.reporting.subtype_table.summaries import Summary
 

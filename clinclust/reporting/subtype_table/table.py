@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from clinclust.writing import atomic_write
+from clinclust.files.writing import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,7 +245,7 @@ def _write_page(table: SubtypeTable, path: Path) -> None:
 
 
 def _write_csv(table: SubtypeTable, path: Path) -> None:
-    from clinclust.assignments import write_inert_csv
+    from clinclust.reporting.assignments import write_inert_csv
 
     write_inert_csv(table.to_frame(), path)
 

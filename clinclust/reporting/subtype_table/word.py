@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import NO_DATE, copy_without_times
-from clinclust.writing import atomic_write
 
 if TYPE_CHECKING:
     from docx.document import Document

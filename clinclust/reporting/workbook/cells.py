@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clinclust.reporting.layout import Value, visible
+from clinclust.files.visible_text import visible
+from clinclust.reporting.layout import Value
 from clinclust.reporting.workbook.styles import SHADES, shade_fill
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clinclust.reporting.layout import Table, visible
+from clinclust.files.visible_text import visible
+from clinclust.reporting.layout import Table
 from clinclust.reporting.workbook.cells import safe_text
 
 if TYPE_CHECKING:

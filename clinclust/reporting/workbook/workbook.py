@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from clinclust.files.visible_text import visible
+from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import copy_without_times
-from clinclust.reporting.layout import Sheet, visible
+from clinclust.reporting.layout import Sheet
 from clinclust.reporting.workbook.styles import register_styles
 from clinclust.reporting.workbook.worksheet import write_worksheet
-from clinclust.writing import atomic_write
 
 __all__ = ["write_workbook"]
 

@@ -1,0 +1,1 @@
+"""What is found beside the partition: features, outlying values, coarsening, hyperparameters, concentration."""

@@ -1,0 +1,301 @@
+"""Eight clusters, or eight features, at a time: the innermost loops, written as vector instructions.
+
+LLVM does not turn the loops of these shapes into vector code by itself, so they are spelled out in its intermediate
+representation, on vectors of eight doubles; every processor runs them in as many pieces as its registers need. Only
+IEEE additions, multiplications and divisions in a fixed order are used, none of them fused, so that all processors give
+the same bits.
+
+Arrays must be contiguous in their last axis, which must hold a multiple of eight numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from clinclust.engine.kernels.vectors import (
+    BITS,
+    DOUBLE,
+    I32,
+    I64,
+    LANES,
+    VECTOR,
+    Loop,
+    intrinsic,
+    load,
+    log,
+    log_of_split,
+    memory_of,
+    split,
+    spread,
+    store,
+    sum_side_by_side,
+    vector,
+)
+
+__all__ = ["add_log_products", "add_log_terms", "add_rows", "highest", "log_in_place", "sum_log_terms", "sum_rows"]
+
+
+@intrinsic
+def add_rows(
+    typing: Any, scores: Any, weights: Any, first: Any, table: Any, stride: Any, codes: Any, start: Any, count: Any
+) -> Any:
+    """Add up eight columns of some rows of a table: scores[k] = weights[k] + sum_j table[codes[j], k].
+
+    Parameters
+    ----------
+    scores : float64 (C,), modified in place
+    weights : float64 (C,)
+    first : int
+        The first of the eight columns.
+    table : float64 (R, C)
+    stride : int
+        C.
+    codes : int32, any shape
+    start, count : int
+        Which of the codes, in the order of memory.
+    """
+    signature = types.void(scores, weights, types.intp, table, types.intp, codes, types.intp, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, stride, start, count = (arguments[index] for index in (2, 4, 6, 7))
+        scores, weights, table, codes = (
+            memory_of(context, builder, signature.args[place], arguments[place]) for place in (0, 1, 3, 5)
+        )
+
+        def row(index: Any) -> Any:
+            code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), I64)
+            return load(builder, table, builder.add(builder.mul(code, stride), first))
+
+        total = sum_side_by_side(builder, count, load(builder, weights, first), row)
+        store(builder, total, scores, first)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def highest(typing: Any, scores: Any, count: Any) -> Any:
+    """Return the highest of some scores, none of them NaN.
+
+    Parameters
+    ----------
+    scores : float64 (C,)
+    count : int
+        How many; rounded up to a multiple of eight.
+    """
+    signature = types.float64(scores, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        scores = memory_of(context, builder, signature.args[0], arguments[0])
+        loop = Loop(builder, arguments[1], LANES, [vector(float("-inf"))])
+        (best,) = loop.close([_larger(builder, loop.carried[0], load(builder, scores, loop.index))])
+        width = LANES
+        while width > 1:  # the upper half against the lower one
+            width //= 2
+            lanes = ir.VectorType(I32, width)
+            nothing = ir.Constant(best.type, ir.Undefined)
+            low = builder.shuffle_vector(best, nothing, ir.Constant(lanes, list(range(width))))
+            high = builder.shuffle_vector(best, nothing, ir.Constant(lanes, list(range(width, 2 * width))))
+            best = _larger(builder, low, high)
+        return builder.extract_element(best, ir.Constant(I32, 0))
+
+    return signature, build
+
+
+def _larger(builder: Any, one: Any, other: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", one, other), one, other)
+
+
+@intrinsic
+def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any:
+    """Return the sum of table[codes[start + j]], j < count.
+
+    Parameters
+    ----------
+    table : float64 (R,)
+    codes : int32, any shape
+    start, count : int
+        Which of the codes, in the order of memory.
+    """
+    signature = types.float64(table, codes, types.intp, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start, count = arguments[2:]
+        table = memory_of(context, builder, signature.args[0], arguments[0])
+        codes = memory_of(context, builder, signature.args[1], arguments[1])
+
+        def entry(index: Any) -> Any:
+            code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), I64)
+            return builder.load(builder.gep(table, [code]))
+
+        return sum_side_by_side(builder, count, ir.Constant(DOUBLE, 0.0), entry)
+
+    return signature, build
+
+
+@intrinsic
+def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, column: Any, stride: Any, z: Any) -> Any:
+    """Add the log predictives of one value: scores[k] += c0 - c1 ln(1 + c2 (z - c3)^2) for eight clusters k.
+
+    Parameters
+    ----------
+    scores : float64 (C,), modified in place
+    first : int
+        The first of the eight clusters.
+    coefficients : float64 (D, 4, C)
+    column, stride : int
+        Which of the D features; C.
+    z : float
+    """
+    signature = types.void(scores, types.intp, coefficients, types.intp, types.intp, types.float64)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, column, stride = arguments[1], arguments[3], arguments[4]
+        scores = memory_of(context, builder, signature.args[0], arguments[0])
+        coefficients = memory_of(context, builder, signature.args[2], arguments[2])
+        start = builder.add(first, builder.mul(builder.mul(column, ir.Constant(I64, 4)), stride))
+        c = []
+        for _ in range(4):
+            c.append(load(builder, coefficients, start))
+            start = builder.add(start, stride)
+        apart = builder.fsub(spread(builder, arguments[5]), c[3])
+        inner = builder.fadd(vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
+        term = builder.fsub(c[0], builder.fmul(c[1], log(builder, inner)))
+        store(builder, builder.fadd(load(builder, scores, first), term), scores, first)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def add_log_products(
+    typing: Any, scores: Any, first: Any, coefficients: Any, columns: Any, count: Any, stride: Any, values: Any
+) -> Any:
+    """Do what `add_log_terms` does for several features whose c1 are the same: one logarithm, of a product.
+
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2], values that are NaN left out.
+
+    Parameters
+    ----------
+    scores, first, coefficients, stride
+        As in `add_log_terms`.
+    columns : int64
+        Which of the D features; c1 is that of the first.
+    count : int
+    values : float64 (D,)
+    """
+    signature = types.void(scores, types.intp, coefficients, columns, types.intp, types.intp, values)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        first, count, stride = arguments[1], arguments[4], arguments[5]
+        scores, coefficients, columns, values = (
+            memory_of(context, builder, kinds[place], arguments[place]) for place in (0, 2, 3, 6)
+        )
+
+        def coefficient(column: Any, part: int) -> Any:
+            row = builder.add(builder.mul(column, ir.Constant(I64, 4)), ir.Constant(I64, part))
+            return load(builder, coefficients, builder.add(first, builder.mul(row, stride)))
+
+        one, nothing = vector(1.0), ir.Constant(VECTOR, None)
+
+        def multiplied(place: Any, exponent: Any, mantissa: Any, total: Any) -> list[Any]:
+            column = builder.load(builder.gep(columns, [place]))
+            z = spread(builder, builder.load(builder.gep(values, [column])))
+            observed = builder.fcmp_ordered("==", z, z)
+            apart = builder.fsub(z, coefficient(column, 3))
+            inner = builder.fadd(one, builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
+            inner = builder.select(observed, inner, one)
+            constant = builder.select(observed, coefficient(column, 0), nothing)
+            # The exponent is taken off at every factor, so that no product can overflow.
+            more, mantissa = split(builder, builder.fmul(mantissa, inner))
+            return [builder.add(exponent, more), mantissa, builder.fadd(total, constant)]
+
+        # Two products side by side, so that no multiplication waits for the one before.
+        even = builder.and_(count, ir.Constant(I64, -2))
+        start = [ir.Constant(BITS, None), one, load(builder, scores, first)]
+        pairs = Loop(builder, even, 2, [*start, ir.Constant(BITS, None), one, nothing])
+        left = multiplied(pairs.index, *pairs.carried[:3])
+        right = multiplied(builder.add(pairs.index, ir.Constant(I64, 1)), *pairs.carried[3:])
+        left, right = (parts := pairs.close(left + right))[:3], parts[3:]
+        last = Loop(builder, builder.sub(count, even), 1, left)
+        left = last.close(multiplied(builder.add(even, last.index), *last.carried))
+        more, mantissa = split(builder, builder.fmul(left[1], right[1]))
+        exponent = builder.add(builder.add(left[0], right[0]), more)
+        total = builder.fadd(left[2], right[2])
+        logarithm = log_of_split(builder, exponent, mantissa)
+        power = coefficient(builder.load(columns), 1)
+        store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width: Any, least: Any) -> Any:
+    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2), those whose z is NaN left out.
+
+    NaN if for any of them 1 - c2 (z - c3)^2 is below `least`, where it has lost too many digits.
+
+    Parameters
+    ----------
+    values : float64 (W,)
+        z of each feature; W is a multiple of eight.
+    coefficients : float64, any shape
+        Holds c0 .. c3, each of length W, side by side from element `start` on.
+    start, width : int
+        width = W.
+    least : float
+    """
+    signature = types.float64(values, coefficients, types.intp, types.intp, types.float64)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start, width, least = arguments[2:]
+        values = memory_of(context, builder, signature.args[0], arguments[0])
+        coefficients = memory_of(context, builder, signature.args[1], arguments[1])
+        nothing = ir.Constant(VECTOR, None)
+        loop = Loop(builder, width, LANES, [nothing, vector(1.0)])
+        place, c = builder.add(start, loop.index), []
+        for _ in range(4):
+            c.append(load(builder, coefficients, place))
+            place = builder.add(place, width)
+        z = load(builder, values, loop.index)
+        observed = builder.fcmp_ordered("==", z, z)
+        apart = builder.fsub(z, c[3])
+        inner = builder.fsub(vector(1.0), builder.fmul(c[2], builder.fmul(apart, apart)))
+        inner = builder.select(observed, inner, vector(1.0))
+        lower = builder.fcmp_ordered("<", inner, loop.carried[1])
+        lowest = builder.select(lower, inner, loop.carried[1])
+        # The logarithm of what is too low is nobody's business; it must only not trap.
+        inner = builder.select(builder.fcmp_ordered("<", inner, vector(1e-300)), vector(1.0), inner)
+        term = builder.fadd(c[0], builder.fmul(c[1], log(builder, inner)))
+        total = builder.fadd(loop.carried[0], builder.select(observed, term, nothing))
+        total, lowest = loop.close([total, lowest])
+        lanes = [builder.extract_element(total, ir.Constant(I32, lane)) for lane in range(LANES)]
+        result = lanes[0]
+        for lane in lanes[1:]:
+            result = builder.fadd(result, lane)
+        for lane in range(LANES):
+            low = builder.fcmp_ordered("<", builder.extract_element(lowest, ir.Constant(I32, lane)), least)
+            result = builder.select(low, ir.Constant(DOUBLE, float("nan")), result)
+        return result
+
+    return signature, build
+
+
+@intrinsic
+def log_in_place(typing: Any, numbers: Any, count: Any) -> Any:
+    """Replace the first `count` positive normal numbers of an array, rounded up to a multiple of eight, by their ln."""
+    signature = types.void(numbers, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers = memory_of(context, builder, signature.args[0], arguments[0])
+        loop = Loop(builder, arguments[1], LANES, [])
+        store(builder, log(builder, load(builder, numbers, loop.index)), numbers, loop.index)
+        loop.close([])
+        return context.get_dummy_value()
+
+    return signature, build

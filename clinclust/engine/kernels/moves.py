@@ -1,0 +1,310 @@
+"""What a move changes: the statistics of two clusters, and everything that follows from them, inside the kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.binomials import eight_binomials
+from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.vectors import LANES
+from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+from clinclust.priors.rising_factorial import FEW
+
+__all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_beta_levels, _geometric_levels = beta.level_predictives, beta.geometric_predictives
+_gamma_levels, _dirichlet_levels = gamma.level_predictives, dirichlet.level_predictives
+_lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
+_student, _student_left_out = normal_gamma.coefficients, normal_gamma.left_out_value
+
+
+class State(NamedTuple):
+    """Cohort, model and partition as kernels hand them to each other: numbers in a row, and how long the rows are.
+
+    The fields are those of `CohortArrays`, `Model` and `Partition`. Element (i, j) of an array of C columns is
+    [i * C + j] here.
+    """
+
+    codes: NDArray[np.int32]
+    values: Array
+    family_stop: Whole
+    level_start: Whole
+    level_statistics: Array
+    level_log_base: Array
+    statistic_start: Whole
+    prior_start: Whole
+    prior: Array
+    labels: Whole
+    n_clusters: Whole
+    sizes: Array
+    log_weights: Array
+    statistics: Array
+    table: Array
+    left_out: Array
+    spread: Array
+    coefficients: Array
+    left_out_coefficients: Array
+    columns: Whole
+    numbers: Array
+    """(4, R) work space for the table rows of one cluster, R rounded up to eights."""
+    scores: Array
+    """(C,) work space for the log weights of one subject."""
+    own_values: Array
+    """(W,) work space for its continuous values, NaN from the last one on."""
+    products: Array
+    """(16 (FEW + 1),) work space for the levels of eight features."""
+    n_complete: int
+    concentration: float
+    discount: float
+    coarsening: float
+    n_subjects: int
+    n_table: int
+    """Discrete features."""
+    n_values: int
+    """Continuous features."""
+    n_rows: int
+    """Rows of the table."""
+    n_work: int
+    """The same, rounded up to eights."""
+    n_statistics: int
+    capacity: int
+    """Columns of the table, rounded up to eights."""
+    width: int
+    """Continuous features, rounded up to eights."""
+
+
+@subkernel
+def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
+    """Return the three as one; they must be kept alive for as long as the state is used."""
+    n_rows, capacity = partition.table.shape
+    width = partition.left_out_coefficients.shape[2]
+    n_work = (n_rows + LANES - 1) & -LANES
+    return State(
+        codes=flat(cohort.codes, 0),
+        values=flat(cohort.values, 0),
+        family_stop=flat(cohort.family_stop, 0),
+        level_start=flat(cohort.level_start, 0),
+        level_statistics=flat(cohort.level_statistics, 0),
+        level_log_base=flat(cohort.level_log_base, 0),
+        statistic_start=flat(cohort.statistic_start, 0),
+        prior_start=flat(cohort.prior_start, 0),
+        prior=flat(model.prior, 0),
+        labels=flat(partition.labels, 0),
+        n_clusters=flat(partition.n_clusters, 0),
+        sizes=flat(partition.sizes, 0),
+        log_weights=flat(partition.log_weights, 0),
+        statistics=flat(partition.statistics, 0),
+        table=flat(partition.table, 0),
+        left_out=flat(partition.left_out, 0),
+        spread=flat(partition.spread, 0),
+        coefficients=flat(partition.coefficients, 0),
+        left_out_coefficients=flat(partition.left_out_coefficients, 0),
+        columns=flat(partition.columns, 0),
+        numbers=flat(partition.work, 0),
+        scores=flat(partition.work, 4 * n_work),
+        own_values=flat(partition.work, 4 * n_work + capacity),
+        products=flat(partition.work, 4 * n_work + capacity + width),
+        n_complete=partition.n_complete,
+        concentration=model.concentration,
+        discount=model.discount,
+        coarsening=model.coarsening,
+        n_subjects=partition.labels.shape[0],
+        n_table=cohort.codes.shape[1],
+        n_values=cohort.values.shape[1],
+        n_rows=n_rows,
+        n_work=n_work,
+        n_statistics=partition.statistics.shape[1],
+        capacity=capacity,
+        width=width,
+    )
+
+
+@subkernel
+def log_weight(state: State, size: float, n_clusters: int) -> float:
+    """Return the log prior weight of a cluster of this size, or of a new one beside n_clusters others if it is 0."""
+    if size > 0.0:
+        return math.log(size - state.discount)
+    return math.log(state.concentration + state.discount * n_clusters)
+
+
+@subkernel
+def refresh(state: State, k: int) -> None:
+    """Bring the log predictives of cluster k up to date with its statistics."""
+    stop, level_start, coarsening, capacity = state.family_stop, state.level_start, state.coarsening, state.capacity
+    sums_of_cluster = flat(state.statistics, k * state.n_statistics)
+    # The log predictive of a level is ln numbers + rests: all logarithms are taken at once.
+    numbers, rests = state.numbers, flat(state.numbers, state.n_work)
+    left_numbers, left_rests = flat(state.numbers, 2 * state.n_work), flat(state.numbers, 3 * state.n_work)
+    done = 0
+    for feature in range(stop[2]):
+        if feature < done:
+            continue
+        at = level_start[feature]
+        n_levels = level_start[feature + 1] - at
+        prior, sums = (
+            flat(state.prior, state.prior_start[feature]),
+            flat(sums_of_cluster, state.statistic_start[feature]),
+        )
+        counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
+        here, rest, left, left_rest = flat(numbers, at), flat(rests, at), flat(left_numbers, at), flat(left_rests, at)
+        if _begins_eight_alike(state, feature):
+            eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
+            done = feature + LANES
+        elif feature < stop[0] and counts[0] == 0.0:
+            _beta_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+        elif feature < stop[0]:
+            _geometric_levels(prior, sums, counts, n_levels, here, rest, left, left_rest)
+        elif feature < stop[1]:
+            _gamma_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest)
+        else:
+            _dirichlet_levels(prior, sums, n_levels, here, rest, left, left_rest)
+    log_in_place(numbers, state.n_rows)
+    log_in_place(left_numbers, state.n_rows)
+    column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
+    spread = 0.0
+    for feature in range(stop[2]):
+        # Counts say how each level differs from the one before.
+        adds_up = feature < stop[1] and (feature >= stop[0] or state.level_statistics[2 * level_start[feature]] == 1.0)
+        most = value = without_one = 0.0
+        for row in range(level_start[feature], level_start[feature + 1]):
+            value = coarsening * (numbers[row] + rests[row]) + (value if adds_up else 0.0)
+            without_one = coarsening * (left_numbers[row] + left_rests[row]) + (without_one if adds_up else 0.0)
+            column[row * capacity] = value
+            row_left_out[row] = without_one
+            if without_one < 0.0 and value - without_one > most:
+                most = value - without_one
+        spread += most
+    state.spread[k] = spread
+    for feature in range(stop[2], stop[4]):
+        at = feature - stop[2]
+        prior, sums = (
+            flat(state.prior, state.prior_start[feature]),
+            flat(sums_of_cluster, state.statistic_start[feature]),
+        )
+        out = flat(state.coefficients, 4 * capacity * at + k)
+        left = flat(state.left_out_coefficients, 4 * state.width * k + at)
+        if feature < stop[3]:
+            _lomax(prior, sums, out, capacity, left, state.width)
+        else:
+            _student(prior, sums, out, capacity, left, state.width)
+        for part in range(2):
+            out[part * capacity] *= coarsening
+            left[part * state.width] *= coarsening
+    state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
+    if state.sizes[k] > 1.0:
+        state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
+
+
+@subkernel
+def _begins_eight_alike(state: State, feature: int) -> bool:
+    """Say whether eight binomials of as many trials begin with this feature, no more trials than can be multiplied."""
+    at = flat(state.level_start, feature)
+    if feature + LANES > state.family_stop[0] or state.level_statistics[2 * at[0]] != 0.0:
+        return False
+    n_levels = at[1] - at[0]
+    for other in range(LANES):
+        if at[other + 1] - at[other] != n_levels:
+            return False
+    return bool(n_levels <= FEW + 1.0)
+
+
+@subkernel
+def share_exponent(state: State) -> bool:
+    """Say whether the complete Gaussian features have the same c1 in each cluster, and will when subjects have moved.
+
+    c1 depends on a feature's prior shape and on how many values a cluster has of it.
+    """
+    for place in range(1, state.n_complete):
+        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
+        for k in range(state.n_clusters[0] + 1):
+            if state.coefficients[here + k] != state.coefficients[first + k]:
+                return False
+    return True
+
+
+@subkernel
+def value_left_out(state: State, k: int, column: int, z: float) -> float:
+    """Return the log predictive, coarsened, of a continuous value under its own cluster k without it."""
+    feature = state.family_stop[2] + column
+    prior = flat(state.prior, state.prior_start[feature])
+    sums = flat(state.statistics, k * state.n_statistics + state.statistic_start[feature])
+    if feature < state.family_stop[3]:
+        return state.coarsening * _lomax_left_out(prior, sums, z)
+    return state.coarsening * _student_left_out(prior, sums, z)
+
+
+@subkernel
+def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
+    """Add (sign 1) or remove (sign -1) subject i in the sizes and statistics of cluster k."""
+    stop = state.family_stop
+    codes, values = flat(state.codes, i * state.n_table), flat(state.values, i * state.n_values)
+    sums_of_cluster = flat(state.statistics, k * state.n_statistics)
+    state.sizes[k] += sign
+    for feature in range(stop[2]):
+        code = codes[feature]
+        if code != 0:
+            sums = flat(sums_of_cluster, state.statistic_start[feature])
+            if feature < stop[1]:
+                sums[0] += sign * state.level_statistics[2 * code]
+                sums[1] += sign * state.level_statistics[2 * code + 1]
+            else:
+                sums[code - state.level_start[feature]] += sign
+    for feature in range(stop[2], stop[4]):
+        z = values[feature - stop[2]]
+        if not math.isnan(z):
+            sums = flat(sums_of_cluster, state.statistic_start[feature])
+            sums[0] += sign
+            if feature < stop[3]:
+                sums[1] += sign * z * z
+            else:
+                sums[1] += sign * z
+                sums[2] += sign * z * z
+
+
+@subkernel
+def move(state: State, i: int, target: int) -> None:
+    """Move subject i to cluster `target`; target = K opens a new one, and a cluster left empty is closed.
+
+    The capacity must allow K + 2 columns.
+    """
+    labels, sizes = state.labels, state.sizes
+    own, last = labels[i], state.n_clusters[0] - 1
+    labels[i] = target
+    _shift_statistics(state, i, target, 1.0)
+    if own >= 0:
+        _shift_statistics(state, i, own, -1.0)
+    if target > last:
+        state.n_clusters[0] += 1
+        refresh(state, target + 1)
+    elif own >= 0 and sizes[own] == 0.0:
+        # The last cluster takes the place of the one left empty, and its column becomes that of the empty cluster.
+        here, there = (
+            flat(state.statistics, own * state.n_statistics),
+            flat(state.statistics, last * state.n_statistics),
+        )
+        for s in range(state.n_statistics):
+            here[s] = there[s]
+            there[s] = 0.0
+        sizes[own] = sizes[last]
+        sizes[last] = 0.0
+        for j in range(state.n_subjects):
+            if labels[j] == last:
+                labels[j] = own
+        target = labels[i]
+        state.n_clusters[0] = last
+        state.log_weights[last + 1] = -math.inf
+        refresh(state, last)
+    if own >= 0:
+        refresh(state, own)
+    refresh(state, target)

@@ -1,0 +1,137 @@
+"""Scores of subjects whose single values may be outlying: drawn from the prior of their feature instead."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import kernel, subkernel
+from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.moves import refresh, state_of, value_left_out
+from clinclust.engine.kernels.partition import Partition
+
+__all__ = ["bounded_scores", "mixed_scores", "prior_predictives"]
+
+Array = NDArray[np.float64]
+
+
+@subkernel
+def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:
+    """Return the log predictive of a continuous value, c0 - c1 ln(1 + c2 (z - c3)^2)."""
+    return c0 - c1 * math.log1p(c2 * (z - c3) ** 2)
+
+
+@kernel
+def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
+    """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D)."""
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
+    stop = cohort.family_stop
+    empty = partition.n_clusters[0]
+    for i in range(out.shape[0]):
+        for feature in range(stop[2]):
+            out[i, feature] = partition.table[cohort.codes[i, feature], empty]
+        for feature in range(stop[2], stop[4]):
+            z = cohort.values[i, feature - stop[2]]
+            if not math.isnan(z):
+                c = partition.coefficients[feature - stop[2]]
+                out[i, feature] = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
+
+
+@kernel
+def bounded_scores(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    aside: NDArray[np.bool_],
+    log_odds: float,
+    scores: Array,
+    gains: Array,
+) -> None:
+    """Fill scores (N, K) and gains (N, D); the partition's statistics are those of the values that are kept."""
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
+    stop = cohort.family_stop
+    n_clusters = partition.n_clusters[0]
+    for i in range(scores.shape[0]):
+        own = partition.labels[i]
+        for k in range(n_clusters):
+            scores[i, k] = partition.log_weights[0, k]
+        if partition.sizes[own] > 1.0:
+            scores[i, own] = math.log(partition.sizes[own] - 1.0 - model.discount)
+        for feature in range(stop[4]):
+            column = feature - stop[2]
+            table, code, z = column < 0, 0, 0.0
+            if table:
+                code = cohort.codes[i, feature]
+                if code == 0:
+                    continue
+                least = partition.table[code, n_clusters] + log_odds
+            else:
+                z = cohort.values[i, column]
+                if math.isnan(z):
+                    continue
+                c = partition.coefficients[column, :, n_clusters]
+                least = _log_tail(c[0], c[1], c[2], c[3], z) + log_odds
+            for k in range(n_clusters):
+                left_out = k == own and not aside[i, feature]
+                if table:
+                    value = partition.left_out[k, code] if left_out else partition.table[code, k]
+                elif left_out:
+                    value = value_left_out(state, k, column, z)
+                else:
+                    c = partition.coefficients[column, :, k]
+                    value = _log_tail(c[0], c[1], c[2], c[3], z)
+                if k == own:
+                    gains[i, feature] = value - least if aside[i, feature] else least - value
+                scores[i, k] += max(value, least)
+
+
+@kernel
+def mixed_scores(
+    cohort: CohortArrays, model: Model, partition: Partition, share: float, coarsening: float, out: Array
+) -> None:
+    """Write the scores of new subjects to `out`, float64 (N, K + 1), whichever of their values are outlying.
+
+    ln p(z = k) + coarsening * sum_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]; the model itself must
+    not be coarsened.
+    """
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
+    stop = cohort.family_stop
+    empty = partition.n_clusters[0]
+    rest = 1.0 - share
+    for i in range(out.shape[0]):
+        for k in range(empty + 1):
+            out[i, k] = partition.log_weights[0, k]
+        for feature in range(stop[4]):
+            column = feature - stop[2]
+            code, z = 0, 0.0
+            if column < 0:
+                code = cohort.codes[i, feature]
+                if code == 0:
+                    continue
+                first = partition.table[code, empty]
+            else:
+                z = cohort.values[i, column]
+                if math.isnan(z):
+                    continue
+                c = partition.coefficients[column, :, empty]
+                first = _log_tail(c[0], c[1], c[2], c[3], z)
+            for k in range(empty + 1):
+                if column < 0:
+                    value = partition.table[code, k]
+                else:
+                    c = partition.coefficients[column, :, k]
+                    value = _log_tail(c[0], c[1], c[2], c[3], z)
+                # Of two logarithms the larger is taken out, so that the sum is a number.
+                high = max(value, first)
+                out[i, k] += coarsening * (
+                    high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))
+                )

@@ -1,0 +1,215 @@
+"""One sweep of MAP-DP: every subject in turn goes to the cluster that explains it best.
+
+This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A
+move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
+
+The score of a subject is a log weight and the log predictives of its observed values: eight clusters at a time, rows of
+the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.lanes`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import flat, kernel
+from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
+from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.vectors import LANES
+
+__all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
+
+Labels = NDArray[np.int64]
+
+UNLIMITED = np.iinfo(np.int64).max
+"""Clusters, where there may be as many as subjects want."""
+_NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
+_LEAST_LEFT = 1e-3
+"""Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z; below, it has lost too many digits."""
+
+
+@kernel
+def sweep(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    order: Labels,
+    start: int,
+    minimum_gain: float,
+    most_clusters: int,
+    ignore_size: bool,
+    up_to_date: bool,
+    best_of_all: Labels,
+    all_scores: NDArray[np.float64],
+) -> tuple[int, int]:
+    """Visit subjects order[start:], each moved to its best cluster; those in no cluster are seated.
+
+    Or nobody moves, and what everybody's best cluster is, or how well each would suit, is written down.
+
+    A subject is scored against its own cluster without itself. A cluster explains a subject better with it than without
+    it, for log normalisers are convex, and by how much in all its table rows together, `Partition.spread` bounds. Most
+    subjects stay whatever it is within this bound, and what their own cluster's rows are without them need not be
+    summed.
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+    model : Model
+    partition : Partition, modified in place
+        Sizes and statistics must be those of the labels. Subjects with label -1 are in no cluster.
+    order : int64 (n,)
+        The subjects in the order of their visit.
+    start : int
+    minimum_gain : float
+        Smallest rise of the log joint, in nats, that counts as one.
+    most_clusters : int
+        Nobody opens one more.
+    ignore_size : bool
+        Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
+    up_to_date : bool
+        Whether the log predictives already follow from the statistics. If so, and nobody moves, nothing of the
+        partition is written to but its work space.
+    best_of_all : int64 (n,) or (0,), modified in place
+        If it has room, nobody moves, and everybody's best cluster is written here; K is a new one.
+    all_scores : float64 (n, K + 1) or (0, 0), modified in place
+        If it has room, nobody moves, and log weight + coarsening ln p(x_i | cluster k) is written here; K is the empty
+        cluster.
+
+    Returns
+    -------
+    position : int
+        Where in `order` the sweep stopped: n, or earlier when there is no room for another cluster.
+    moves : int
+    """
+    state = state_of(cohort, model, partition)
+    n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
+    if not up_to_date:
+        for k in range(n_clusters + 1):
+            refresh(state, k)
+        for k in range(n_clusters + 1, capacity):
+            state.log_weights[k] = -math.inf
+    n_together = state.n_complete if share_exponent(state) else 0
+    n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
+    moves = 0
+    for position in range(start, order.shape[0]):
+        i = order[position]
+        own = state.labels[i]
+        values = flat(state.values, i * state.n_values)
+        rows_of_own = 0.0
+        n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
+        for first in range(0, n_columns, LANES):
+            add_rows(
+                scores, state.log_weights, first, state.table, capacity, state.codes, i * state.n_table, state.n_table
+            )
+            if first <= own < first + LANES:
+                rows_of_own = scores[own] - state.log_weights[own]
+            if n_together > 0:
+                add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
+            for place in range(n_together, state.n_values):
+                column = state.columns[place]
+                if not math.isnan(values[column]):
+                    add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
+        if n_columns == n_clusters:
+            scores[n_clusters] = -math.inf
+        score, alone = -math.inf, False
+        if own >= 0:
+            # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
+            alone = state.sizes[own] == 1.0
+            score = log_weight(state, 0.0, n_clusters - 1) if alone else state.log_weights[capacity + own]
+            if state.n_values > 0:
+                for column in range(state.n_values):
+                    state.own_values[column] = values[column]
+                left = flat(state.left_out_coefficients, 4 * state.width * own)
+                without = sum_log_terms(state.own_values, left, 0, state.width, _LEAST_LEFT)
+                if math.isnan(without):
+                    without = 0.0
+                    for column in range(state.n_values):
+                        if not math.isnan(values[column]):
+                            without += value_left_out(state, own, column, values[column])
+                score += without
+            held = state.sizes[0] - (1.0 if own == 0 else 0.0)
+            if ignore_size and held > 0.0:
+                shift = math.log(1.0 - state.discount) - math.log(held - state.discount)
+                score += shift if own == 0 else 0.0
+                scores[0] += shift
+            scores[own] = -math.inf
+            if alone:  # a new cluster is the one it has
+                scores[n_clusters] = -math.inf
+        others = highest(scores, n_columns)
+        stays = False
+        if own >= 0:
+            stays = others < score + rows_of_own - state.spread[own]
+            if n_scored > 0 or not stays:
+                left_out = flat(state.left_out, own * state.n_rows)
+                score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
+                stays = stays or not others - score > minimum_gain
+        best = own
+        if not stays:
+            best = 0
+            while scores[best] < others:
+                best += 1
+        if n_best > 0:
+            best_of_all[position] = best
+        if n_scored > 0:
+            row = flat(all_scores, position * all_scores.shape[1])
+            for k in range(n_clusters + 1):
+                row[k] = scores[k]
+            if own >= 0:
+                row[own] = score
+                if alone:
+                    row[n_clusters] = score
+        if best != own and n_best == 0 and n_scored == 0:
+            if best == n_clusters and n_clusters + 2 > capacity:
+                return position, moves
+            move(state, i, best)
+            n_clusters = state.n_clusters[0]
+            moves += 1
+    return order.shape[0], moves
+
+
+def make_moves(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    order: Labels,
+    start: int = 0,
+    *,
+    minimum_gain: float = 0.0,
+    most_clusters: int = UNLIMITED,
+    ignore_size: bool = False,
+) -> tuple[int, int]:
+    """Move subjects order[start:], each to its best cluster: see `sweep`."""
+    return sweep(
+        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, False, _NOWHERE, _NOTHING
+    )
+
+
+def find_best(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    best: Labels,
+    *,
+    minimum_gain: float = 0.0,
+    most_clusters: int = UNLIMITED,
+    up_to_date: bool = False,
+) -> None:
+    """Write everybody's best cluster to `best`, int64 (N,); nobody moves: see `sweep`."""
+    order = np.arange(best.size)
+    sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
+
+
+def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
+    """Write everybody's scores to `scores`, float64 (N, K + 1); nobody moves: see `sweep`."""
+    order = np.arange(scores.shape[0])
+    sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
+
+
+def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
+    """Compute the log predictives of all clusters from their statistics."""
+    make_moves(cohort, model, partition, _NOWHERE)

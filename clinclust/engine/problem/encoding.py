@@ -1,0 +1,266 @@
+"""From a validated cohort to the arrays the engine works on.
+
+Discrete features become rows of a table of log predictives: each level has a row, row 0 means missing. Continuous
+features become standardised floats, NaN where missing. Features are ordered by the prior they rest on, so that the
+statistics and hyperparameters of one prior lie side by side.
+
+Subjects are put into an order that depends on their values alone (`EncodedCohort.order`). Everything random is drawn
+in that order, so that sorting the table differently cannot change what is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.likelihoods import REGISTRY, Likelihood, likelihood_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import Feature
+
+__all__ = ["CONTINUOUS", "EncodedCohort", "Encoding", "canonical_order", "model_values"]
+
+Array = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+_FAMILIES = (
+    ("bernoulli", "binomial", "geometric"),
+    ("poisson",),
+    ("categorical",),
+    ("exponential",),
+    ("gaussian",),
+)
+CONTINUOUS = ("exponential", "gaussian")
+"""Likelihoods whose values have no table of levels."""
+_FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
+N_TABLE_FAMILIES = 3
+_HASHED_AT_ONCE = 1_000_000
+"""Values; to hash a few at a time takes longer, to hash all of them memory."""
+_ROWS_AT_ONCE = 4_096
+_FARTHEST = 1e140
+"""Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How columns become arrays; made from one cohort, used again for new subjects.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        The clustered features, ordered by the prior they rest on.
+    centres, scales : float64 (D,)
+        Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
+    """
+
+    features: tuple[Feature, ...]
+    centres: Array
+    scales: Array
+
+    @property
+    def likelihoods(self) -> tuple[Likelihood, ...]:
+        """The likelihood of each feature."""
+        return tuple(likelihood_of(feature) for feature in self.features)
+
+    @classmethod
+    def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
+        """Order features by their prior and find what standardises the Gaussian ones (columns of `model_values`)."""
+        ordered = tuple(sorted(features, key=_place))
+        centres, scales = np.zeros(len(ordered)), np.ones(len(ordered))
+        for index, feature in enumerate(ordered):
+            if feature.likelihood == "gaussian":
+                observed = values[feature.name][~np.isnan(values[feature.name])]
+                centres[index] = observed.mean()
+                scales[index] = observed.std()
+        return cls(ordered, centres, scales)
+
+    def encode(self, values: dict[str, Array], order: NDArray[np.int64] | None = None) -> tuple[CohortArrays, float]:
+        """Encode columns of `model_values`.
+
+        Parameters
+        ----------
+        values : dict
+            Each column is taken out when it has been encoded, for the sake of large cohorts.
+        order : int64 (N,), optional
+            Rows into whose order the discrete columns are put; the continuous ones have it already.
+
+        Returns
+        -------
+        arrays : CohortArrays
+        log_base : float
+            See `EncodedCohort`.
+        """
+        n_subjects = next(iter(values.values())).size
+        families = [_FAMILY[str(feature.likelihood)] for feature in self.features]
+        family_stop = np.cumsum(np.bincount(families, minlength=len(_FAMILIES)), dtype=np.int64)
+        n_table = int(family_stop[N_TABLE_FAMILIES - 1])
+        codes: list[NDArray[np.int32]] = []
+        encoded_values = np.empty((n_subjects, len(self.features) - n_table))
+        level_start = [1]
+        level_statistics, level_log_base = [np.zeros((1, 2))], [np.zeros(1)]
+        log_base = 0.0
+        for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
+            column = values.pop(feature.name)
+            levels = likelihood.levels(column)
+            if levels is None:
+                log_base -= float(np.log(self.scales[index]) * np.sum(~np.isnan(column)))
+                column = (column - self.centres[index]) / self.scales[index]
+                log_base += float(likelihood.log_base_measure(column).sum())
+                encoded_values[:, index - n_table] = (
+                    np.sqrt(column) if likelihood.name == "exponential" else np.clip(column, -_FARTHEST, _FARTHEST)
+                )
+                continue
+            rows = _rows_of(column, levels, level_start[-1])
+            codes.append(rows if order is None else rows[order])
+            level_start.append(level_start[-1] + levels.size)
+            two_statistics = likelihood.statistics(levels)
+            level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
+            level_log_base.append(likelihood.log_base_measure(levels))
+            if level_log_base[-1].any():
+                counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
+                log_base += float((counts * level_log_base[-1]).sum())
+        return CohortArrays(
+            codes=_side_by_side(codes, n_subjects),
+            values=encoded_values,
+            family_stop=family_stop,
+            level_start=np.array(level_start, dtype=np.int64),
+            level_statistics=np.ascontiguousarray(np.concatenate(level_statistics)),
+            level_log_base=np.concatenate(level_log_base),
+            statistic_start=_starts([likelihood.n_statistics for likelihood in self.likelihoods]),
+            prior_start=_starts([likelihood.n_hyperparameters for likelihood in self.likelihoods]),
+        ), log_base
+
+    def log_jacobian(self, arrays: CohortArrays) -> Array:
+        """Return, for each subject, what standardising its observed values took from its log density, shape (N,)."""
+        n_table = arrays.codes.shape[1]
+        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, np.log(self.scales[n_table:])).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class EncodedCohort:
+    """A cohort as arrays.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    arrays : CohortArrays
+        Row p holds the subject in row order[p] of the table.
+    log_base : float
+        Sum of the log base measures of all observed values, and of the logarithms that take densities of
+        standardised values back to the scale of the columns. The same for every partition.
+    order : int64 (N,)
+    """
+
+    encoding: Encoding
+    arrays: CohortArrays
+    log_base: float
+    order: NDArray[np.int64]
+
+    @property
+    def n_subjects(self) -> int:
+        """N."""
+        return int(self.order.size)
+
+    def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
+        """Return the same subjects with some of the features only, and this log base measure."""
+        arrays, kept = self.arrays, np.flatnonzero(included)
+        n_table = arrays.codes.shape[1]
+        tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
+        n_levels = np.diff(arrays.level_start)[tabled]
+        level_start = 1 + _starts(n_levels)
+        # Rows of the table close ranks: each kept feature's levels move up by as much as its first one.
+        shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
+        codes = arrays.codes[:, tabled]
+        rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
+        encoding = self.encoding
+        return EncodedCohort(
+            Encoding(tuple(encoding.features[d] for d in kept), encoding.centres[kept], encoding.scales[kept]),
+            CohortArrays(
+                codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
+                values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
+                family_stop=np.concatenate([[0], np.cumsum(included)])[arrays.family_stop].astype(np.int64),
+                level_start=level_start,
+                level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+                level_log_base=arrays.level_log_base[rows],
+                statistic_start=_starts(np.diff(arrays.statistic_start)[kept]),
+                prior_start=_starts(np.diff(arrays.prior_start)[kept]),
+            ),
+            log_base,
+            self.order,
+        )
+
+    def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Put an array with one row a subject back into the order of the table."""
+        back = np.empty_like(rows)
+        back[self.order] = rows
+        return back
+
+
+def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
+    """Return what the model calls x of each feature of a validated frame: float64 (N,), NaN = missing."""
+    return {
+        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
+        for feature in features
+    }
+
+
+def _place(feature: Feature) -> tuple[int, float]:
+    """Return what features are ordered by: the prior, then the trials, as binomials of as many go together."""
+    trials = feature.n_trials
+    return _FAMILY[str(feature.likelihood)], np.inf if trials is None else trials
+
+
+def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
+    """Return the table row of each value, int32 (N,): 0 where missing, `first` for the first of the levels."""
+    missing = np.isnan(column)
+    if levels.size == 0:
+        return np.zeros(column.size, dtype=np.int32)
+    places = np.where(missing, levels[0], column)
+    if levels[0] != 0.0 or levels[-1] != levels.size - 1:  # not 0, 1, 2, ...
+        places = np.searchsorted(levels, places)
+    rows = places.astype(np.int32) + np.int32(first)
+    rows[missing] = 0
+    return rows
+
+
+def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.int32]:
+    """Return the columns as one array, int32 (N, D), rows contiguous; a few at a time, as fit into the cache."""
+    table = np.empty((n_rows, len(columns)), dtype=np.int32)
+    for first in range(0, n_rows if columns else 0, _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        table[rows] = np.array([column[rows] for column in columns]).T
+    return table
+
+
+def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
+    """Return the rows sorted by a hash of their values, which no reordering of the table can change.
+
+    Only subjects with the same values in every feature keep the order of the table among themselves. The hash is that
+    of `pandas.util.hash_pandas_object`, of many columns at once.
+    """
+    from pandas.util import hash_array
+
+    keys = np.full(columns[0].size, 0x345678, dtype=np.uint64)
+    at_once = max(1, _HASHED_AT_ONCE // keys.size)
+    factor = 1_000_003
+    for first in range(0, len(columns), at_once):
+        some = np.concatenate(columns[first : first + at_once])
+        for place, hashes in enumerate(hash_array(some).reshape(-1, keys.size), first):
+            keys ^= hashes
+            keys *= np.uint64(factor)
+            factor += 82_520 + 2 * (len(columns) - place)
+    return np.argsort(keys, kind="stable")
+
+
+def _starts(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+assert set(_FAMILY) == set(REGISTRY)  # a likelihood without a place in the arrays would be skipped silently

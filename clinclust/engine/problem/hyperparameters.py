@@ -1,0 +1,99 @@
+"""Hyperparameters: by name for people, as one array on the encoded scale for the engine.
+
+Whoever names a hyperparameter speaks of the validated column after its declared transform; Gaussian features are
+standardised on the way in, so their mean and rate are translated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.errors import SchemaError
+from clinclust.schema import Feature
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import Encoding
+
+__all__ = [
+    "Hyperparameters",
+    "default_hyperparameters",
+    "flat_prior",
+    "named_hyperparameters",
+    "stated_hyperparameters",
+]
+
+Array = NDArray[np.float64]
+Hyperparameters = dict[str, dict[str, Any]]
+
+
+def default_hyperparameters(
+    encoding: Encoding, values: Mapping[str, Array], given: Mapping[str, Mapping[str, Any]]
+) -> Hyperparameters:
+    """Return every feature's hyperparameters by name.
+
+    What is `given` wins, then the `prior` in the feature's schema, then a prior about as strong as one subject
+    around the observed mean.
+    """
+    complete: Hyperparameters = {}
+    for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+        default = likelihood.default_hyperparameters(values[feature.name])
+        stated = {**(feature.prior or {}), **given.get(feature.name, {})}
+        complete[feature.name] = likelihood.as_dict(likelihood.from_dict(stated, default))
+    return complete
+
+
+def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, Any]]) -> Array:
+    """Return the hyperparameters of all features side by side, on the encoded scale, shape (H,)."""
+    parts = []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        named = hyperparameters[feature.name]
+        theta = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
+        if likelihood.name == "gaussian":
+            theta[0] = (theta[0] - encoding.centres[index]) / encoding.scales[index]
+            theta[3] /= encoding.scales[index] ** 2
+        parts.append(theta)
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
+    """Return the hyperparameters of a flat prior by feature and name, on the scale of the columns."""
+    named: Hyperparameters = {}
+    stop = 0
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        start, stop = stop, stop + likelihood.n_hyperparameters
+        theta = prior[start:stop].copy()
+        if likelihood.name == "gaussian":
+            theta[0] = theta[0] * encoding.scales[index] + encoding.centres[index]
+            theta[3] *= encoding.scales[index] ** 2
+        named[feature.name] = likelihood.as_dict(theta)
+    return named
+
+
+def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:
+    """Check hyperparameters that a person gives in code; return them as plain numbers and lists.
+
+    Raises
+    ------
+    ValueError
+        Listing every unknown feature, unknown name and impossible value.
+    """
+    by_name = {feature.name: feature for feature in features}
+    stated: Hyperparameters = {}
+    problems: list[str] = []
+    for name, named in given.items():
+        if name not in by_name:
+            problems.append(f"{name}: no clustered feature has this name; they are {', '.join(by_name)}")
+            continue
+        stated[name] = {key: np.asarray(value).tolist() for key, value in named.items()}
+        try:
+            # A prior given here must pass the very rules that a prior in the schema passes.
+            Feature(**{**by_name[name].content(), "prior": stated[name]})
+        except SchemaError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise ValueError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
+    return stated

@@ -1,0 +1,83 @@
+"""The collapsed log joint, the one quantity everything else raises, and what it says of each feature.
+
+    ln p(X_obs, z) = ln p(z) + coarsening * sum_k sum_d ln m_d(observed values of feature d in cluster k)
+    ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
+                     + ln Gamma(N0) - ln Gamma(N0 + N)
+
+At discount 0 the prior is the Chinese restaurant process of the papers, at coarsening 1 the likelihood is whole.
+
+The papers stop on a different quantity, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12), which moves
+that raise the joint can worsen; it is here as `leave_one_out_nll`, for reproduction only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.engine.kernels.log_marginals import log_marginals
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.partition import Partition
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint"]
+
+Array = NDArray[np.float64]
+
+
+def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
+    """Return the log probability of a partition with these cluster sizes under the Chinese restaurant process.
+
+    With a discount it is the two-parameter process (Pitman 1995), whose clusters are those of a Pitman-Yor process.
+    """
+    n_subjects = float(sizes.sum())
+    return float(
+        np.log(concentration + discount * np.arange(sizes.size)).sum()
+        + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
+        + gammaln(concentration)
+        - gammaln(concentration + n_subjects)
+    )
+
+
+def log_joint(problem: Problem, partition: Partition) -> float:
+    """Return ln p(X_obs, z) of a partition, coarsened as the model says, all constants included."""
+    k, model = int(partition.n_clusters[0]), problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
+    log_likelihood = float(marginals.sum()) + problem.cohort.log_base
+    return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
+
+
+def feature_relevance(problem: Problem, partition: Partition) -> Array:
+    """Return, in nats and for each encoded feature, the evidence that it differs between the clusters, shape (D,).
+
+    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together); below 0 the data prefer one distribution.
+    """
+    arrays, prior = problem.cohort.arrays, problem.model.prior
+    statistics = partition.statistics[: int(partition.n_clusters[0])]
+    apart = log_marginals(arrays, prior, statistics).sum(axis=0)
+    together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
+    return np.asarray(apart - together, dtype=np.float64)
+
+
+def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
+    """Return the papers' E (Raykov et al. 2016, eq. 12), C(N0, N) included; for reproduction only.
+
+    Parameters
+    ----------
+    problem : Problem
+    partition : Partition
+    scores : float64 (N, K)
+        What `clinclust.engine.problem.posterior.leave_one_out_scores` returns: log weights, of which only the densities
+        of the subjects' own clusters enter E.
+    """
+    labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
+    others = sizes[labels] - 1.0
+    new = model.concentration + model.discount * (sizes.size - 1)
+    weights = np.log(np.where(others > 0.0, others - model.discount, new))
+    densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
+    densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
+    return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)

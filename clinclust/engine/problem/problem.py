@@ -1,0 +1,115 @@
+"""The question for the engine: the partition of this cohort that has the highest joint under these priors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.encoding import CONTINUOUS, EncodedCohort, Encoding, canonical_order, model_values
+from clinclust.engine.problem.hyperparameters import (
+    Hyperparameters,
+    default_hyperparameters,
+    flat_prior,
+    stated_hyperparameters,
+)
+from clinclust.schema.informative import uninformative
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["Problem", "pose"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A cohort and the model of it.
+
+    Attributes
+    ----------
+    cohort : EncodedCohort
+    hyperparameters : dict
+        By feature and name, on the scale of the columns.
+    model : Model
+    kept_out : dict
+        Features that cannot inform a clustering, with the reason.
+    """
+
+    cohort: EncodedCohort
+    hyperparameters: Hyperparameters
+    model: Model
+    kept_out: dict[str, str]
+
+    def with_features(self, included: NDArray[np.bool_]) -> Problem:
+        """Return the problem in which only the included features, bool (D,), differ between clusters.
+
+        The others have one distribution for everybody. They are no longer in the arrays, and so cost nothing; their
+        log marginals, the same for every partition, are part of the log base measure.
+        """
+        arrays, prior = self.cohort.arrays, self.model.prior
+        together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
+        shared = log_marginals(arrays, prior, together)[0, ~included].sum()
+        cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
+        kept_prior = prior[np.repeat(included, np.diff(arrays.prior_start))]
+        names = [feature.name for feature in cohort.encoding.features]
+        return replace(
+            self,
+            cohort=cohort,
+            hyperparameters={name: self.hyperparameters[name] for name in names},
+            model=self.model._replace(prior=kept_prior),
+        )
+
+    def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
+        """Return the problem of some of the subjects, beside n_others clusters that hold everybody else.
+
+        Its joint changes by as much as that of the whole cohort; it lacks the base measures.
+        """
+        arrays = self.cohort.arrays
+        arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
+        cohort = EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(subjects.size))
+        concentration = self.model.concentration + n_others * self.model.discount
+        return replace(self, cohort=cohort, model=self.model._replace(concentration=concentration))
+
+
+def pose(
+    frame: pd.DataFrame,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None,
+    concentration: float,
+    discount: float = 0.0,
+    coarsening: float = 1.0,
+) -> Problem:
+    """Pose the problem of a validated cohort.
+
+    Raises
+    ------
+    ValueError
+        If no feature is left to cluster on, or the hyperparameters cannot be used.
+    """
+    values = model_values(frame, schema.clustered)
+    excluded = uninformative(values)
+    features = tuple(feature for feature in schema.clustered if feature.name not in excluded)
+    if not features:
+        found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
+        raise ValueError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
+    stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
+    order = canonical_order([values[feature.name] for feature in features])
+    # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
+    # put into the canonical order before anything is computed, the levels of discrete ones afterwards.
+    for feature in features:
+        if feature.likelihood in CONTINUOUS:
+            values[feature.name] = values[feature.name][order]
+    encoding = Encoding.of(features, values)
+    complete = default_hyperparameters(encoding, values, stated)
+    arrays, log_base = encoding.encode(values, order)
+    cohort = EncodedCohort(encoding, arrays, log_base, order)
+    model = Model(flat_prior(encoding, complete), float(concentration), float(discount), float(coarsening))
+    return Problem(cohort, complete, model, excluded)

@@ -1,0 +1,1 @@
+"""The search for the partition of highest joint: starts, sweeps, merges and divisions, restarts."""

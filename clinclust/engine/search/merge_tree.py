@@ -1,0 +1,57 @@
+"""The tree of a partition: which clusters would merge first, and at what cost.
+
+Sufficient statistics add up, so the change of the joint by a merger is exact and nothing is fitted again. From the K
+clusters of a partition the pair that costs least is merged, then the next, down to one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.search.split_merge import merge_gains
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["merge_tree"]
+
+
+def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Merge the clusters of a partition step by step, each time the pair whose merger costs the joint least.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : int64 (N,)
+        Clusters 0 .. K - 1.
+
+    Returns
+    -------
+    joins : int64 (K - 1, 2)
+        The two sides of each merger, the smaller number first: 0 .. K - 1 are the clusters, K + s is what step s made.
+    evidence : float64 (K - 1,)
+        By how many nats the joint falls at each step.
+    """
+    n_clusters = int(labels.max()) + 1
+    joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
+    evidence = np.zeros(n_clusters - 1)
+    nodes = list(range(n_clusters))
+    partition = new_partition(problem.cohort.arrays, labels)
+    statistics, sizes = partition.statistics, partition.sizes
+    for step in range(n_clusters - 1):
+        gains = merge_gains(problem, partition)
+        kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
+        joins[step] = sorted((nodes[kept], nodes[lost]))
+        evidence[step] = -gains[kept, lost]
+        # kept < lost: the clusters after the lost one move up by one, in order.
+        statistics[kept] += statistics[lost]
+        sizes[kept] += sizes[lost]
+        statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()
+        partition.n_clusters[0] -= 1
+        nodes[kept] = n_clusters + step
+        del nodes[lost]
+    return joins, evidence

@@ -1,0 +1,162 @@
+"""Search for the partition of a large cohort: among a sample of its subjects first, then among all.
+
+Subtypes that hold more than a few hundred subjects show in a sample as well as in the whole cohort, and cost there a
+fraction to find. The best partitions of the sample are carried over to everybody, settled (`scan`), and their clusters
+merged and divided where the joint of the whole cohort rises: a division is looked for among some members of a cluster,
+so that a subtype too small for the first sample still stands out inside the cluster that hides it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.one_start import Restart
+from clinclust.engine.search.restarts import best_distinct, processors, run_restarts
+from clinclust.engine.search.scan import assigned, settle_by_scans
+from clinclust.engine.search.settle import Settled, minimum_gain
+from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
+from clinclust.engine.search.starts import search_starts
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["LARGE", "run_sampled_restarts"]
+
+Labels = NDArray[np.int64]
+
+LARGE = 30_000
+"""Subjects from which on the search begins among a sample."""
+N_SAMPLED = 5_000
+"""Subjects of the sample."""
+_CARRIED = 3
+"""Partitions of the sample that are carried over to everybody, if they differ by more than a few subjects."""
+_CLOSE = 30.0
+"""Nats between the best partition of the sample and another that might be the better one of everybody."""
+_ALIKE = 0.95
+"""Adjusted Rand index above which two partitions of the sample would lead to the same one of everybody."""
+_N_DIVIDED = 8_000
+"""Members of a cluster among whom a division is looked for."""
+
+
+def run_sampled_restarts(
+    problem: Problem,
+    seeds: list[np.random.SeedSequence],
+    *,
+    max_sweeps: int,
+    n_jobs: int | None = None,
+    finished: Callable[[Restart], object] = lambda restart: None,
+) -> list[Restart]:
+    """Search among a sample, then among everybody; return the restarts of the second kind.
+
+    Parameters
+    ----------
+    problem : Problem
+    seeds : list of SeedSequence
+        One for each restart among the sample.
+    max_sweeps, n_jobs, finished
+        As in `run_restarts`.
+    """
+    n_subjects = problem.cohort.n_subjects
+    rng = np.random.default_rng(np.random.SeedSequence(seeds[0].entropy, spawn_key=(1,)))
+    sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
+    part = problem.restricted_to(sampled, 0)
+    starts = search_starts(N_SAMPLED, seeds)
+    found = run_restarts(part, starts, max_sweeps=max_sweeps, n_jobs=n_jobs, refine=True, patience=1, finished=finished)
+    cancelled = Event()
+    with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
+        try:
+            return [
+                _carried_over(problem, part, restart, max_sweeps, rng, cancelled, pool) for restart in _unlike(found)
+            ]
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _unlike(found: list[Restart]) -> list[Restart]:
+    """Return the best partitions, the best first, each unlike those before and nearly as good as the first."""
+    chosen: list[Restart] = []
+    for restart in best_distinct(found, len(found)):
+        if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE):
+            break
+        if all(adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen):
+            chosen.append(restart)
+    return chosen
+
+
+def _carried_over(
+    problem: Problem,
+    part: Problem,
+    restart: Restart,
+    max_sweeps: int,
+    rng: np.random.Generator,
+    cancelled: Event,
+    pool: Executor,
+) -> Restart:
+    """Search among everybody, from the partition of a sample on."""
+    began = time.perf_counter()
+    labels = assigned(problem, new_partition(part.cohort.arrays, restart.labels), pool)
+    found = settle_by_scans(problem, labels, max_sweeps, cancelled, pool)
+    trace = list(found.trace)
+    while found.converged and not cancelled.is_set():
+        if merge_gains(problem, found.partition).max() > minimum_gain(problem):
+            changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
+        else:
+            changed = _divided(problem, found, rng, cancelled, pool)
+        if changed is None:
+            break
+        found = settle_by_scans(problem, changed, max_sweeps, cancelled, pool)
+        trace += found.trace
+    return Restart(
+        start=f"sample: {restart.start}",
+        labels=found.partition.labels,
+        log_joint=trace[-1],
+        trace=np.array(trace),
+        n_sweeps=len(trace),
+        converged=found.converged,
+        seconds=restart.seconds + time.perf_counter() - began,
+    )
+
+
+def _divided(
+    problem: Problem, found: Settled, rng: np.random.Generator, cancelled: Event, pool: Executor
+) -> Labels | None:
+    """Return labels with one cluster divided, the first that raises the joint of everybody; None if none does."""
+    labels = found.partition.labels
+    n_clusters = int(found.partition.n_clusters[0])
+    groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
+    some = [np.sort(rng.permutation(members)[:_N_DIVIDED]) for members in groups]
+    futures = [
+        pool.submit(resettle, problem.restricted_to(members, n_clusters - 1), np.zeros_like(members), seeded, cancelled)
+        for members, seeded in zip(some, rng.spawn(n_clusters), strict=True)
+    ]
+    divisions = [future.result() for future in futures]
+    for members, tried, (gain, division) in zip(groups, some, divisions, strict=True):
+        if gain <= minimum_gain(problem):
+            continue
+        here = problem.restricted_to(members, n_clusters - 1)
+        among = problem.restricted_to(tried, n_clusters - 1)
+        divided = compact(assigned(here, new_partition(among.cohort.arrays, division), pool))
+        together = np.zeros_like(divided)
+        rise = _joint(here, divided) - _joint(here, together)
+        if rise > minimum_gain(problem):
+            changed = labels.copy()
+            changed[members] = n_clusters + divided
+            return compact(changed)
+    return None
+
+
+def _joint(problem: Problem, labels: Labels) -> float:
+    return log_joint(problem, new_partition(problem.cohort.arrays, labels))

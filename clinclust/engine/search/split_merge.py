@@ -1,0 +1,166 @@
+"""Moves of whole clusters, where moving one subject at a time is trapped.
+
+A value alone in a new cluster is scored by the vague prior, so a subtype hidden inside a cluster is never left by its
+members one by one; and two clusters that should be one hold each other's members by their sizes. Both moves here are
+judged by the exact change of the log joint and accepted only when it rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.settle import hasten, settle
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["merge_all", "merge_gains", "principal_axis", "resettle"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_SWEEPS_OF_A_SPLIT = 20
+_RANDOM_HALVES = 2
+_POWER_ITERATIONS = 8
+
+
+def merge_gains(problem: Problem, partition: Partition) -> Array:
+    """Return the change of the log joint if two clusters were one, float64 (K, K); -inf on and below the diagonal.
+
+    Sufficient statistics add up, so nothing has to be fitted again:
+    g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
+        + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+    with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
+    """
+    n_clusters = int(partition.n_clusters[0])
+    statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
+    gains = np.full((n_clusters, n_clusters), -np.inf)
+    first, second = np.triu_indices(n_clusters, k=1)
+    if first.size:
+        apart = _terms(problem, statistics, sizes)
+        together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
+        gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
+    return gains
+
+
+def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
+    """Merge the two clusters whose merger raises the log joint most, and again, while it rises by more than `least`.
+
+    Returns labels 0 .. K - 1.
+    """
+    partition = new_partition(problem.cohort.arrays, labels)
+    n_clusters = int(partition.n_clusters[0])
+    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
+    statistics, sizes = partition.statistics, partition.sizes
+    into = np.arange(n_clusters)
+    while n_clusters > 1:
+        kept, lost = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[kept, lost] - _last_seat(problem, n_clusters) <= least:
+            break
+        into[into == lost] = kept
+        n_clusters -= 1
+        statistics[kept] += statistics[lost]
+        sizes[kept] += sizes[lost]
+        gains[lost], gains[:, lost] = -np.inf, -np.inf
+        others = np.setdiff1d(into, kept)
+        if others.size:
+            apart = _terms(problem, statistics[others], sizes[others])
+            own = _terms(problem, statistics[[kept]], sizes[[kept]])
+            together = _terms(problem, statistics[others] + statistics[kept], sizes[others] + sizes[kept])
+            gains[np.minimum(others, kept), np.maximum(others, kept)] = together - apart - own
+    return compact(into[labels])
+
+
+def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
+    """Return what clusters of these statistics, (K, S), and sizes, (K,), add to the log joint, shape (K,)."""
+    model = problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
+    return np.asarray(model.coarsening * marginals + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
+
+
+def _last_seat(problem: Problem, n_clusters: int) -> float:
+    """Return what the last of n clusters adds to the log joint by being there."""
+    return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
+
+
+def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
+    """Divide some clusters anew, from several starts of two parts, as if their members were the whole cohort.
+
+    Parameters
+    ----------
+    part : Problem
+        Of all M subjects of one or more clusters.
+    division : int64 (M,)
+        Their clusters as they are, 0, 1, ...
+    rng : numpy.random.Generator
+    cancelled : threading.Event
+
+    Returns
+    -------
+    gain : float
+        Change of the log joint by the best division found.
+    division : int64 (M,)
+        Labels 0, 1, ... of the members.
+    """
+    now = log_joint(part, new_partition(part.cohort.arrays, division))
+    best = -np.inf
+    tried: set[bytes] = set()
+    for halves in _seeds(part, rng):
+        order = rng.permutation(division.size)
+        start = hasten(part, compact(halves))
+        if start.max() == 0 or start.tobytes() in tried:  # different cuts often hasten to the same division
+            continue
+        tried.add(start.tobytes())
+        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
+        if settled.trace and settled.trace[-1] - now > best:
+            best, division = settled.trace[-1] - now, settled.partition.labels
+    return best, division
+
+
+def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+    """Yield ways to cut the members in two: along their first principal axis, and at random."""
+    along = principal_axis(part.cohort.arrays, rng)
+    yield along > 0.0
+    # A small subtype lies at the end of the axis, where a cut through the middle would not part it.
+    for tail in (0.1, 0.9):
+        yield along > np.quantile(along, tail)
+    for _ in range(_RANDOM_HALVES):
+        yield rng.random(along.size) < 0.5
+
+
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,), by power iteration."""
+    table = _numeric(arrays)
+    observed = ~np.isnan(table)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    table = np.where(observed, table, 0.0)
+    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    along: Array = np.asarray(rng.normal(size=table.shape[0]))
+    for _ in range(_POWER_ITERATIONS):
+        # Not table @ along: the digits of a BLAS product depend on its number of threads.
+        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
+        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
+    return along
+
+
+def _numeric(arrays: CohortArrays) -> Array:
+    """Return scores, ranks of counts, indicators of unordered levels and continuous values, NaN = missing."""
+    ordered, discrete = int(arrays.family_stop[1]), int(arrays.family_stop[2])
+    columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
+    for feature in range(ordered, discrete):
+        code = arrays.codes[:, [feature]]
+        levels = np.arange(arrays.level_start[feature], arrays.level_start[feature + 1])
+        columns.append(np.where(code > 0, code == levels, np.nan))
+    return np.hstack(columns)

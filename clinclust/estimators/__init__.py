@@ -1,0 +1,1 @@
+"""The estimator and what it returns: parameters, search, fit, saving, imputation."""

@@ -1,0 +1,170 @@
+"""Fit: everything that a search found, frozen; what an estimator shows, and what is saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.engine.problem.objective import feature_relevance, leave_one_out_nll, log_crp
+from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.estimators.resolution_path import path_of
+from clinclust.estimators.subtype_tree import SubtypeTree
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.one_start import Restart
+    from clinclust.estimators.resolution_path import ResolutionPath
+    from clinclust.estimators.search import Result
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["FITTED_ATTRIBUTES", "Fit", "fit_of"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """What a search found. A fitted estimator has each field as an attribute of the same name, unless it is None.
+
+    Shapes, units and meaning are in the docstring of `MAPDP`, which shows them to users.
+    """
+
+    schema_: FeatureSchema
+    random_seed_: int
+    labels_: Labels
+    membership_: Array
+    clusters_: Clusters
+    log_joint_: float
+    log_joint_trace_: Array
+    leave_one_out_nll_: float
+    hyperparameters_: dict[str, dict[str, Any]]
+    feature_relevance_: pd.Series[float]
+    selected_features_: list[str]
+    kept_out_: dict[str, str]
+    tree_: SubtypeTree
+    outlying_: NDArray[np.bool_]
+    restarts_: pd.DataFrame
+    tuning_: pd.DataFrame
+    resolution_path_: ResolutionPath | None = None
+
+    @property
+    def cluster_sizes_(self) -> Labels:
+        """Subjects in each cluster, int64 (K,)."""
+        return np.bincount(self.labels_)
+
+    @property
+    def n_clusters_(self) -> int:
+        """K."""
+        return int(self.cluster_sizes_.size)
+
+    @property
+    def concentration_(self) -> float:
+        """The concentration N0 in the end."""
+        return self.clusters_.model.concentration
+
+    @property
+    def discount_(self) -> float:
+        """The discount of the Pitman-Yor process."""
+        return self.clusters_.model.discount
+
+    @property
+    def coarsening_(self) -> float:
+        """The power of the likelihood in the end."""
+        return self.clusters_.model.coarsening
+
+    @property
+    def outlying_share_(self) -> float:
+        """The probability that a value is outlying."""
+        return self.clusters_.outlying_share
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the schema has."""
+        return len(self.schema_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The columns of the schema."""
+        return np.array(self.schema_.names, dtype=object)
+
+
+FITTED_ATTRIBUTES = (
+    *(field.name for field in fields(Fit)),
+    *(name for name, value in vars(Fit).items() if isinstance(value, property)),
+)
+"""What a fitted estimator shows."""
+
+
+def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
+    """Return what a search found, subjects in the order of the table and clusters by decreasing size."""
+    problem, restarts = result.problem, result.restarts
+    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+    cohort = problem.cohort
+    labels = by_decreasing_size(best.labels)
+    partition = partition_of(problem, labels)
+    # The features left out are the same in every cluster, and cancel.
+    included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
+    selected = problem if included.all() else problem.with_features(included)
+    scores = leave_one_out_scores(selected, partition_of(selected, labels))
+    names = {feature.name for feature in selected.cohort.encoding.features}
+    joins, evidence = merge_tree(selected, labels)
+    outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
+    encoded = [feature.name for feature in cohort.encoding.features]
+    if result.aside.any():
+        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
+    return Fit(
+        schema_=schema,
+        random_seed_=seed,
+        labels_=cohort.in_table_order(labels),
+        membership_=cohort.in_table_order(probabilities(scores)),
+        clusters_=replace(clusters_of(problem, partition, included), outlying_share=result.outlying_share),
+        log_joint_=best.log_joint,
+        log_joint_trace_=best.trace,
+        leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
+        hyperparameters_=problem.hyperparameters,
+        feature_relevance_=pd.Series(
+            feature_relevance(problem, partition), index=encoded, name="relevance"
+        ).sort_values(ascending=False, kind="stable"),
+        selected_features_=[name for name in schema.names if name in names],
+        kept_out_=problem.kept_out,
+        tree_=SubtypeTree(cohort.in_table_order(labels), joins, evidence),
+        outlying_=outlying,
+        restarts_=_table_of_restarts(restarts, best),
+        tuning_=result.tried,
+        resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
+    )
+
+
+def _table_of_restarts(restarts: list[Restart], best: Restart) -> pd.DataFrame:
+    """Return one row for each restart."""
+    return pd.DataFrame(
+        {
+            "restart": np.arange(1, len(restarts) + 1),
+            "start": [restart.start for restart in restarts],
+            "log_joint": [restart.log_joint for restart in restarts],
+            "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
+            "sweeps": [restart.n_sweeps for restart in restarts],
+            "converged": [restart.converged for restart in restarts],
+            "seconds": [restart.seconds for restart in restarts],
+            "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
+        }
+    )
+
+
+def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
+    """Return what features that have one distribution for everybody add to the papers' E."""
+    if not shared.any():
+        return 0.0
+    alike = problem.with_features(shared)
+    together = partition_of(alike, np.zeros(alike.cohort.n_subjects, dtype=np.int64))
+    nll = leave_one_out_nll(alike, together, leave_one_out_scores(alike, together))
+    return nll + log_crp(together.sizes[:1], alike.model.concentration, alike.model.discount)

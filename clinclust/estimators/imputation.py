@@ -1,0 +1,109 @@
+"""Fill missing values from what the clusters say of them.
+
+Imputation is an output. The fit itself integrates missing values out; filling them in with the predictive mode inside
+the loop, as appendix F of Raykov et al. (2016) does, adds made-up certainty and invents clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.schema.expectations import limits, transform_limit
+
+if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.likelihoods import Likelihood
+    from clinclust.schema import Feature
+
+__all__ = ["impute"]
+
+Array = NDArray[np.float64]
+
+_INVERSE: dict[str | None, Callable[[Array], Array]] = {
+    None: lambda values: values,
+    "log": np.exp,
+    "log1p": np.expm1,
+    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian may fall below every square root
+}
+_WAYS = ("median", "mean", "mode", "draw")
+
+
+def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
+    """Do the work of `MAPDP.impute`, which documents it."""
+    if how not in _WAYS:
+        raise ValueError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
+    encoding = model.clusters_.encoding
+    filled = model.schema_.restricted_to(
+        feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame
+    ).validate(frame, warn=False)
+    probabilities = model.predict_proba(filled)
+    if how == "draw":
+        cumulative = probabilities.cumsum(axis=1)
+        clusters = (cumulative[:, :-1] < rng.random((len(filled), 1)) * cumulative[:, -1:]).sum(axis=1)
+    else:
+        clusters = probabilities.argmax(axis=1)
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        rows = np.flatnonzero(filled[feature.name].isna())
+        values = np.empty(rows.size)
+        for cluster, posterior in enumerate(model.clusters_.posteriors(index)):
+            here = clusters[rows] == cluster
+            if here.any():
+                values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
+        with np.errstate(over="ignore"):  # a draw from a heavy tail; `_with` brings it back into the range
+            values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
+        filled[feature.name] = _with(filled[feature.name], rows, values + feature.lowest, feature)
+    return filled
+
+
+def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:
+    """Return n values of a predictive: one and the same, or n draws."""
+    predictive = likelihood.predictive(posterior)
+    if how == "draw":
+        if likelihood.name == "geometric":  # scipy's draws fail where the probability of success is tiny
+            chance = rng.beta(posterior[0], posterior[1], size=n)
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
+        return np.asarray(predictive.rvs(size=n, random_state=rng), dtype=np.float64)
+    if how == "mode" or likelihood.name == "categorical":
+        return np.full(n, _mode(likelihood.name, predictive, posterior))
+    value = predictive.mean() if how == "mean" else predictive.median()
+    if not np.isfinite(value):  # few observations of a heavy tail have no finite mean
+        value = predictive.median()
+    return np.full(n, np.rint(value) if hasattr(predictive, "pmf") else value)
+
+
+def _mode(likelihood: str, predictive: Any, posterior: Array) -> float:
+    """Return the most probable value."""
+    if likelihood == "gaussian":
+        return float(predictive.median())
+    if likelihood in ("exponential", "geometric"):  # they fall from 0
+        return 0.0
+    if likelihood == "poisson":
+        shape, rate = posterior
+        return float(np.floor(max(shape - 1.0, 0.0) / rate))
+    lowest, highest = predictive.support()
+    levels = np.arange(lowest, highest + 1.0)
+    return float(levels[predictive.pmf(levels).argmax()])
+
+
+def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, feature: Feature) -> pd.Series[Any]:
+    """Return a validated column with values (as `Feature.scores` counts them) in some rows, moved into its range."""
+    column = column.copy()
+    if feature.levels is not None:
+        column.iloc[rows] = np.array(feature.levels, dtype=object)[values.astype(np.int64)]
+        return column
+    lowest, highest = limits(feature)
+    if column.dtype == "Int64":
+        column.iloc[rows] = np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
+        return column
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
+    largest = np.finfo(np.float64).max
+    column.iloc[rows] = np.clip(values, max(lowest, -largest), min(highest, largest))
+    return column

@@ -1,0 +1,72 @@
+"""The objective of any partition, found by `MAPDP` or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from clinclust.estimators.parameters import cluster_codes, hyperparameter_problems, model_problems, switch_problems
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["log_joint"]
+
+
+def log_joint(
+    frame: pd.DataFrame,
+    labels: ArrayLike,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+    *,
+    discount: float = 0.0,
+    coarsening: float = 1.0,
+    select_features: bool = False,
+) -> float:
+    """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that the schema validates.
+    labels : array, shape (N,)
+        Cluster of each subject; any values, equal for subjects of the same cluster.
+    schema : FeatureSchema
+    hyperparameters : dict, optional
+        As in `MAPDP`; what is missing is set from the data.
+    concentration, discount, coarsening : float
+        As in `MAPDP`.
+    select_features : bool
+        Return the joint of the partition and the features that are best for it, as in `MAPDP`.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If the labels, hyperparameters, concentration, discount or coarsening cannot be used.
+    """
+    from clinclust.engine.beside.selection import best_inclusion, log_inclusion
+    from clinclust.engine.problem.objective import log_joint as joint_of
+    from clinclust.engine.problem.posterior import partition_of
+    from clinclust.engine.problem.problem import pose
+
+    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
+    problems += model_problems(concentration, discount, coarsening)
+    problems += switch_problems("select_features", select_features)
+    if problems:
+        raise ValueError("; ".join(problems))
+    frame = schema.validate(frame, warn=False)
+    codes = cluster_codes(labels, len(frame), called="labels")
+    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)
+    codes = codes[problem.cohort.order]
+    if select_features:
+        included = best_inclusion(problem, codes)
+        selected = problem.with_features(included)
+        return joint_of(selected, partition_of(selected, codes)) + log_inclusion(int(included.sum()), included.size)
+    return joint_of(problem, partition_of(problem, codes))

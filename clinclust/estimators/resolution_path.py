@@ -1,0 +1,153 @@
+"""How the subtypes of a cohort change with the resolution at which one looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.estimators.parameters import hyperparameter_problems, model_problems, resolution_problems, seed_of
+
+if TYPE_CHECKING:
+    from clinclust.engine.beside.resolution import Step
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["ResolutionPath", "path_of", "resolution_path"]
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResolutionPath:
+    """The best partition found at each of a falling sequence of coarsenings.
+
+    It ends at the first coarsening at which everybody is together.
+
+    Attributes
+    ----------
+    steps : DataFrame
+        One row for each step, the finest first: `coarsening`; `n_clusters`; `log_joint`, coarsened, which the step
+        maximises; `log_joint_uncoarsened` and `log_likelihood` of the same partition; `independent_share`, the
+        coarsening that its dependence asks for (see ``coarsening="auto"`` in `MAPDP`); `n_outlying`, values set aside;
+        `ari_to_previous` and `ari_to_finest`, adjusted Rand indices; `start`, where the search that won began.
+    labels : int64 (steps, N)
+        The partition of each step: 0, 1, ... by decreasing size, subjects in the order of the table.
+    chosen : float or None
+        The coarsening that a fit with ``coarsening="auto"`` chose.
+    """
+
+    steps: pd.DataFrame
+    labels: Labels
+    chosen: float | None = None
+
+    def labels_at(self, coarsening: float) -> Labels:
+        """Return the partition of one step, int64 (N,).
+
+        Raises
+        ------
+        ValueError
+            If the path has no such step.
+        """
+        at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
+        if at.size == 0:
+            known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
+            raise ValueError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
+        found: Labels = self.labels[at[0]]
+        return found
+
+    def __repr__(self) -> str:
+        shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
+        chosen = "" if self.chosen is None else f", coarsening {self.chosen:g} chosen"
+        return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
+
+
+def resolution_path(
+    frame: pd.DataFrame,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+    *,
+    discount: float = 0.0,
+    coarsenings: Sequence[float] | None = None,
+    outlying_share: float = 0.0,
+    n_restarts: int = 10,
+    n_fresh: int = 2,
+    max_sweeps: int = 200,
+    n_jobs: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> ResolutionPath:
+    """Return the best partition at each coarsening of the likelihood, from fine to coarse.
+
+    Each step maximises ln p(z) + coarsening * sum ln m (Miller and Dunson 2019) by the search of `MAPDP`: from the
+    partition of the step before, whose clusters merge as the data must say more for each, and from fresh starts.
+    A number of subtypes that stays over many steps does not hang on how far one trusts the likelihoods.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that the schema validates.
+    schema : FeatureSchema
+    hyperparameters, concentration, discount, outlying_share, max_sweeps, n_jobs, random_state
+        As in `MAPDP`.
+    coarsenings : sequence of float, optional
+        Falling, each above 0 and at most 1; by default from 1 to .05.
+    n_restarts, n_fresh : int
+        Starts of the first step, and fresh starts of each further one.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If a parameter cannot be used.
+    """
+    from clinclust.engine.beside.resolution import COARSENINGS, resolution_steps
+    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.engine.problem.problem import pose
+
+    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
+    problems += model_problems(concentration, discount, 1.0)
+    problems += resolution_problems(coarsenings, outlying_share, n_restarts, n_fresh, max_sweeps)
+    if problems:
+        raise ValueError("; ".join(problems))
+    problem = pose(schema.validate(frame), schema, hyperparameters, float(concentration), discount)
+    with announcing_compilation():
+        steps = resolution_steps(
+            problem,
+            COARSENINGS if coarsenings is None else coarsenings,
+            outlying_share,
+            np.random.SeedSequence(seed_of(random_state)),
+            n_restarts=n_restarts,
+            n_fresh=n_fresh,
+            max_sweeps=max_sweeps,
+            n_jobs=None if n_jobs == -1 else n_jobs,
+        )
+    return path_of(steps)
+
+
+def path_of(steps: Sequence[Step], chosen: float | None = None) -> ResolutionPath:
+    """Return the steps of a search as a table and labels in the order of the table."""
+    from clinclust.engine.search.agreement import adjusted_rand_index
+    from clinclust.engine.search.labels import by_decreasing_size
+
+    found = [step.labels for step in steps]
+    table = pd.DataFrame(
+        {
+            "coarsening": [step.coarsening for step in steps],
+            "n_clusters": [int(labels.max()) + 1 for labels in found],
+            "log_joint": [step.restarts[step.best].log_joint for step in steps],
+            "log_joint_uncoarsened": [step.log_joint_uncoarsened for step in steps],
+            "log_likelihood": [step.log_likelihood for step in steps],
+            "independent_share": [step.independent_share for step in steps],
+            "n_outlying": [int(step.aside.sum()) for step in steps],
+            "ari_to_previous": [adjusted_rand_index(found[max(i - 1, 0)], found[i]) for i in range(len(found))],
+            "ari_to_finest": [adjusted_rand_index(found[0], labels) for labels in found],
+            "start": [step.restarts[step.best].start for step in steps],
+        }
+    )
+    in_order = [steps[0].problem.cohort.in_table_order(by_decreasing_size(labels)) for labels in found]
+    return ResolutionPath(table, np.array(in_order), chosen)

@@ -1,0 +1,89 @@
+"""Who belongs to which subtype, as a csv file for the next program in the pipeline."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.files.writing import atomic_write
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["assignment_table", "write_assignments", "write_inert_csv"]
+
+# A spreadsheet takes a csv field that begins with one of these for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
+_SIGNED_NUMBER = re.compile(r"[+-][0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+
+
+def assignment_table(
+    frame: pd.DataFrame,
+    schema: FeatureSchema,
+    labels: NDArray[np.int64],
+    membership: NDArray[np.float64],
+    none_of_these: NDArray[np.float64] | None = None,
+) -> pd.DataFrame:
+    """Return one row for each subject: its identifiers, its subtype and the probability of each.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        The subjects; identifiers come from the columns with role id, or else from the index.
+    schema : FeatureSchema
+    labels : int64 (N,)
+        Cluster 0 .. K - 1, or -1 for none of these.
+    membership : float64 (N, K)
+        Probability of each cluster.
+    none_of_these : float64 (N,), optional
+        Probability of a cluster not found yet, for new subjects.
+
+    Returns
+    -------
+    DataFrame
+        Identifiers (an ``_id`` is appended to a name that is taken), ``subtype`` (1 .. K; 0 is none of these),
+        ``probability`` of that subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects, ``none_of_these``.
+    """
+    of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
+    if none_of_these is not None:
+        of_each["none_of_these"] = none_of_these
+    every = np.column_stack(list(of_each.values()))
+    probability = every[np.arange(labels.size), labels]  # label -1 takes the last column
+    columns = {"subtype": labels + 1, "probability": probability, **of_each}
+    # A name that the table holds twice names nobody.
+    names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
+    identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
+    return pd.DataFrame({**(identifiers or {"row": frame.index.to_numpy()}), **columns})
+
+
+def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
+    """Write an assignment table as csv to a file or stream; no text becomes a formula."""
+    write_inert_csv(table, target)
+
+
+def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
+    """Write a table as csv to a file or stream.
+
+    Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers.
+    """
+    safe = table.copy()
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = ["" if pd.isna(text) else _inert(str(text)) for text in safe[name]]
+    safe.columns = [_inert(str(name)) for name in safe.columns]
+    if isinstance(target, str | os.PathLike):
+        with atomic_write(target) as path:
+            safe.to_csv(path, index=False, lineterminator="\n")
+    else:
+        safe.to_csv(target, index=False, lineterminator="\n")
+
+
+def _inert(text: str) -> str:
+    # A carriage return would end the line: csv writers quote only the line feed for certain.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) and not _SIGNED_NUMBER.fullmatch(text) else text

@@ -1,0 +1,142 @@
+"""The compiled kernels against the plain definition: a score is the change of the joint."""
+
+import numpy as np
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.sweep import make_moves, write_scores
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.split_merge import merge_gains
+
+
+def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
+    frame, schema, _, _ = mixed_cohort(seed, n, **options)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+
+
+def _joint(problem, labels):
+    return log_joint(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+
+
+MODELS = [(0.0, 1.0), (0.4, 1.0), (0.0, 0.3), (0.7, 0.6)]
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("missing", [0.0, 0.2])  # features that nobody lacks take a logarithm together
+def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, discount, coarsening, missing):
+    problem = _problem(seed, 30, discount, coarsening, likelihoods=LIKELIHOODS * 2, missing=missing)
+    labels = np.random.default_rng(seed).integers(4, size=30)
+    labels[:2] = 4, 5  # two subjects alone
+    partition = partition_of(problem, labels)
+    scores = np.zeros((30, 7))
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    here = _joint(problem, labels)
+    for i in range(30):
+        alone = (labels == labels[i]).sum() == 1
+        for k in range(7):
+            moved = labels.copy()
+            moved[i] = k
+            if k == 6 and alone:
+                moved = labels  # a new cluster instead of one's own changes nothing
+            assert scores[i, k] - scores[i, labels[i]] == pytest.approx(_joint(problem, moved) - here, abs=1e-9)
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+def test_the_gain_of_a_merger_is_the_difference_of_the_joint(discount, coarsening):
+    problem = _problem(3, 30, discount, coarsening)
+    labels = np.random.default_rng(3).permutation(np.repeat([0, 1, 2, 3], [14, 10, 5, 1]))
+    gains = merge_gains(problem, partition_of(problem, labels))
+    here = _joint(problem, labels)
+    for first, second in zip(*np.triu_indices(4, 1), strict=True):
+        merged = np.where(labels == second, first, labels)
+        assert gains[first, second] == pytest.approx(_joint(problem, merged) - here, abs=1e-9)
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), MODELS)
+def test_dividing_some_clusters_changes_the_joint_of_all_by_as_much_as_their_own(discount, coarsening):
+    problem = _problem(4, 30, discount, coarsening)
+    labels = np.random.default_rng(4).permutation(np.repeat([0, 1, 2], [14, 10, 6]))
+    members = np.flatnonzero(labels < 2)
+    part = problem.restricted_to(members, 1)
+    division = np.arange(members.size) % 4
+    moved = labels.copy()
+    moved[members] = 3 + division
+    gain = _joint(part, division) - _joint(part, labels[members])
+    assert gain == pytest.approx(_joint(problem, moved) - _joint(problem, labels), abs=1e-9)
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_moving_there_and_back_restores_everything(likelihood):
+    """A sweep of one subject with an impossible gain moves nobody; forced moves must be undone exactly."""
+    problem = _problem(1, likelihoods=(likelihood,) * 3)
+    arrays, model = problem.cohort.arrays, problem.model
+    labels = np.arange(30) % 3
+    before = partition_of(problem, labels)
+    nobody = np.zeros(0, dtype=np.int64)
+    make_moves(arrays, model, before, nobody, 0, minimum_gain=0.0)
+    moved = partition_of(problem, labels)
+    everyone = np.arange(30)
+    while make_moves(arrays, model, moved, everyone, 0, minimum_gain=1e-9)[1]:
+        pass
+    assert (moved.labels != labels).any()
+    # What the moves left behind must be what the labels alone say.
+    fresh = new_partition(arrays, moved.labels)
+    make_moves(arrays, model, fresh, nobody, 0, minimum_gain=0.0)
+    k = int(fresh.n_clusters[0])
+    assert k == moved.n_clusters[0]
+    np.testing.assert_allclose(moved.log_weights[:, :k], fresh.log_weights[:, :k], rtol=1e-9)
+    for name in ("sizes", "statistics"):
+        np.testing.assert_allclose(getattr(moved, name)[:k], getattr(fresh, name)[:k], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moved.table[:, :k], fresh.table[:, :k], rtol=1e-9, atol=1e-9)
+    for name in ("left_out", "left_out_coefficients", "spread"):
+        np.testing.assert_allclose(getattr(moved, name)[:k], getattr(fresh, name)[:k], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moved.coefficients[..., :k], fresh.coefficients[..., :k], rtol=1e-9, atol=1e-9)
+
+
+def test_running_out_of_room_changes_nothing_that_is_found():
+    problem = _problem(4, n=60)
+    arrays, model = problem.cohort.arrays, problem.model._replace(concentration=50.0)
+    order = np.arange(60)
+
+    def settled(capacity):
+        from clinclust.engine.kernels.partition import grow
+
+        partition = new_partition(arrays, np.zeros(60, dtype=np.int64), capacity)
+        moves = 1
+        while moves:
+            position = moves = 0
+            while position < 60:
+                position, made = make_moves(arrays, model, partition, order, position, minimum_gain=1e-9)
+                moves += made
+                if position < 60:
+                    partition = grow(arrays, partition)
+        return partition.labels
+
+    tight, roomy = settled(0), settled(64)
+    assert roomy.max() >= 8  # more than the tight one has room for at first
+    assert tight.tolist() == roomy.tolist()
+
+
+def test_a_subject_without_any_value_weighs_clusters_by_size_alone():
+    problem = _problem(2)
+    arrays = problem.cohort.arrays
+    arrays.codes[5] = 0
+    arrays.values[5] = np.nan
+    labels = np.repeat([0, 1, 2], [15, 10, 5])
+    partition = new_partition(arrays, labels)
+    scores = leave_one_out_scores(problem, partition)
+    assert scores[5].tolist() == np.log([14.0, 10.0, 5.0]).tolist()
+
+
+def test_identical_subjects_are_never_apart_at_a_fixed_point():
+    """Log normalisers are convex: a cluster that holds a subject's twin explains the subject strictly better."""
+    frame, schema, _, _ = mixed_cohort(7, n=20)
+    twins = frame.loc[np.repeat(frame.index, 2)].reset_index(drop=True)
+    from clinclust import MAPDP
+
+    labels = MAPDP(schema, random_state=1).fit(twins).labels_
+    assert labels[::2].tolist() == labels[1::2].tolist()

@@ -1,0 +1,86 @@
+"""The kernels against the plain algorithm: the joint of every partition a subject could make, and the highest."""
+
+import numpy as np
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+from clinclust import MAPDP
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.settle import minimum_gain
+
+
+def _problem(seed, missing, discount=0.0, coarsening=1.0):
+    frame, schema, _, _ = mixed_cohort(seed, 26, LIKELIHOODS * 2, missing=missing)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+
+
+def _joints(problem, labels, subject, n_columns):
+    """Return the log joint with a subject in each cluster, the last of which may be new."""
+    joints = []
+    for cluster in range(n_columns):
+        moved = labels.copy()
+        moved[subject] = cluster
+        names = np.unique(moved[moved >= 0])
+        joints.append(log_joint(problem, new_partition(problem.cohort.arrays, _renamed(moved, names))))
+    return np.array(joints)
+
+
+def _renamed(labels, names):
+    return np.where(labels < 0, -1, np.searchsorted(names, labels))
+
+
+def _plain_sweep(problem, labels, order):
+    labels = labels.copy()
+    for subject in order:
+        own, n_clusters = labels[subject], labels.max() + 1
+        alone = own >= 0 and (labels == own).sum() == 1
+        joints = _joints(problem, labels, subject, n_clusters + (not alone))
+        best = joints.argmax()
+        if own < 0 or joints[best] - joints[own] > minimum_gain(problem):
+            labels[subject] = best
+            if alone:  # the last cluster takes the place of the one left empty
+                labels[labels == n_clusters - 1] = own
+    return labels
+
+
+@pytest.mark.parametrize(("missing", "discount", "coarsening"), [(0.0, 0.0, 1.0), (0.2, 0.0, 1.0), (0.2, 0.5, 0.4)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, discount, coarsening):
+    problem = _problem(seed, missing, discount, coarsening)
+    rng = np.random.default_rng(seed)
+    labels, order = rng.permutation(np.arange(26) % 9), rng.permutation(26)
+    partition = new_partition(problem.cohort.arrays, labels, 40)
+    for _ in range(3):
+        labels = _plain_sweep(problem, labels, order)
+        make_moves(problem.cohort.arrays, problem.model, partition, order, minimum_gain=minimum_gain(problem))
+        assert partition.labels.tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_subjects_are_seated_where_the_plain_sweep_seats_them(seed):
+    problem = _problem(seed, 0.2)
+    order = np.random.default_rng(seed).permutation(26)
+    partition = new_partition(problem.cohort.arrays, np.full(26, -1), 40)
+    make_moves(problem.cohort.arrays, problem.model, partition, order)
+    assert partition.labels.tolist() == _plain_sweep(problem, np.full(26, -1), order).tolist()
+
+
+@pytest.mark.parametrize("n_clusters", [3, 8, 9])
+def test_the_best_cluster_is_that_of_the_highest_joint(n_clusters):
+    problem = _problem(5, 0.1)
+    labels = np.random.default_rng(0).permutation(np.arange(26) % n_clusters)
+    partition = new_partition(problem.cohort.arrays, labels)
+    best = np.empty_like(labels)
+    find_best(problem.cohort.arrays, problem.model, partition, best, most_clusters=n_clusters)
+    expected = [_joints(problem, labels, subject, n_clusters).argmax() for subject in range(26)]
+    assert best.tolist() == expected
+
+
+def test_twenty_fits_have_the_same_bits():
+    frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
+    fits = [MAPDP(schema, n_jobs=2, random_state=0, progress=False).fit(frame) for _ in range(20)]
+    assert len({(fit.labels_.tobytes(), fit.membership_.tobytes(), fit.log_joint_) for fit in fits}) == 1
+    assert len({fit.restarts_["log_joint"].to_numpy().tobytes() for fit in fits}) == 1

@@ -1,0 +1,130 @@
+"""Large cohorts: scans against the plain definition, and the search among a sample."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.posterior import leave_one_out_scores
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search import sampled, scan
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.settle import minimum_gain, settle
+
+
+def _problem(seed, n, **options):
+    frame, schema, _, groups = mixed_cohort(seed, n, **options)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0), groups
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(2) as threads:
+        yield threads
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
+    problem, _ = _problem(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    labels = np.random.default_rng(seed).integers(10, size=300)
+    partition = new_partition(problem.cohort.arrays, labels)
+    scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    found = scan.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
+    np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
+    np.testing.assert_array_equal(found.candidates, np.flatnonzero(found.labels != labels))
+    fresh = new_partition(problem.cohort.arrays, found.labels, partition.sizes.size - 2)
+    np.testing.assert_array_equal(found.sizes, fresh.sizes)
+    np.testing.assert_allclose(found.statistics, fresh.statistics, rtol=1e-12, atol=1e-12)
+
+
+def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
+    problem, _ = _problem(1, 500, missing=0.1)
+    labels = np.random.default_rng(0).integers(4, size=500)
+    whole = scan._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
+    monkeypatch.setattr(scan, "CHUNK", 64)
+    parts = scan._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
+    np.testing.assert_array_equal(parts.labels, whole.labels)
+    np.testing.assert_array_equal(parts.candidates, whole.candidates)
+    np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scans_settle_at_a_fixed_point_of_the_sweep_and_the_joint_never_falls(seed, pool):
+    problem, _ = _problem(seed, 400, likelihoods=LIKELIHOODS * 2, missing=0.1)
+    start = np.random.default_rng(seed).integers(6, size=400)
+    found = scan.settle_by_scans(problem, start, 100, Event(), pool)
+    assert found.converged
+    assert (np.diff(found.trace) > 0.0).all()
+    again = settle(problem, found.partition.labels, np.arange(400), 100, Event())
+    assert again.trace == pytest.approx(found.trace[-1:], abs=1e-7)
+    np.testing.assert_array_equal(again.partition.labels, found.partition.labels)
+
+
+def test_everybody_is_assigned_to_clusters_of_others(pool):
+    problem, _ = _problem(2, 300)
+    some = np.arange(0, 300, 3)
+    labels = np.random.default_rng(0).integers(3, size=some.size)
+    part = problem.restricted_to(some, 0)
+    best = scan.assigned(problem, new_partition(part.cohort.arrays, labels), pool)
+    others = np.setdiff1d(np.arange(300), some)
+    for subject in others[:40]:
+        joint = problem.restricted_to(np.append(some, subject), 0)
+        # Alone in cluster 3, and so scored by what the others say of clusters 0 to 2.
+        scores = leave_one_out_scores(joint, new_partition(joint.cohort.arrays, np.append(labels, 3)))
+        assert best[subject] == scores[-1, :3].argmax()
+
+
+def _cohort(n_subjects, rare=0.0):
+    rng = np.random.default_rng(5)
+    groups = rng.choice(4, size=n_subjects, p=[0.5 - rare, 0.3, 0.2, rare])
+    yes = rng.random((4, 12))
+    yes[3] = 1.0 - yes[0]
+    frame = pd.DataFrame((rng.random((n_subjects, 12)) < yes[groups]).astype(float)).add_prefix("x")
+    frame["y"] = rng.normal(2.0 * groups)
+    features = [Feature(name=f"x{number}", likelihood="bernoulli") for number in range(12)]
+    return frame, FeatureSchema([*features, Feature(name="y", likelihood="gaussian")]), groups
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    monkeypatch.setattr(sampled, "N_SAMPLED", 400)
+    monkeypatch.setattr("clinclust.estimators.search.LARGE", 1000)
+    monkeypatch.setattr(scan, "CHUNK", 256)
+
+
+def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_samples):
+    frame, schema, _ = _cohort(1500)
+    model = MAPDP(schema, random_state=0, n_jobs=2).fit(frame)
+    assert model.restarts_["start"].str.startswith("sample: ").all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clinclust.estimators.search.LARGE", 10_000)
+        among_all = MAPDP(schema, random_state=0).fit(frame)
+    assert not among_all.restarts_["start"].str.startswith("sample: ").any()
+    assert model.log_joint_ == pytest.approx(among_all.log_joint_, abs=2.0)
+    assert adjusted_rand_index(model.labels_, among_all.labels_) > 0.98
+    assert (np.diff(model.log_joint_trace_) >= 0.0).all()
+
+
+def test_a_subtype_too_rare_for_the_sample_is_found_among_all(small_samples):
+    frame, schema, groups = _cohort(4000, rare=0.02)
+    labels = MAPDP(schema, random_state=1).fit(frame).labels_
+    rare = groups == 3
+    (most,) = [cluster for cluster in range(labels.max() + 1) if (labels[rare] == cluster).mean() > 0.6]
+    assert (labels == most).sum() < 2 * rare.sum()
+
+
+def test_threads_change_no_bit_of_a_large_fit(small_samples):
+    frame, schema, _ = _cohort(2000)
+    fits = [MAPDP(schema, random_state=3, n_jobs=n_jobs).fit(frame) for n_jobs in (1, 2, 4)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.labels_, fits[0].labels_)
+        np.testing.assert_array_equal(other.membership_, fits[0].membership_)
+        assert other.log_joint_ == fits[0].log_joint_
+        assert other.log_joint_trace_.tolist() == fits[0].log_joint_trace_.tolist()

@@ -1,0 +1,235 @@
+"""The search: exact on small cohorts, monotone always, the same for every order and number of threads."""
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+from scipy.special import gammaln
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import by_decreasing_size, compact
+from clinclust.engine.search.refine import recombined
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.seeding import bisected, seated
+from clinclust.engine.search.split_merge import merge_all
+from clinclust.engine.search.starts import search_starts
+from clinclust.schema import schema_for_array
+
+
+def _enumerate(n):
+    """Return every partition of n subjects: the bit masks of its clusters (0 = none), and their sizes."""
+    labels = np.array(list(oracles.partitions(n)))
+    return np.array([np.bincount(row, weights=2.0 ** np.arange(n), minlength=n) for row in labels]).astype(int)
+
+
+CLUSTERS = {n: _enumerate(n) for n in (5, 6, 7, 8)}
+
+
+def best_of_all(problem):
+    """Return the highest joint of all partitions, from the marginal of every possible cluster."""
+    n, model = problem.cohort.n_subjects, problem.model
+    members = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    statistics = new_partition(problem.cohort.arrays, np.arange(n)).statistics[:n]
+    weight = np.zeros(2**n)
+    marginals = log_marginals(problem.cohort.arrays, model.prior, members[1:] @ statistics).sum(axis=1)
+    weight[1:] = model.coarsening * marginals + gammaln(members[1:].sum(axis=1) - model.discount)
+    weight[1:] -= gammaln(1 - model.discount)
+    opened = np.cumsum(np.log(model.concentration + model.discount * np.arange(n)))
+    opened = opened[(CLUSTERS[n] > 0).sum(axis=1) - 1]
+    constant = gammaln(model.concentration) - gammaln(model.concentration + n)
+    best = (weight[CLUSTERS[n]].sum(axis=1) + opened).max()
+    return best + constant + model.coarsening * problem.cohort.log_base
+
+
+def test_the_default_fit_finds_the_best_of_all_partitions():
+    rng = np.random.default_rng(2016)
+    found = []
+    while len(found) < 300:
+        n = int(rng.integers(5, 9))
+        kinds = rng.choice(LIKELIHOODS, size=int(rng.integers(2, 8)))
+        frame, schema, _, _ = mixed_cohort(int(rng.integers(2**31)), n, kinds, n_groups=int(rng.integers(1, 4)))
+        if schema is None:  # by chance no column varies
+            continue
+        # What `fit` does by default, without what it does for the report.
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+        starts = search_starts(n, np.random.SeedSequence(0).spawn(MAPDP().n_restarts))
+        restarts = run_restarts(problem, starts, max_sweeps=MAPDP().max_sweeps, n_jobs=1, refine=True)
+        found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
+    assert np.mean(found) >= 0.99
+
+
+@pytest.mark.parametrize("init", ["search", "single"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
+    frame, schema, _, _ = mixed_cohort(seed, n=150, likelihoods=LIKELIHOODS * 3)
+    model = MAPDP(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
+    assert (np.diff(model.log_joint_trace_) >= 0).all()
+    assert model.restarts_["converged"].all()
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    labels = model.labels_[problem.cohort.order]
+    scores = np.zeros((150, model.n_clusters_ + 1))
+    partition = new_partition(problem.cohort.arrays, labels)
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    assert (scores.max(axis=1) - scores[np.arange(150), labels] < 1e-6).all()
+
+
+def test_the_number_of_threads_changes_no_bit():
+    frame, schema, _, _ = mixed_cohort(5, n=200, likelihoods=LIKELIHOODS * 2)
+    models = [MAPDP(schema, random_state=3, n_jobs=jobs, n_restarts=8).fit(frame) for jobs in (1, 2, 4)]
+    for model in models[1:]:
+        assert model.log_joint_ == models[0].log_joint_
+        assert model.labels_.tolist() == models[0].labels_.tolist()
+        assert model.membership_.tobytes() == models[0].membership_.tobytes()
+        pd.testing.assert_frame_equal(
+            model.restarts_.drop(columns="seconds"), models[0].restarts_.drop(columns="seconds"), check_exact=True
+        )
+
+
+def test_the_order_of_the_subjects_changes_no_bit():
+    frame, schema, _, _ = mixed_cohort(6, n=200, likelihoods=LIKELIHOODS * 2)
+    shuffled = np.random.default_rng(0).permutation(200)
+    first = MAPDP(schema, random_state=3, n_restarts=8).fit(frame)
+    second = MAPDP(schema, random_state=3, n_restarts=8).fit(frame.iloc[shuffled])
+    assert second.log_joint_ == first.log_joint_
+    assert second.labels_.tolist() == first.labels_[shuffled].tolist()
+    assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
+
+
+def test_given_starts_travel_with_their_subjects():
+    frame, schema, _, groups = mixed_cohort(8, n=120, likelihoods=LIKELIHOODS * 2)
+    shuffled = np.random.default_rng(1).permutation(120)
+    first = MAPDP(schema, init=groups, random_state=3, n_restarts=3).fit(frame)
+    second = MAPDP(schema, init=groups[shuffled], random_state=3, n_restarts=3).fit(frame.iloc[shuffled])
+    assert second.labels_.tolist() == first.labels_[shuffled].tolist()
+    assert set(first.restarts_["start"]) == {"given"}
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), [(0.5, 1.0), (0.0, 0.3), (0.3, 0.5)])
+def test_other_models_of_partitions_are_searched_as_well(discount, coarsening):
+    found = []
+    for seed in range(20):
+        frame, schema, columns, _ = mixed_cohort(seed, 8, n_groups=2)
+        model = MAPDP(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
+        assert (np.diff(model.log_joint_trace_) >= 0).all()
+        expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, discount, coarsening)
+        assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+        found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
+    assert np.mean(found) >= 0.95
+
+
+def test_a_column_without_values_changes_no_label():
+    frame, schema, _, _ = mixed_cohort(9, n=120)
+    empty = Feature(name="never_measured", likelihood="gaussian")
+    first = MAPDP(schema, random_state=3, n_restarts=6).fit(frame)
+    with pytest.warns(UserWarning, match="never_measured"):
+        second = MAPDP(FeatureSchema([empty, *schema]), random_state=3, n_restarts=6).fit(
+            frame.assign(never_measured=np.nan)
+        )
+    assert second.labels_.tolist() == first.labels_.tolist()
+    assert second.log_joint_ == first.log_joint_
+    assert second.kept_out_ == {"never_measured": "no observed value"}
+
+
+def test_restarts_stop_when_the_best_was_found_three_times():
+    rng = np.random.default_rng(0)
+    X = rng.normal(np.repeat([0.0, 8.0], 40)[:, None], 1.0, (80, 5))
+    restarts = MAPDP(random_state=0, n_restarts=50).fit(X).restarts_
+    begun = restarts[~restarts["start"].isin(["recombined", "perturbed"])]
+    best = begun["log_joint"] > begun["log_joint"].max() - 1e-6
+    assert best.sum() == 3
+    assert best.iloc[-1]
+    assert len(MAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.4])
+def test_merging_goes_on_while_the_joint_rises(discount):
+    frame, schema, _, _ = mixed_cohort(11, n=60)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
+    arrays = problem.cohort.arrays
+    found = merge_all(problem, np.arange(60) // 2, 0.0)
+    # The same by computing the joint of every merger anew.
+    labels = np.arange(60) // 2
+    joint = log_joint(problem, new_partition(arrays, labels))
+    while True:
+        merged = [np.where(labels == b, a, labels) for a in np.unique(labels) for b in np.unique(labels) if a < b]
+        joints = [log_joint(problem, new_partition(arrays, compact(m))) for m in merged]
+        if not joints or max(joints) <= joint:
+            break
+        joint, labels = max(joints), merged[int(np.argmax(joints))]
+    assert found.tolist() == compact(labels).tolist()
+
+
+def test_recombining_keeps_what_two_partitions_share():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(4), 30)
+    X = rng.normal(10.0 * rng.normal(size=(4, 6))[groups], 1.0)
+    schema = schema_for_array(X)
+    problem = pose(schema.validate(pd.DataFrame(X, columns=list(schema.names))), schema, None, 3.0)
+    truth = groups[problem.cohort.order]
+    first, second = np.where(truth == 3, 2, truth), np.where(truth == 1, 0, truth)
+    assert adjusted_rand_index(recombined(problem, first, second), truth) == 1.0
+
+
+def test_equal_partitions_look_equal():
+    assert compact(np.array([7, 2, 2, 9, 7])).tolist() == [0, 1, 1, 2, 0]
+    assert compact(np.array([True, False, True])).tolist() == [0, 1, 0]
+
+
+def test_labels_count_down_from_the_largest_cluster():
+    labels = by_decreasing_size(np.array([4, 2, 2, 9, 9, 9, 4, 7]))
+    assert labels.tolist() == [1, 2, 2, 0, 0, 0, 1, 3]
+
+
+def test_the_papers_start_is_trapped_where_the_search_is_not():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 50)
+    X = rng.normal(rng.normal(0, 2.0, (4, 20))[groups], 1.0)
+    search = MAPDP(random_state=0).fit(X)
+    single = MAPDP(random_state=0, init="single").fit(X)
+    assert search.log_joint_ > single.log_joint_ + 100
+    assert adjusted_rand_index(search.labels_, groups) == 1.0
+
+
+def test_agreement_is_that_of_scikit_learn():
+    from sklearn.metrics import adjusted_rand_score
+
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n = int(rng.integers(1, 40))
+        first, second = rng.integers(4, size=n), rng.integers(int(rng.integers(1, 5)), size=n)
+        assert adjusted_rand_index(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
+
+
+def test_seating_puts_each_subject_where_it_is_most_probable_given_those_before():
+    frame, schema, _, _ = mixed_cohort(2, 25, n_groups=2)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    order = np.random.default_rng(0).permutation(25)
+    labels = seated(problem, order)
+    assert labels.max() > 0
+    for position in range(1, 25):
+        so_far = problem.restricted_to(order[: position + 1], 0)
+
+        def joint(last, before=labels[order[:position]], part=so_far):
+            return log_joint(part, new_partition(part.cohort.arrays, compact(np.append(before, last))))
+
+        others = set(labels[order[:position]].tolist())
+        best = max([*others, 99], key=joint)  # 99: a cluster of its own
+        assert best == (labels[order[position]] if labels[order[position]] in others else 99)
+
+
+def test_bisections_cut_everybody_in_eight_even_parts():
+    frame, schema, _, _ = mixed_cohort(1, 64, n_groups=2)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = bisected(problem, np.random.default_rng(0))
+    sizes = np.bincount(labels)
+    assert sizes.size <= 8
+    assert sizes.sum() == 64
+    assert sizes.max() <= 16

@@ -1,0 +1,249 @@
+"""Filling in: only what is missing, only what the schema allows, and as the posterior predictive says."""
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
+from scipy import stats
+
+from clinclust import MAPDP, CohortError, Feature, FeatureSchema
+from clinclust.estimators.mapdp import NONE_OF_THESE
+
+WAYS = ("median", "mean", "mode", "draw")
+INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    frame, schema, columns, _ = mixed_cohort(13, n=60, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    return frame, schema, columns, MAPDP(schema, n_restarts=6, random_state=0).fit(frame)
+
+
+def scored(frame, schema):
+    """Return a validated frame as numbers."""
+    return pd.DataFrame({feature.name: feature.scores(frame[feature.name]) for feature in schema}, index=frame.index)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_only_what_is_missing_is_filled_and_validly(how, cohort):
+    frame, schema, _, model = cohort
+    frame = frame.set_axis([i // 2 for i in range(60)], axis="index")  # labels of rows may repeat
+    before = schema.validate(frame)
+    filled = model.impute(frame, how=how, random_state=0)
+    assert not filled.isna().any(axis=None)
+    pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
+    pd.testing.assert_frame_equal(filled.where(before.notna().to_numpy()), before)
+    assert filled.index.equals(frame.index)
+    assert (model.impute(filled, how=how).to_numpy() == filled.to_numpy()).all()  # nothing left to do
+    pd.testing.assert_frame_equal(schema.validate(frame), before)  # the table given is not changed
+
+
+@pytest.mark.parametrize("how", ["median", "mean", "mode"])
+def test_points_are_those_of_the_subjects_cluster(how, cohort):
+    frame, schema, columns, model = cohort
+    filled = scored(model.impute(frame, how=how), schema)
+    clusters = model.predict(frame)
+    checked = set()
+    for name, (likelihood, trials, values) in columns.items():
+        for i in np.flatnonzero(np.isnan(values))[:6]:
+            members = values[(model.labels_ == clusters[i]) & ~np.isnan(values)]
+            predictive = oracles.predictive(likelihood, model.hyperparameters_[name], members, trials)
+            if likelihood == "categorical" or how == "mode":
+                expected = mode(likelihood, predictive)
+            else:
+                expected = getattr(predictive, how)()
+                expected = expected if np.isfinite(expected) else predictive.median()
+                expected = expected if likelihood in ("exponential", "gaussian") else np.rint(expected)
+            assert filled[name].iloc[i] == pytest.approx(expected, rel=1e-8, abs=1e-8), (name, i)
+            checked.add((likelihood, clusters[i]))
+    assert {likelihood for likelihood, _ in checked} == set(LIKELIHOODS)
+
+
+def mode(likelihood, predictive):
+    """Return the highest point of a predictive, by looking."""
+    if likelihood in ("exponential", "gaussian"):
+        grid = np.append(predictive.ppf(np.linspace(0.001, 0.999, 999)), [predictive.median(), predictive.support()[0]])
+        return grid[np.nan_to_num(predictive.pdf(grid)).argmax()]
+    levels = np.arange(2000.0)
+    return levels[predictive.pmf(levels).argmax()]
+
+
+@pytest.mark.parametrize("name", [f"{likelihood}_{index}" for index, likelihood in enumerate(LIKELIHOODS)])
+def test_draws_follow_the_mixture_of_predictives(name, cohort):
+    """All other values known, the missing one follows the predictives weighed by the subject's probabilities."""
+    frame, schema, columns, model = cohort
+    likelihood, trials, values = columns[name]
+    subject = frame.iloc[[7]].assign(**{name: None})
+    many = pd.concat([subject] * 4000, ignore_index=True)
+    draws = scored(model.impute(many, how="draw", random_state=5)[[name]], [schema[name]])[name].to_numpy()
+    weights = model.predict_proba(subject)[0]
+    groups = [values[(model.labels_ == k) & ~np.isnan(values)] for k in range(model.n_clusters_)]
+    parts = [oracles.predictive(likelihood, model.hyperparameters_[name], group, trials) for group in [*groups, []]]
+
+    def cdf(x):
+        return sum(weight * part.cdf(x) for weight, part in zip(weights, parts, strict=True))
+
+    if likelihood in ("exponential", "gaussian"):
+        assert stats.kstest(draws, cdf).pvalue > 1e-3
+        return
+    edges = np.unique(np.quantile(draws, np.linspace(0, 1, 9)))
+    observed = np.bincount(np.searchsorted(edges, draws), minlength=edges.size)
+    expected = np.diff(np.append(0.0, cdf(edges)))
+    expected[-1] += 1.0 - cdf(edges[-1])
+    assert edges.size > 1
+    assert stats.chisquare(observed, expected * draws.size).pvalue > 1e-3
+
+
+def test_draws_of_one_subject_belong_to_one_cluster():
+    """Two features that only the clusters tie together stay tied: low goes with low, high with high."""
+    groups = np.repeat([0, 1], 50)
+    X = np.random.default_rng(0).normal(groups[:, None] * 50.0, 1.0, (100, 2))
+    model = MAPDP(n_restarts=3, random_state=0, concentration=0.01).fit(X)
+    drawn = model.impute(np.full((2000, 2), np.nan), how="draw", random_state=1).to_numpy()
+    assert ((drawn[:, 0] > 25) == (drawn[:, 1] > 25)).mean() > 0.995
+    assert (drawn[:, 0] > 25).mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_draws_repeat_with_their_seed(cohort):
+    frame, _, _, model = cohort
+    first = model.impute(frame, how="draw", random_state=3)
+    pd.testing.assert_frame_equal(first, model.impute(frame, how="draw", random_state=3))
+    pd.testing.assert_frame_equal(first, model.impute(frame, how="draw", random_state=np.random.default_rng(3)))
+    assert not first.equals(model.impute(frame, how="draw", random_state=4))
+
+
+def test_of_whom_nothing_is_known_gets_the_values_of_the_largest_cluster(cohort):
+    frame, schema, columns, model = cohort
+    nobody = pd.DataFrame({name: [None] for name in frame}, dtype=object)
+    filled = scored(model.impute(nobody, how="median"), schema).iloc[0]
+    for name in ("gaussian_6", "exponential_5"):
+        likelihood, _, values = columns[name]
+        members = values[(model.labels_ == 0) & ~np.isnan(values)]
+        expected = oracles.predictive(likelihood, model.hyperparameters_[name], members).median()
+        assert filled[name] == pytest.approx(expected, rel=1e-9)
+    drawn = model.impute(pd.concat([nobody] * 500, ignore_index=True), how="draw", random_state=0)
+    assert not drawn.isna().any(axis=None)
+
+
+def test_who_is_none_of_these_gets_the_prior(cohort):
+    frame, _, _, model = cohort
+    stranger = frame.head(1).assign(gaussian_6=1e9, gaussian_13=None)
+    assert model.predict(stranger).tolist() == [NONE_OF_THESE]
+    prior = model.hyperparameters_["gaussian_13"]
+    assert model.impute(stranger)["gaussian_13"].iloc[0] == pytest.approx(prior["mean"], rel=1e-9)
+
+
+@pytest.mark.parametrize("transform", INVERSE)
+@pytest.mark.parametrize("likelihood", ["gaussian", "exponential"])
+def test_transforms_are_undone(transform, likelihood):
+    rng = np.random.default_rng(1)
+    z = rng.gamma(3.0, 1.0, 40)
+    x = INVERSE[transform](z)
+    schema = FeatureSchema(
+        [
+            Feature(name="x", likelihood=likelihood, transform=transform),
+            Feature(name="y", likelihood="gaussian"),
+        ]
+    )
+    frame = pd.DataFrame({"x": np.append(x, np.nan), "y": rng.normal(size=41)})
+    model = MAPDP(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)
+    assert model.n_clusters_ == 1
+    predictive = oracles.predictive(likelihood, model.hyperparameters_["x"], z)
+    for how in ("median", "mean"):
+        expected = INVERSE[transform](getattr(predictive, how)())
+        assert model.impute(frame, how=how)["x"].iloc[40] == pytest.approx(expected, rel=1e-9)
+    many = pd.concat([frame.iloc[[40]]] * 3000, ignore_index=True)
+    drawn = model.impute(many, how="draw", random_state=2)
+    pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
+    if (likelihood, transform) != ("gaussian", "sqrt"):  # below 0 there is no square root: moved to 0
+        assert stats.kstest(drawn["x"], lambda x: predictive.cdf(schema["x"].transformed(pd.Series(x)))).pvalue > 1e-3
+
+
+def test_every_value_respects_the_limits_of_the_schema():
+    rng = np.random.default_rng(3)
+    features = [
+        Feature(name="count", likelihood="poisson", minimum=2, maximum=6),
+        Feature(name="failures", likelihood="geometric", maximum=3, prior={"a": 0.05, "b": 3.0}),
+        Feature(name="years", likelihood="exponential", minimum=0.5, maximum=4),
+        Feature(name="crp", likelihood="gaussian", transform="log", maximum=9),
+        Feature(name="area", likelihood="gaussian", transform="sqrt"),
+        Feature(name="delta", likelihood="gaussian", minimum=-1, maximum=1),
+        Feature(name="heavy", likelihood="gaussian", transform="log", prior={"shape": 0.02}),
+        Feature(name="scale", likelihood="binomial", minimum=1, maximum=5),
+        Feature(name="stage", likelihood="binomial", levels=("0", "1", "1.5", "2")),
+        Feature(name="sex", likelihood="bernoulli", levels=("no", "yes")),
+    ]
+    n = 30
+    frame = pd.DataFrame(
+        {
+            "count": rng.integers(2, 7, n),
+            "failures": rng.integers(0, 4, n),
+            "years": rng.uniform(0.5, 4, n),
+            "crp": rng.uniform(0.1, 9, n),
+            "area": rng.uniform(0, 0.5, n),
+            "delta": rng.uniform(-1, 1, n),
+            "heavy": rng.lognormal(0, 1, n),
+            "scale": rng.integers(1, 6, n),
+            "stage": rng.choice(["0", "1", "1.5", "2"], n),
+            "sex": rng.choice(["no", "yes"], n),
+        }
+    )
+    schema = FeatureSchema(features)
+    model = MAPDP(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
+    nobody = pd.DataFrame({name: [None] * 1500 for name in frame}, dtype=object)
+    drawn = model.impute(nobody, how="draw", random_state=0)
+    pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
+    assert set(drawn["stage"]) == {"0", "1", "1.5", "2"}
+    assert set(drawn["scale"]) == {1, 2, 3, 4, 5}
+    assert (drawn["delta"].min(), drawn["delta"].max()) == (-1.0, 1.0)
+    for how in ("mean", "mode"):
+        filled = model.impute(nobody.head(2), how=how)
+        pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
+
+
+def test_described_columns_and_identifiers_stay_as_they_are():
+    frame, schema, _, _ = mixed_cohort(2, n=40, missing=0.3)
+    schema = FeatureSchema(
+        [
+            Feature(name="who", role="id"),
+            Feature(name="age", role="describe", likelihood="gaussian"),
+            *schema,
+            Feature(name="note", role="ignore"),
+            Feature(name="same", likelihood="gaussian"),
+        ]
+    )
+    whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.where(np.arange(40) % 3, 50.0, np.nan), note="x")
+    whole["same"] = np.where(np.arange(40) % 2, 1.0, np.nan)
+    with pytest.warns(UserWarning, match="same"):
+        model = MAPDP(schema, random_state=0, n_restarts=3).fit(whole)
+    filled = model.impute(whole)
+    validated = schema.validate(whole, warn=False)
+    pd.testing.assert_frame_equal(filled[["who", "age", "same"]], validated[["who", "age", "same"]])
+    assert list(filled) == [name for name in schema.names if name != "note"]
+    pd.testing.assert_frame_equal(model.impute(frame), filled[list(frame)])
+    assert not filled[list(frame)].isna().any(axis=None)
+
+
+def test_what_cannot_be_imputed_is_refused(cohort):
+    frame, _, _, model = cohort
+    with pytest.raises(ValueError, match="how must be one of median, mean, mode, draw, not 'best'"):
+        model.impute(frame, how="best")
+    with pytest.raises(CohortError, match="categorical_2"):
+        model.impute(frame.assign(categorical_2="z"))
+    with pytest.raises(CohortError, match="gaussian_6"):
+        model.impute(frame.drop(columns="gaussian_6"))
+
+
+def test_categories_get_their_most_probable_level():
+    levels = np.array(LEVELS, dtype=object)
+    groups = np.repeat([0, 1], 30)
+    frame = pd.DataFrame({"x": groups * 20.0 + np.arange(60) % 3, "kind": levels[np.where(groups, 2, 0)]})
+    schema = FeatureSchema(
+        [Feature(name="x", likelihood="gaussian"), Feature(name="kind", likelihood="categorical", levels=LEVELS)]
+    )
+    model = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    assert model.n_clusters_ == 2
+    new = pd.DataFrame({"x": [0.0, 21.0], "kind": [None, None]})
+    for how in ("median", "mean", "mode"):
+        assert model.impute(new, how=how)["kind"].tolist() == ["a", "c"]

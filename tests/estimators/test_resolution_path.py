@@ -1,0 +1,325 @@
+"""Resolution and robustness: the path over coarsenings, the coarsening chosen, values set aside."""
+
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+from scipy.special import logsumexp
+
+from clinclust import MAPDP, Feature, FeatureSchema, log_joint, plot_resolution_path, plot_tree, resolution_path
+from clinclust.engine.beside.coarsening import independent_share
+from clinclust.engine.beside.outlying import best_switches, set_aside
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.objective import log_joint as joint_of
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.agreement import adjusted_rand_index
+
+COARSENINGS = (1.0, 0.6, 0.3, 0.1)
+
+
+def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
+    """Return (frame, schema, groups): two subtypes of Gaussian features, dependent in blocks of four."""
+    rng = np.random.default_rng(seed)
+    groups = (np.arange(n) >= n // 2).astype(np.int64)
+    shared = np.repeat(rng.normal(size=(n, n_features // 4)), 4, axis=1)
+    values = np.sqrt(1 - correlation) * rng.normal(size=(n, n_features)) + np.sqrt(correlation) * shared
+    values += 2.5 * groups[:, None] * (np.arange(n_features) % 2)
+    hit = rng.random(values.shape) < contaminated
+    values[hit] = 10 * rng.normal(size=hit.sum())
+    names = [f"x{index}" for index in range(n_features)]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
+    return pd.DataFrame(values, columns=names), schema, groups
+
+
+@pytest.fixture(scope="module")
+def contaminated():
+    """Return (frame, schema, groups, model fitted automatically) of a cohort with wild values."""
+    frame, schema, groups = wrong_cohort(3, correlation=0.5, contaminated=0.03)
+    return frame, schema, groups, MAPDP(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
+
+
+# --- values set aside -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coarsening", [1.0, 0.4])
+def test_the_joint_with_values_set_aside_is_that_of_scipy(coarsening):
+    frame, schema, columns, groups = mixed_cohort(4, n=24)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 1.7, 0.0, coarsening)
+    order = problem.cohort.order
+    labels = np.unique(groups, return_inverse=True)[1]
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    observed = np.array([~np.isnan(columns[name][2][order]) for name in names]).T
+    aside = observed & (np.random.default_rng(0).random(observed.shape) < 0.2)
+    share = 0.03
+    kept = set_aside(problem, aside, share)
+    found = joint_of(kept, new_partition(kept.cohort.arrays, labels[order]))
+
+    table_order = np.argsort(order)
+    kept_columns, price = {}, 0.0
+    for index, name in enumerate(names):
+        likelihood, trials, values = columns[name]
+        out = aside[table_order, index]
+        kept_columns[name] = (likelihood, trials, np.where(out, np.nan, values))
+        for value in values[out]:
+            price += oracles.log_predictive(likelihood, problem.hyperparameters[name], [], value, trials)
+    price += aside.sum() * np.log(share) + (observed & ~aside).sum() * np.log(1 - share)
+    expected = oracles.log_joint(kept_columns, labels, problem.hyperparameters, 1.7, 0.0, coarsening)
+    assert found == pytest.approx(expected + coarsening * price, abs=1e-7)
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), [(0.0, 1.0), (0.3, 0.5)])
+def test_no_single_switch_raises_the_joint_further(discount, coarsening):
+    frame, schema, _, groups = mixed_cohort(6, n=40, likelihoods=LIKELIHOODS)
+    frame.loc[3, "gaussian_6"] = 2000.0
+    frame.loc[5, "poisson_3"] = 400
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
+    labels = np.unique(groups[problem.cohort.order], return_inverse=True)[1]
+    arrays = problem.cohort.arrays
+    nothing = np.zeros((40, len(LIKELIHOODS)), dtype=bool)
+
+    def joint(aside):
+        kept = set_aside(problem, aside, 0.02)
+        return joint_of(kept, new_partition(kept.cohort.arrays, labels))
+
+    aside, reached = best_switches(problem, labels, nothing, 0.02)
+    assert aside.sum() >= 2
+    assert reached == pytest.approx(joint(aside), abs=1e-9)
+    assert reached > joint(nothing)
+    for i, feature in np.argwhere(np.hstack([arrays.codes > 0, ~np.isnan(arrays.values)])):
+        other = aside.copy()
+        other[i, feature] ^= True
+        assert joint(other) <= reached + 1e-8
+
+
+def test_wild_values_open_no_clusters_of_their_own(contaminated):
+    frame, schema, groups, model = contaminated
+    plain = MAPDP(schema, n_restarts=3, random_state=1).fit(frame)
+    assert plain.n_clusters_ > 2
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_index(model.labels_, groups) > 0.9
+    wild = np.abs(frame.to_numpy()) > 10
+    assert model.outlying_.shape == frame.shape
+    assert model.outlying_[wild].all()
+    assert model.outlying_.mean() < 0.03
+    assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
+    assert model.log_joint_trace_[-1] == model.log_joint_ == model.restarts_["log_joint"].max()
+
+
+def test_the_joint_of_a_fit_is_that_of_the_values_kept_and_the_price_of_the_others(contaminated):
+    frame, schema, _, model = contaminated
+    kept = frame.mask(model.outlying_)
+    joint = log_joint(kept, model.labels_, schema, model.hyperparameters_, coarsening=model.coarsening_)
+    price = (~model.outlying_).sum() * np.log(0.99)
+    for name, out in zip(frame, model.outlying_.T, strict=True):
+        for value in frame[name][out]:
+            price += np.log(0.01) + oracles.log_predictive("gaussian", model.hyperparameters_[name], [], value, None)
+    assert model.log_joint_ == pytest.approx(joint + model.coarsening_ * price, abs=1e-6)
+
+
+def test_a_rare_subtype_far_away_is_no_slip_of_the_pen():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(150, 6))
+    values[:8] += 12.0
+    model = MAPDP(outlying_share=0.01, n_restarts=2, random_state=0).fit(values)
+    assert model.cluster_sizes_.tolist() == [142, 8]
+    assert model.coarsening_ == 1.0
+
+
+def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
+    frame, _, _, model = contaminated
+    new = frame.iloc[:5].copy()
+    new.iloc[0, 0], new.iloc[1, 2] = 1e4, np.nan
+    columns = frame.mask(model.outlying_)
+    scores = np.zeros((5, 3))
+    for k in range(3):
+        inside = model.labels_ == k
+        scores[:, k] = np.log(inside.sum() or 3.0) - np.log(len(frame) + 3.0)
+        for name in frame:
+            h, values = model.hyperparameters_[name], columns[name][inside].dropna().to_numpy()
+            for i, value in enumerate(new[name]):
+                if not np.isnan(value):
+                    here = oracles.log_predictive("gaussian", h, values, value, None)
+                    anywhere = oracles.log_predictive("gaussian", h, [], value, None)
+                    scores[i, k] += np.logaddexp(np.log(0.99) + here, np.log(0.01) + anywhere)
+    np.testing.assert_allclose(model.score_samples(new), logsumexp(scores, axis=1), rtol=1e-8)
+    assert (model.predict(new) >= 0).all()  # one wild value makes nobody a stranger
+
+
+def test_nothing_is_set_aside_unless_asked_for():
+    frame, schema, _ = wrong_cohort(1, contaminated=0.05, n=60)
+    model = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    assert model.outlying_share_ == 0.0
+    assert not model.outlying_.any()
+    assert not hasattr(model, "resolution_path_")
+
+
+# --- the coarsening -------------------------------------------------------------------------------------------------
+
+
+def test_the_share_of_independent_features_follows_from_the_correlations():
+    frame, schema, groups = wrong_cohort(2, correlation=0.4, n=400)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = groups[problem.cohort.order]
+    centred = frame - frame.groupby(groups).transform("mean")
+    squares = np.corrcoef(centred.T) ** 2 - 1 / 398
+    np.fill_diagonal(squares, 0.0)
+    expected = 1 / (1 + squares.sum(axis=1).mean())
+    assert independent_share(problem, labels) == pytest.approx(expected, abs=1e-10)
+    assert expected == pytest.approx(1 / (1 + 3 * 0.16), abs=0.05)
+
+
+def test_independent_features_ask_for_no_coarsening_whatever_their_likelihood():
+    rng = np.random.default_rng(0)
+    values = {"a": rng.integers(0, 2, 900), "b": rng.poisson(3, 900), "c": rng.normal(size=900)}
+    letters = pd.DataFrame({"d": rng.choice(list("uvw"), 900), "e": rng.choice(list("xyz"), 900), **values})
+    schema = FeatureSchema(
+        [
+            Feature(name="d", likelihood="categorical", levels=tuple("uvw")),
+            Feature(name="e", likelihood="categorical", levels=tuple("xyz")),
+            Feature(name="a", likelihood="bernoulli"),
+            Feature(name="b", likelihood="poisson"),
+            Feature(name="c", likelihood="gaussian"),
+        ]
+    )
+    problem = pose(schema.validate(letters, warn=False), schema, None, 3.0)
+    assert independent_share(problem, np.zeros(900, dtype=np.int64)) > 0.98
+    same = pose(schema.validate(letters.assign(b=letters["a"]), warn=False), schema, None, 3.0)
+    assert independent_share(same, np.zeros(900, dtype=np.int64)) == pytest.approx(1 / (1 + 2 / 5), abs=0.03)
+
+
+def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
+    frame, schema, groups = wrong_cohort(5, correlation=0.75)
+    plain = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    model = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=0).fit(frame)
+    assert plain.n_clusters_ > 2
+    assert model.n_clusters_ == 2
+    agreement = adjusted_rand_index(model.labels_, groups)
+    assert agreement > max(0.85, adjusted_rand_index(plain.labels_, groups) + 0.2)
+    assert model.coarsening_ < 0.6
+    path = model.resolution_path_
+    chosen = path.steps[path.steps["coarsening"] == model.coarsening_].iloc[0]
+    assert path.chosen == model.coarsening_ <= chosen["independent_share"] + 0.01
+    assert (path.labels_at(model.coarsening_) == model.labels_).all()
+    finer = path.steps[path.steps["coarsening"] > model.coarsening_]
+    assert (finer["coarsening"] > finer["independent_share"] + 0.01).all()
+    # The fit is that of the number chosen: no move raises its joint.
+    assert (model.tree_.evidence > 0).all()
+    again = MAPDP(
+        schema, coarsening=model.coarsening_, outlying_share=0.01, init=model.labels_, n_restarts=1, random_state=0
+    ).fit(frame)
+    assert again.log_joint_ == pytest.approx(model.log_joint_, abs=1e-6)
+
+
+def test_the_number_of_threads_changes_no_bit(contaminated):
+    frame, schema, _, _ = contaminated
+    one, two = (
+        MAPDP(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
+        for jobs in (1, 2)
+    )
+    assert one.log_joint_ == two.log_joint_
+    assert one.labels_.tobytes() == two.labels_.tobytes()
+    assert one.outlying_.tobytes() == two.outlying_.tobytes()
+    pd.testing.assert_frame_equal(one.resolution_path_.steps, two.resolution_path_.steps, check_exact=True)
+
+
+def test_a_saved_model_keeps_its_tree_its_path_and_what_was_set_aside(contaminated, tmp_path):
+    frame, _, _, model = contaminated
+    back = MAPDP.load(model.save(tmp_path / "model"))
+    assert back.coarsening == "auto"
+    assert (back.outlying_ == model.outlying_).all()
+    assert back.outlying_share_ == 0.01
+    pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
+    assert (back.tree_.cut(1) == 0).all()
+    pd.testing.assert_frame_equal(back.resolution_path_.steps, model.resolution_path_.steps)
+    assert (back.resolution_path_.labels == model.resolution_path_.labels).all()
+    assert back.resolution_path_.chosen == model.coarsening_
+    assert back.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+
+
+def test_a_second_fit_forgets_the_path_of_the_first():
+    frame, schema, _ = wrong_cohort(1, n=40)
+    model = MAPDP(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
+    assert hasattr(model, "resolution_path_")
+    assert not hasattr(model.set_params(coarsening=0.5).fit(frame), "resolution_path_")
+
+
+# --- the path -------------------------------------------------------------------------------------------------------
+
+
+def test_the_joints_of_the_path_are_those_of_its_labels():
+    frame, schema, _, _ = mixed_cohort(3, n=80, likelihoods=LIKELIHOODS * 2)
+    path = resolution_path(frame, schema, coarsenings=COARSENINGS, n_restarts=3, random_state=0)
+    assert path.steps["n_clusters"].iloc[0] > 1
+    assert path.chosen is None
+    assert path.labels.shape == (len(path.steps), 80)
+    for row, labels in zip(path.steps.itertuples(), path.labels, strict=True):
+        assert row.n_clusters == np.unique(labels).size
+        assert (np.diff(np.bincount(labels)) <= 0).all()
+        whole = log_joint(frame, labels, schema)
+        assert row.log_joint_uncoarsened == pytest.approx(whole, abs=1e-7)
+        assert row.log_joint == pytest.approx(log_joint(frame, labels, schema, coarsening=row.coarsening), abs=1e-7)
+        assert row.log_joint == pytest.approx(whole - (1 - row.coarsening) * row.log_likelihood, abs=1e-7)
+        assert row.ari_to_finest == pytest.approx(adjusted_rand_index(path.labels[0], labels))
+        assert (path.labels_at(row.coarsening) == labels).all()
+    # Coarser never fits the whole likelihood better, if each step found its best.
+    assert (np.diff(path.steps["log_likelihood"]) <= 1e-7).all()
+    with pytest.raises(ValueError, match=r"no step at coarsening 0\.9; it has 1"):
+        path.labels_at(0.9)
+    assert "ResolutionPath of" in repr(path)
+
+
+def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
+    frame, schema, _ = wrong_cohort(7, correlation=0.6, contaminated=0.02, n=120)
+    path = resolution_path(
+        frame, schema, coarsenings=COARSENINGS, outlying_share=0.01, n_restarts=2, n_fresh=1, random_state=0
+    )
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    for row, before in zip(path.steps.iloc[1:].itertuples(), path.labels[:-1], strict=True):
+        posed = replace(problem, model=problem.model._replace(coarsening=row.coarsening))
+        labels = before[problem.cohort.order]
+        _, joint = best_switches(posed, labels, np.zeros(frame.shape, dtype=bool), 0.01)
+        assert row.log_joint >= joint - 1e-6
+    assert path.steps["n_outlying"].iloc[0] > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("coarsenings", [0.5, 1.0]),
+        ("coarsenings", [1.0, 0.0]),
+        ("coarsenings", []),
+        ("coarsenings", 0.5),
+        ("outlying_share", 1.0),
+        ("n_restarts", 0),
+        ("n_fresh", 0),
+        ("max_sweeps", 1.5),
+        ("concentration", 0),
+    ],
+)
+def test_bad_parameters_of_a_path(name, value):
+    frame, schema, _ = wrong_cohort(0, n=20)
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        resolution_path(frame, schema, **{name: value})
+
+
+# --- figures --------------------------------------------------------------------------------------------------------
+
+
+def test_the_figures_say_what_they_show(contaminated, tmp_path):
+    _, _, _, model = contaminated
+    tree = plot_tree(model)
+    assert [tick.get_text() for tick in tree.get_yticklabels()] == [
+        f"subtype {k + 1} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
+    ]
+    assert [text.get_text() for text in tree.texts] == [f"{model.tree_.evidence[0]:,.0f}"]
+    path = plot_resolution_path(model.resolution_path_)
+    labels = [text.get_text() for text in path.get_legend().get_texts()]
+    assert f"chosen: {model.coarsening_:.2g}" in labels
+    for name, axes in {"tree": tree, "path": path}.items():
+        axes.figure.savefig(tmp_path / f"{name}.png")
+    assert plot_tree(model, ax=tree) is tree
+    with pytest.raises(ValueError, match="not fitted"):
+        plot_tree(MAPDP())

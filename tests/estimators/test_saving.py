@@ -1,0 +1,321 @@
+"""Saved models: the same to the bit when they come back, no pickle, and a clear word about other files."""
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters
+
+from clinclust import MAPDP, Feature, FeatureSchema, SchemaError
+
+FITTED = (
+    "labels_",
+    "membership_",
+    "log_joint_trace_",
+    "cluster_sizes_",
+    "n_clusters_",
+    "log_joint_",
+    "leave_one_out_nll_",
+    "hyperparameters_",
+    "kept_out_",
+    "concentration_",
+    "random_seed_",
+    "n_features_in_",
+    "schema_",
+)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, schema, _, _ = mixed_cohort(4, n=50, likelihoods=LIKELIHOODS * 2)
+    return MAPDP(schema, n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)).fit(frame), frame
+
+
+@pytest.fixture
+def folder(fitted, tmp_path):
+    return fitted[0].save(tmp_path / "model")
+
+
+def digest(model, frame):
+    """Return every number and text of a fitted model, exactly."""
+    new = frame.iloc[::-1]
+    parts = [
+        model.predict(new).tobytes(),
+        model.predict_proba(new).tobytes(),
+        model.score_samples(new).tobytes(),
+        model.impute(new, how="draw", random_state=0).to_csv().encode(),
+    ]
+    parts += [getattr(model, name).tobytes() for name in FITTED if isinstance(getattr(model, name), np.ndarray)]
+    parts += [repr((name, getattr(model, name))).encode() for name in FITTED]
+    parts += [model.feature_relevance_.to_csv().encode(), model.restarts_.to_csv().encode()]
+    parts += [
+        model.schema_.fingerprint.encode(),
+        str(model.restarts_.dtypes).encode(),
+        str(model.feature_names_in_).encode(),
+    ]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def test_a_loaded_model_is_the_same_to_the_bit_in_another_process(fitted, folder):
+    model, frame = fitted
+    frame.to_pickle(folder.parent / "frame.pickle")
+    code = (
+        "import sys; sys.path[:0] = sys.argv[3:]; import pandas as pd, clinclust, test_saving;"
+        "print(test_saving.digest(clinclust.MAPDP.load(sys.argv[1]), pd.read_pickle(sys.argv[2])))"
+    )
+    paths = [
+        str(folder),
+        str(folder.parent / "frame.pickle"),
+        str(Path(__file__).parent),
+        str(Path(__file__).parents[1]),
+    ]
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == digest(model, frame)
+
+
+def test_a_loaded_model_equals_the_saved_one_field_by_field(fitted, folder):
+    model, _ = fitted
+    loaded = MAPDP.load(str(folder))
+    for name in FITTED:
+        np.testing.assert_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
+    pd.testing.assert_series_equal(loaded.feature_relevance_, model.feature_relevance_, check_exact=True)
+    pd.testing.assert_frame_equal(loaded.restarts_, model.restarts_, check_exact=True)
+    for name in ("labels_", "membership_", "log_joint_trace_"):
+        assert getattr(loaded, name).dtype == getattr(model, name).dtype
+    fitted_names = {name for name in vars(model) if name.endswith("_")}
+    assert {name for name in vars(loaded) if name.endswith("_")} == fitted_names
+
+
+def test_a_model_loaded_and_saved_again_is_the_same_file(folder):
+    again = MAPDP.load(folder).save(folder.parent / "again")
+    assert sorted(path.name for path in folder.iterdir()) == ["model.json", "model.npz"]
+    for path in folder.iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("init", ["search", "single", "labels"])
+def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
+    frame, schema, columns, groups = mixed_cohort(6, n=40)
+    hyperparameters = random_hyperparameters(np.random.default_rng(0), columns)
+    del hyperparameters["gaussian_6"]["kappa"], hyperparameters["poisson_3"]
+    hyperparameters["binomial_1"]["a"] = np.float64(0.5)
+    model = MAPDP(
+        schema,
+        init=np.array(["x", "y", "z"])[groups] if init == "labels" else init,
+        hyperparameters=hyperparameters,
+        n_restarts=np.int64(3),
+        max_sweeps=70,
+        n_jobs=1,
+        progress=False,
+    ).fit(frame)
+    loaded = MAPDP.load(model.save(tmp_path / "model"))
+    parameters = loaded.get_params()
+    assert parameters["random_state"] == model.random_seed_
+    assert parameters["hyperparameters"] == hyperparameters
+    assert (parameters["n_restarts"], parameters["max_sweeps"], parameters["n_jobs"]) == (3, 70, 1)
+    assert parameters["progress"] is False
+    again = loaded.fit(frame)
+    assert again.labels_.tobytes() == model.labels_.tobytes()
+    assert again.restarts_["log_joint"].tolist() == model.restarts_["log_joint"].tolist()
+    assert again.restarts_["start"].tolist() == model.restarts_["start"].tolist()
+
+
+def test_nothing_in_the_files_is_pickled(folder):
+    with np.load(folder / "model.npz", allow_pickle=False) as archive:
+        kinds = {name: archive[name].dtype.kind for name in archive.files}
+    assert set(kinds.values()) <= set("bif")
+    assert {"labels_", "membership_"} <= set(kinds)
+    json.loads((folder / "model.json").read_text(encoding="utf-8"))
+
+
+HOSTILE = (
+    '=cmd|"/c calc"!A1',
+    "Ünïcødé 日本",
+    'it\'s "quoted"',
+    "a: b # c",
+    "- x",
+    "null",
+    "no",
+    "012",
+    "{{x}}",
+    "<b>",
+)
+
+
+def test_hostile_text_comes_back_as_it_was(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], 30)
+    name = "=1+1: {\"a\": [1]} # 'x' é"
+    schema = FeatureSchema(
+        [
+            Feature(name="id", role="id", label="@id"),
+            Feature(
+                name=name, likelihood="categorical", levels=HOSTILE, label=HOSTILE[0], section="- s", description="x: |"
+            ),
+            Feature(name="no", likelihood="gaussian", unit="<script>", missing_codes=("n/a", "-9", "null")),
+        ],
+        title='clinclust: 1\n"title": y',
+        missing_codes=("", "NULL", "~"),
+    )
+    frame = pd.DataFrame(
+        {
+            "id": [f"+{i}" for i in range(60)],
+            name: np.array(HOSTILE, dtype=object)[rng.integers(5, size=60) + 5 * groups],
+            "no": rng.normal(9 * groups, 1).round(3).astype(str),
+        }
+    )
+    frame.loc[3, "no"] = "null"
+    model = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    loaded = MAPDP.load(model.save(tmp_path / "model"))
+    assert loaded.schema_ == schema
+    assert loaded.schema_[name].levels == HOSTILE
+    assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+    assert loaded.hyperparameters_ == model.hyperparameters_
+
+
+def test_a_model_without_a_schema_of_its_own_keeps_the_drafted_one(tmp_path):
+    X = np.random.default_rng(0).normal(np.repeat([0, 9], 20)[:, None], 1, (40, 3))
+    X[2, 1] = np.nan
+    model = MAPDP(n_restarts=3, random_state=0).fit(X)
+    loaded = MAPDP.load(model.save(tmp_path / "deeper" / "model"))
+    assert loaded.schema_ == model.schema_
+    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+
+
+# --- files that are no models -------------------------------------------------------------------------------------
+
+
+def edited(change):
+    def edit(folder):
+        text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        change(text)
+        (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
+
+    return edit
+
+
+def with_checksum(numbers):
+    """Write other numbers together with their right checksum."""
+
+    def edit(folder):
+        (folder / "model.npz").write_bytes(numbers)
+        edited(lambda text: text.update(sha256_of_npz=hashlib.sha256(numbers).hexdigest()))(folder)
+
+    return edit
+
+
+def archive_of(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=True, **arrays)
+    return buffer.getvalue()
+
+
+def broken_archive():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("labels_.npy", b"no array")
+    return buffer.getvalue()
+
+
+BROKEN = {
+    "garbage": lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00garbage"),
+    "empty": lambda folder: (folder / "model.json").write_text(""),
+    "half": lambda folder: (folder / "model.json").write_bytes((folder / "model.json").read_bytes()[:2000]),
+    "list": lambda folder: (folder / "model.json").write_text("[1, 2]"),
+    "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
+    "format": edited(lambda text: text.update(clinclust_model=99)),
+    "lacks features": edited(lambda text: text.pop("features")),
+    "lacks checksum": edited(lambda text: text.pop("sha256_of_npz")),
+    "schema": edited(lambda text: text.update(schema="features: [")),
+    "no schema": edited(lambda text: text.update(schema=5)),
+    "feature": edited(lambda text: text["features"].append("unheard_of")),
+    "parameter": edited(lambda text: text["parameters"].update(alpha=1)),
+    "no parameters": edited(lambda text: text.update(parameters=[])),
+    "restarts": edited(lambda text: text.update(restarts={"a": [1], "b": [1, 2]})),
+    "truncated npz": lambda folder: (folder / "model.npz").write_bytes((folder / "model.npz").read_bytes()[:-200]),
+    "empty npz": lambda folder: (folder / "model.npz").write_bytes(b""),
+    "truncated npz, right checksum": with_checksum(b"PK\x03\x04 and so on"),
+    "no npz, right checksum": with_checksum(b"garbage"),
+    "npy, right checksum": with_checksum(b"\x93NUMPY\x01\x00"),
+    "no array, right checksum": with_checksum(broken_archive()),
+    "pickled npz, right checksum": with_checksum(archive_of(labels_=np.array([{"a": 1}], dtype=object))),
+    "lacks arrays, right checksum": with_checksum(archive_of(labels_=np.zeros(3, dtype=int))),
+}
+
+
+@pytest.mark.parametrize("damage", BROKEN)
+def test_what_is_no_model_is_one_clear_error(damage, folder):
+    BROKEN[damage](folder)
+    with pytest.raises(ValueError, match=r"holds no model that can be read: .+") as error:
+        MAPDP.load(folder)
+    assert str(folder) in str(error.value)
+    if damage == "format":
+        assert "its format is 99, and this version reads 3" in str(error.value)
+    if damage == "truncated npz":
+        assert "model.npz is damaged" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.npz"])
+def test_a_missing_file_is_named(name, folder):
+    (folder / name).unlink()
+    with pytest.raises(FileNotFoundError, match=f"holds no saved model: {name} is missing"):
+        MAPDP.load(folder)
+    with pytest.raises(FileNotFoundError, match="holds no saved model"):
+        MAPDP.load(folder / "nowhere")
+
+
+def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
+    model, frame = fitted
+    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame).save(tmp_path / "other")
+    (folder / "model.npz").write_bytes((other / "model.npz").read_bytes())
+    with pytest.raises(ValueError, match="belongs to another model"):
+        MAPDP.load(folder)
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failing", ["write_text", "write_bytes", "replace", "chmod"])
+def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, monkeypatch):
+    model, frame = fitted
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
+
+    def fail(self, *arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, failing, fail)
+    with pytest.raises(OSError, match="No space left"):
+        other.save(folder)
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_what_cannot_be_written_down_leaves_nothing(fitted, tmp_path):
+    model, _ = fitted
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(NotADirectoryError, match="is a file"):
+        model.save(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+    unsaid = MAPDP.load(model.save(tmp_path / "model")).set_params(n_jobs=object())
+    with pytest.raises(TypeError, match="cannot be saved with object"):
+        unsaid.save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
+    import pandera.pandas as pa
+
+    column = pa.Column(float, pa.Check(lambda x: x < 100), metadata={"clinclust": {"likelihood": "gaussian"}})
+    schema = FeatureSchema.from_pandera(pa.DataFrameSchema({"x": column}))
+    model = MAPDP(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
+    with pytest.raises(SchemaError):
+        model.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()

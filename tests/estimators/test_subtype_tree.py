@@ -1,0 +1,90 @@
+"""The subtype tree: every join against the joints of the partitions before and after it."""
+
+import numpy as np
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+from scipy.cluster.hierarchy import is_valid_linkage
+
+from clinclust import MAPDP, log_joint
+from clinclust.estimators.subtype_tree import SubtypeTree
+
+NUMBERS = [(0.0, 1.0), (0.4, 1.0), (0.2, 0.5)]
+
+
+def fitted(seed, discount=0.0, coarsening=1.0):
+    frame, schema, _, _ = mixed_cohort(seed, n=70, likelihoods=LIKELIHOODS * 2, n_groups=4)
+    model = MAPDP(schema, discount=discount, coarsening=coarsening, n_restarts=3, random_state=0).fit(frame)
+    return frame, schema, model
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), NUMBERS)
+def test_the_evidence_of_a_join_is_the_difference_of_the_joints_of_two_cuts(discount, coarsening):
+    frame, schema, model = fitted(3, discount, coarsening)
+    tree = model.tree_
+    assert tree.n_subtypes == model.n_clusters_ >= 3
+
+    def joint(n_subtypes):
+        numbers = {"discount": discount, "coarsening": coarsening}
+        return log_joint(frame, tree.cut(n_subtypes), schema, model.hyperparameters_, 3.0, **numbers)
+
+    assert joint(tree.n_subtypes) == pytest.approx(model.log_joint_, abs=1e-8)
+    for merge in tree.merges.itertuples():
+        assert merge.evidence == pytest.approx(joint(merge.n_subtypes + 1) - joint(merge.n_subtypes), abs=1e-7)
+    assert tree.evidence[0] > 0
+
+
+def test_each_join_is_the_cheapest_of_all():
+    frame, schema, model = fitted(5)
+    tree = model.tree_
+    for merge in tree.merges.itertuples():
+        labels = tree.cut(merge.n_subtypes + 1)
+        before = log_joint(frame, labels, schema, model.hyperparameters_)
+        others = [
+            before - log_joint(frame, np.where(labels == b, a, labels), schema, model.hyperparameters_)
+            for a in range(merge.n_subtypes + 1)
+            for b in range(a)
+        ]
+        assert merge.evidence == pytest.approx(min(others), abs=1e-7)
+
+
+def test_cuts_nest_and_are_numbered_by_size():
+    frame, _, model = fitted(3)
+    tree = model.tree_
+    assert (tree.cut(tree.n_subtypes) == model.labels_).all()
+    for n_subtypes in range(1, tree.n_subtypes + 1):
+        labels = tree.cut(n_subtypes)
+        assert (labels.dtype, labels.shape) == (np.int64, (len(frame),))
+        sizes = np.bincount(labels)
+        assert sizes.size == n_subtypes
+        assert (np.diff(sizes) <= 0).all()
+        if n_subtypes > 1:  # every subtype lies in one of the coarser cut
+            assert np.unique(np.stack([labels, tree.cut(n_subtypes - 1)]), axis=1).shape[1] == n_subtypes
+    merges = tree.merges
+    assert merges["size"].iloc[-1] == len(frame)
+    assert sorted(merges["first"].iloc[-1] + merges["second"].iloc[-1]) == list(range(tree.n_subtypes))
+    assert merges["step"].tolist() == list(range(1, tree.n_subtypes))
+
+
+def test_scipy_reads_the_linkage_whatever_the_order_of_the_evidence():
+    labels = np.repeat(np.arange(4), [5, 4, 3, 2])
+    tree = SubtypeTree(labels, np.array([[2, 3], [0, 1], [4, 5]]), np.array([7.0, 3.0, 5.0]))
+    assert is_valid_linkage(tree.linkage())
+    assert tree.linkage()[:, 2].tolist() == [7.0, 3.0, 7.0]
+    assert tree.linkage()[:, 3].tolist() == [2, 2, 4]
+    assert tree.cut(2).tolist() == [0] * 9 + [1] * 5
+    assert tree.cut(3).tolist() == [0] * 5 + [2] * 4 + [1] * 5
+    assert "2, 3 with 0, 1: 5.0 nats" in repr(tree)
+
+
+def test_one_subtype_is_a_tree_without_joins():
+    tree = SubtypeTree(np.zeros(6, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
+    assert tree.cut(1).tolist() == [0] * 6
+    assert len(tree.merges) == 0
+    assert tree.linkage().shape == (0, 4)
+
+
+@pytest.mark.parametrize("n_subtypes", [0, 4, 2.0, True, "2", None])
+def test_a_cut_must_be_a_number_of_subtypes(n_subtypes):
+    tree = SubtypeTree(np.array([0, 1, 2]), np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="from 1 to 3"):
+        tree.cut(n_subtypes)

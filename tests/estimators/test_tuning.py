@@ -1,0 +1,195 @@
+"""Hyperparameters and concentration estimated from the data: gradients, optima, and what never falls."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+from scipy.optimize import approx_fprime, minimize_scalar
+from scipy.special import gammaln
+
+from clinclust import MAPDP, FeatureSchema, log_joint
+from clinclust.engine.beside.alternation import Estimated, alternate
+from clinclust.engine.beside.concentration import concentration_mode, log_concentration_hyperprior
+from clinclust.engine.beside.cross_validation import deal_folds, starts_among
+from clinclust.engine.beside.empirical import maximise_hyperparameters
+from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.objective import log_crp
+from clinclust.engine.problem.objective import log_joint as joint_of
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.starts import search_starts
+from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+
+
+def posed(seed, n=80, coarsening=1.0):
+    frame, schema, _, groups = mixed_cohort(seed, n, likelihoods=LIKELIHOODS)
+    problem = pose(schema.validate(frame), schema, None, 3.0, 0.0, coarsening)
+    return problem, new_partition(problem.cohort.arrays, groups[problem.cohort.order])
+
+
+@pytest.mark.parametrize("prior", [beta, gamma, dirichlet, normal_gamma])
+def test_gradients_are_those_of_numeric_differences(prior):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        theta = rng.gamma(2.0, size=3 if prior is dirichlet else len(prior.NAMES)) + 0.1
+        statistics = rng.integers(1, 9, size=theta.size).astype(float)
+        if prior is normal_gamma:
+            x = rng.normal(size=int(rng.integers(1, 9)))
+            statistics = np.array([x.size, x.sum(), (x**2).sum()])
+
+        def marginal(at, statistics=statistics):
+            return float(prior.log_normalizer(prior.posterior(at, statistics)) - prior.log_normalizer(at))
+
+        expected = approx_fprime(theta, marginal, 1e-7)
+        np.testing.assert_allclose(prior.log_marginal_gradient(theta, statistics), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("coarsening", [1.0, 0.4])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_nearby_hyperparameter_is_better(seed, coarsening):
+    problem, partition = posed(seed, coarsening=coarsening)
+    hyperprior = Hyperprior.of(problem)
+
+    def extended(some):
+        return joint_of(some, partition) + hyperprior.log_density(some.model.prior)
+
+    best = maximise_hyperparameters(problem, partition, hyperprior)
+    assert extended(best) > extended(problem) + 1.0
+    offsets = hyperprior.offsets(best.model.prior)
+    rng = np.random.default_rng(seed)
+    for scale in (0.01, 0.1, 1.0):
+        for _ in range(10):
+            other = with_prior(best, hyperprior.prior_at(offsets + scale * rng.normal(size=offsets.size)))
+            assert extended(other) <= extended(best) + 1e-8
+
+
+def test_the_optimum_of_two_hyperparameters_is_that_of_a_grid():
+    problem, partition = posed(1)
+    hyperprior = Hyperprior.of(problem)
+    best = maximise_hyperparameters(problem, partition, hyperprior)
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    first = int(problem.cohort.arrays.prior_start[names.index("poisson_3")])
+    joints, grid = {}, np.linspace(-3.0, 3.0, 25)
+    for i in grid:
+        for j in grid:
+            offsets = hyperprior.offsets(best.model.prior)
+            offsets[first : first + 2] = i, j
+            some = with_prior(best, hyperprior.prior_at(offsets))
+            joints[i, j] = joint_of(some, partition) + hyperprior.log_density(some.model.prior)
+    found = hyperprior.offsets(best.model.prior)[first : first + 2]
+    np.testing.assert_allclose(found, max(joints, key=joints.get), atol=0.13)
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 1), (100, 5), (1000, 12), (40, 40)])
+def test_newtons_mode_is_that_of_scipy(n, k, discount):
+    def negative(u):
+        opened = np.log(np.exp(u) + discount * np.arange(k)).sum()
+        return -(opened + gammaln(np.exp(u)) - gammaln(np.exp(u) + n) + log_concentration_hyperprior(np.exp(u)))
+
+    grid = np.linspace(-12, 8, 2001)
+    around = grid[np.argmin([negative(u) for u in grid])]
+    expected = minimize_scalar(negative, bounds=(around - 0.1, around + 0.1), options={"xatol": 1e-9}).x
+    assert np.log(concentration_mode(n, k, discount)) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("empirical", "concentration"), [(True, False), (False, True), (True, True)])
+def test_the_extended_joint_never_falls(empirical, concentration):
+    problem, _ = posed(4)
+    starts = search_starts(80, np.random.SeedSequence(0).spawn(3))
+
+    def search(problem, starts):
+        return run_restarts(problem, starts, max_sweeps=200, n_jobs=1)
+
+    restarts = search(problem, starts)
+    estimated = Estimated(Hyperprior.of(problem) if empirical else None, concentration)
+    before = max(restart.log_joint for restart in restarts) + estimated.log_hyperprior(problem)
+    after, found = alternate(problem, restarts, starts, estimated, search)
+    best = max(found, key=lambda restart: restart.log_joint)
+    assert best.log_joint + estimated.log_hyperprior(after) > before
+    assert (np.diff(best.trace) >= 0).all()
+    assert best.trace[-1] == best.log_joint
+    assert best.log_joint == pytest.approx(joint_of(after, new_partition(after.cohort.arrays, best.labels)), rel=1e-12)
+
+
+WAYS = [
+    {"hyperparameters": "empirical"},
+    {"hyperparameters": "greedy"},
+    {"concentration": "map"},
+    {"concentration": (10.0, 1.0)},
+    {"concentration": "cross-validation"},
+    {"concentration": "map", "hyperparameters": "empirical"},
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeypatch):
+    monkeypatch.setattr("clinclust.estimators.tuning.N_FOLDS", 2)
+    monkeypatch.setattr("clinclust.estimators.tuning.CONCENTRATIONS", (0.3, 10.0))
+    frame, schema, _, _ = mixed_cohort(5, n=40)
+    models = [MAPDP(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
+    first, second = models
+    assert first.labels_.tobytes() == second.labels_.tobytes()
+    assert first.membership_.tobytes() == second.membership_.tobytes()
+    assert first.hyperparameters_ == second.hyperparameters_
+    pd.testing.assert_frame_equal(first.tuning_, second.tuning_, check_exact=True)
+    expected = log_joint(frame, first.labels_, schema, first.hyperparameters_, first.concentration_)
+    assert first.log_joint_ == pytest.approx(expected, rel=1e-10)
+    assert first.log_joint_ == first.restarts_["log_joint"].max() == first.log_joint_trace_[-1]
+    assert (np.diff(first.log_joint_trace_) >= 0).all()
+    assert first.tuning_["concentration"][first.tuning_["chosen"]].tolist() == [first.concentration_]
+    loaded = MAPDP.load(first.save(tmp_path / "model"))
+    assert loaded.predict_proba(frame).tobytes() == first.predict_proba(frame).tobytes()
+    assert (loaded.concentration_, loaded.hyperparameters_) == (first.concentration_, first.hyperparameters_)
+    pd.testing.assert_frame_equal(loaded.tuning_, first.tuning_, check_exact=True)
+    assert loaded.fit(frame).labels_.tobytes() == first.labels_.tobytes()
+
+
+@pytest.mark.parametrize("how", ["empirical", "greedy"])
+def test_what_the_schema_states_stays(how):
+    frame, schema, _, _ = mixed_cohort(3, n=60)
+    stated = {"poisson_3": {"rate": 0.3}, "gaussian_6": {"mean": 101.3, "shape": 2.7}}
+    features = [
+        type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
+        for feature in schema
+    ]
+    model = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
+    default = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
+    for name, named in stated.items():
+        assert {key: model.hyperparameters_[name][key] for key in named} == named
+    assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
+    if how == "empirical":  # greedily, the default may be the best of the few values tried
+        assert model.hyperparameters_["gaussian_6"]["kappa"] != default.hyperparameters_["gaussian_6"]["kappa"]
+
+
+def test_the_grid_is_judged_by_the_joint():
+    frame, schema, _, _ = mixed_cohort(5, n=60)
+    grid = MAPDP(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
+    for row in grid.tuning_.itertuples():
+        alone = MAPDP(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
+        assert (row.log_joint, row.n_clusters) == (alone.log_joint_, alone.n_clusters_)
+    assert grid.log_joint_ == grid.tuning_["log_joint"].max()
+    assert grid.tuning_["concentration"].tolist() == [0.2, 1.0, 3.0]
+
+
+def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_others():
+    from clinclust.engine.beside.cross_validation import held_out_log_density, training_problem
+
+    frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    order = problem.cohort.order
+    folds = list(deal_folds(60, 5, np.random.default_rng(0)))
+    assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(60))
+    training, held_out = folds[0]
+    labels = np.unique(groups[order][training], return_inverse=True)[1]
+    found = held_out_log_density(training_problem(problem, training), labels, problem.cohort, held_out)
+    named = problem.hyperparameters
+    for row in range(3):
+        both = frame.iloc[order[np.append(training, held_out[row])]]
+        joints = [log_joint(both, [*labels, k], schema, named) for k in range(labels.max() + 2)]
+        alone = log_joint(frame.iloc[order[training]], labels, schema, named)
+        assert found[row] == pytest.approx(np.logaddexp.reduce(joints) - alone, rel=1e-7)
+    starts = starts_among(search_starts(60, np.random.SeedSequence(0).spawn(2)), training)
+    assert all(sorted(start.order) == list(range(training.size)) for start in starts)
+    assert log_crp(np.bincount(labels).astype(float), 3.0) < 0

@@ -1,0 +1,108 @@
+"""Assignment tables: who is where, safe to open in a spreadsheet."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import Feature, FeatureSchema
+from clinclust.reporting.assignments import assignment_table, write_assignments
+
+MEMBERSHIP = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]])
+LABELS = np.array([0, 1, 0])
+
+
+def table_of(ids, *names, **more):
+    schema = FeatureSchema([Feature(name=name, role="id") for name in names or ("who",)])
+    return assignment_table(pd.DataFrame(ids), schema, LABELS, MEMBERSHIP, **more)
+
+
+def written(table):
+    stream = io.StringIO()
+    write_assignments(table, stream)
+    return stream.getvalue()
+
+
+def test_subtypes_count_from_one_and_carry_their_probability():
+    table = table_of({"who": ["a", "b", "c"], "site": [1, 2, 3]})
+    assert table.to_dict("list") == {
+        "who": ["a", "b", "c"],
+        "subtype": [1, 2, 1],
+        "probability": [0.7, 0.8, 0.5],
+        "subtype_1": [0.7, 0.2, 0.5],
+        "subtype_2": [0.3, 0.8, 0.5],
+    }
+
+
+def test_none_of_these_is_subtype_zero():
+    schema = FeatureSchema([Feature(name="who", role="id")])
+    frame = pd.DataFrame({"who": ["a", "b", "c"]})
+    table = assignment_table(frame, schema, np.array([0, -1, 1]), MEMBERSHIP / 2, np.array([0.5, 0.5, 0.5]))
+    assert table["subtype"].tolist() == [1, 0, 2]
+    assert table["probability"].tolist() == [0.35, 0.5, 0.25]
+    assert list(table)[-1] == "none_of_these"
+
+
+@pytest.mark.parametrize("columns", [{"other": [1, 2, 3]}, {"other": [4, 5, 6], "more": ["x"] * 3}])
+def test_without_identifiers_the_row_names_the_subject(columns):
+    frame = pd.DataFrame(columns, index=[2, 3, 4])
+    table = assignment_table(frame, FeatureSchema([Feature(name="who", role="id")]), LABELS, MEMBERSHIP)
+    assert next(iter(table)) == "row"
+    assert table["row"].tolist() == [2, 3, 4]
+
+
+def test_an_identifier_does_not_lose_its_name_to_a_result():
+    table = table_of({"subtype": ["a", "b", "c"], "subtype_2": ["d", "e", "f"]}, "subtype", "subtype_2")
+    assert list(table) == ["subtype_id", "subtype_2_id", "subtype", "probability", "subtype_1", "subtype_2"]
+    assert table["subtype"].tolist() == [1, 2, 1]
+    assert table["subtype_2_id"].tolist() == ["d", "e", "f"]
+
+
+def test_a_name_that_stands_twice_names_nobody():
+    frame = pd.DataFrame([["a", "b"]] * 3, columns=["who", "who"])
+    table = assignment_table(frame, FeatureSchema([Feature(name="who", role="id")]), LABELS, MEMBERSHIP)
+    assert next(iter(table)) == "row"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "-inf", "+", "-1-1", "+1_0"],
+)
+def test_formulas_are_disarmed(payload):
+    back = pd.read_csv(io.StringIO(written(table_of({"who": [payload, "b", "c"]})), newline=""), dtype=str)
+    assert back["who"][0].replace("\r", "\n") == f"'{payload}".replace("\r", "\n")
+    assert back.shape == (3, 5)
+
+
+@pytest.mark.parametrize("number", ["-12", "+7", "-0.5", "12", "-1e-5", "+3.", "0", "-007"])
+def test_numbers_stay_numbers(number):
+    assert written(table_of({"who": [number, "b", "c"]})).splitlines()[1].startswith(f"{number},1,")
+
+
+def test_typed_identifiers_and_names_of_columns():
+    text = written(table_of({"=who": [-1, 2, 3], "n": [-1.5, None, 0.5]}, "=who", "n"))
+    assert text.splitlines()[0] == "'=who,n,subtype,probability,subtype_1,subtype_2"
+    assert text.splitlines()[1].startswith("-1,-1.5,1,0.7")
+    assert text.splitlines()[2].startswith("2,,2,0.8")
+
+
+def test_text_that_csv_must_quote_comes_back():
+    ids = ['say "x", y', "line\nbreak", "Ünïcode 日本 é"]
+    back = pd.read_csv(io.StringIO(written(table_of({"who": ids}))), dtype=str)
+    assert back["who"].tolist() == ids
+
+
+def test_every_digit_of_a_probability_is_kept():
+    membership = np.random.default_rng(0).dirichlet([1, 1], 3)
+    schema = FeatureSchema([Feature(name="who", role="id")])
+    table = assignment_table(pd.DataFrame({"who": ["a", "b", "c"]}), schema, LABELS, membership)
+    rows = [line.split(",") for line in written(table).splitlines()[1:]]
+    assert [[float(row[3]), float(row[4])] for row in rows] == membership.tolist()
+
+
+def test_a_file_is_utf_8_with_plain_line_ends(tmp_path):
+    write_assignments(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
+    content = (tmp_path / "a.csv").read_bytes()
+    assert content.decode("utf-8").splitlines()[1:3] == ["é,1,0.7,0.7,0.3", ",2,0.8,0.2,0.8"]
+    assert b"\r" not in content
