@@ -185,7 +185,7 @@ class _Tests:
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
         scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
-        self.graded = graded(scores, [feature.likelihood == "categorical" for feature in self.encoded])
+        self.graded = graded(scores, [feature.traits.is_nominal for feature in self.encoded])
         # Of values that no other feature has a part in: standardising sums up in an order that all have.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
@@ -254,7 +254,7 @@ class _Tests:
         columns, weights, owners = self.graded
         kept = included[owners]
         others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
-        own: Graded = graded([values[rows]], [feature.likelihood == "categorical"])
+        own: Graded = graded([values[rows]], [feature.traits.is_nominal])
         found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
         if np.isnan(found.p):
             return {"doubtful": None}

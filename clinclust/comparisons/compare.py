@@ -39,7 +39,7 @@ _DTYPES: dict[str, Any] = {
     "significant": "boolean",
     "measure": "string",
     **dict.fromkeys(("estimate", "lower", "upper"), "float64"),
-    "suppressed": "boolean",
+    **dict.fromkeys(("whole", "suppressed"), "boolean"),
 }
 
 
@@ -122,7 +122,8 @@ def compare_subtypes(
         Effects are NaN with fewer than 2 observed values on a side; an estimate that is infinite, or rests on no
         spread at all, has no interval unless one end of it can be known.
 
-        `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
+        `whole` says whether every observed value of the feature is a whole number: whoever knows that can tell counts
+        from means. `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
 
     Raises
     ------
@@ -263,6 +264,7 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
         "level": [measure.level for measure in compared],
         "minimum": [measure.scale[0] for measure in compared],
         "maximum": [measure.scale[1] for measure in compared],
+        "whole": [measure.is_whole for measure in compared],
     }
     for name in ("section", "unit", "role", "likelihood"):
         described[name] = [getattr(measure.feature, name) for measure in compared]

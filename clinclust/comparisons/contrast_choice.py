@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
-from clinclust.comparisons.contrasts import ContrastKind
+from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean
-from clinclust.schema.feature_rules import contrasts_for
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -31,8 +30,8 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
             problems.append(f"{name}: {'is not compared (its role)' if in_schema else 'no such feature.'}{hint}")
         elif kind not in get_args(ContrastKind):
             problems.append(f"{name}: must be one of {', '.join(get_args(ContrastKind))}, not {kind!r}")
-        elif kind not in contrasts_for(str(feature.likelihood)):
-            fitting = ", ".join(contrasts_for(str(feature.likelihood)))
+        elif kind not in feature.traits.contrasts:
+            fitting = ", ".join(feature.traits.contrasts)
             problems.append(f"{name}: {feature.likelihood} cannot be contrasted by {kind} (only by {fitting})")
     if problems:
         raise ValueError("\n".join(["contrasts cannot be used:", *(f"  - {problem}" for problem in problems)]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clinclust.comparisons.sides import Floats, Side
 from clinclust.comparisons.t_tests import student, welch
-from clinclust.schema.feature import ContrastKind
+from clinclust.likelihoods.likelihood import ContrastKind
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
@@ -44,16 +44,15 @@ def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
     """Return how a feature is contrasted: as its schema says, else as its likelihood and values ask for."""
     if feature.contrast is not None:
         return feature.contrast
-    if feature.likelihood in ("bernoulli", "categorical"):
-        return "counts"
-    return "rank" if is_skewed(feature, values) else "student"
+    plainest = feature.traits.contrasts[0]
+    return "rank" if plainest != "counts" and is_skewed(feature, values) else plainest
 
 
 def is_skewed(feature: Feature, values: Floats) -> bool:
     """Whether the median says more than the mean: long-tailed by likelihood or transform, or |skewness| above 1."""
-    if feature.likelihood in ("exponential", "geometric") or feature.transform is not None:
+    if feature.traits.is_skewed or feature.transform is not None:
         return True
-    if feature.likelihood != "gaussian":
+    if not feature.traits.is_real:
         return False
     observed = values[~np.isnan(values)]
     if observed.size < _LEAST_FOR_SHAPE or observed.min() == observed.max():

@@ -27,15 +27,7 @@ _OF_SHARES = {
 }
 _OF_MEANS = {"standardised_difference": effects_of_means.standardised, "difference": effects_of_means.difference}
 _OF_RATES = {"standardised_difference": effects_of_means.standardised, "ratio": effects_of_means.ratio}
-_BY_LIKELIHOOD = {
-    "bernoulli": _OF_SHARES,
-    "categorical": _OF_SHARES,
-    "binomial": _OF_MEANS,
-    "gaussian": _OF_MEANS,
-    "poisson": _OF_RATES,
-    "geometric": _OF_RATES,
-    "exponential": _OF_RATES,
-}
+_EFFECTS = {"shares": _OF_SHARES, "means": _OF_MEANS, "rates": _OF_RATES}
 
 
 def effects(
@@ -87,7 +79,7 @@ def effects(
     for name in ("standardised_difference", "difference", "ratio"):
         chosen: dict[Any, list[int]] = {}
         for row, measure in enumerate(compared):
-            size = _BY_LIKELIHOOD[str(measure.feature.likelihood)].get(name)
+            size = _EFFECTS[measure.feature.traits.effect_sizes].get(name)
             if size is not None:
                 chosen.setdefault(size, []).append(row)
         for size, rows in chosen.items():

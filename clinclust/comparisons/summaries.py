@@ -39,16 +39,22 @@ class Measure:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Lowest and highest possible score of a binomial feature, otherwise NaN."""
+        """Lowest and highest possible score of a scale, otherwise NaN."""
         trials = self.feature.n_trials
-        if self.feature.likelihood != "binomial" or trials is None:
+        if not self.feature.traits.is_scale or trials is None:
             return (np.nan, np.nan)
         return (self.feature.lowest, self.feature.lowest + trials)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every observed value is a whole number, whatever the likelihood."""
+        observed = self.scores[~np.isnan(self.scores)]
+        return bool((observed == np.floor(observed)).all())
+
+    @property
     def centre(self) -> float:
-        """A value near the others of a Gaussian (which may all lie far from 0), 0 for everything else."""
-        observed = self.scores[~np.isnan(self.scores)] if self.feature.likelihood == "gaussian" else self.scores[:0]
+        """A value near the others of a feature whose values may all lie far from 0; 0 for everything else."""
+        observed = self.scores[~np.isnan(self.scores)] if self.feature.traits.is_real else self.scores[:0]
         return float(observed[0]) if observed.size else 0.0
 
 
@@ -67,11 +73,11 @@ def measures(features: Iterable[Measure]) -> Iterator[Measure]:
     """
     for whole in features:
         feature, scores = whole.feature, whole.scores
-        if feature.likelihood == "categorical":
+        if feature.traits.is_nominal:
             for code, level in enumerate(feature.levels or ()):
                 yield Measure(feature, level, np.where(np.isnan(scores), np.nan, scores == code))
         else:
-            yes = (feature.levels or ("0", "1"))[1] if feature.likelihood == "bernoulli" else None
+            yes = (feature.levels or ("0", "1"))[1] if feature.traits.is_yes_no else None
             yield Measure(feature, yes, scores)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.decimals import decimals_for
+from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,6 @@ __all__ = ["ALL_SUBJECTS", "FeatureCounts", "feature_counts"]
 Floats = NDArray[np.float64]
 
 ALL_SUBJECTS = 0
-_WHOLE = ("binomial", "poisson", "geometric")
 _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
 
@@ -46,6 +46,8 @@ class FeatureCounts:
         Ends of a binomial scale, otherwise NaN.
     decimals : int
         With which means and SDs are printed.
+    is_whole : bool
+        Whether every observed value is a whole number, so that sums of values are; likelihood and unit do not tell.
     """
 
     name: str
@@ -61,6 +63,7 @@ class FeatureCounts:
     sd: Floats
     scale: tuple[float, float]
     decimals: int
+    is_whole: bool
 
     @property
     def is_share(self) -> bool:
@@ -68,16 +71,15 @@ class FeatureCounts:
         return bool(self.levels)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether values are whole numbers, so that sums of them are."""
-        return self.likelihood in _WHOLE
+    def _is_yes_no(self) -> bool:
+        return traits_of(self.likelihood).is_yes_no
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """Cells of a group that are told apart: every level (or all observed values), then the missing ones."""
         if not self.is_share:
             return ("observed", "missing")
-        other = (f"not {self.levels[0]}",) if self.likelihood == "bernoulli" else ()
+        other = (f"not {self.levels[0]}",) if self._is_yes_no else ()
         return (*self.levels, *other, "missing")
 
     @cached_property
@@ -85,7 +87,7 @@ class FeatureCounts:
         """Counts of `rows` by group, (R, G); NaN where a count is withheld or follows from one that is."""
         if not self.is_share:
             return np.vstack([self.n, self.missing])
-        other = [self.n - self.count[0]] if self.likelihood == "bernoulli" else []
+        other = [self.n - self.count[0]] if self._is_yes_no else []
         return np.vstack([self.count, *other, self.missing])
 
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
@@ -124,9 +126,10 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
         places = part.index.to_numpy(dtype=np.int64).reshape(-1, len(subtypes))
         places = places[:, np.argsort(subtypes, kind="stable")]  # all subjects first, whatever the order
         values = {number: numbers[number][places] for number in _NUMBERS}
-        is_share = first["likelihood"] in ("bernoulli", "categorical")
+        traits = traits_of(str(first["likelihood"]))
+        is_share = traits.is_share
         spreads = [spread for spread in values["sd"][0].tolist() if np.isfinite(spread)]
-        has_two = is_share or first["likelihood"] == "binomial"
+        has_two = is_share or traits.is_scale
         yield FeatureCounts(
             name=str(name),
             likelihood=str(first["likelihood"]),
@@ -142,4 +145,5 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             scale=(float(first["minimum"]), float(first["maximum"])),
             # Those of reports: by the SD of all subjects, the first, where it is shown.
             decimals=2 if has_two or not spreads else decimals_for(spreads[0]),
+            is_whole=not is_share and bool(first["whole"]),
         )

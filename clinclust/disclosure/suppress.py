@@ -14,6 +14,7 @@ from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_cou
 from clinclust.disclosure.rounding import rounded
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
+from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +211,7 @@ class _Search:
         if rule.rounding is None:
             self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
             self._levels = withheld_groups | self._sensitive[: len(counts.count)] if counts.is_share else self._means
-            if counts.likelihood == "bernoulli":
+            if traits_of(counts.likelihood).is_yes_no:
                 self._levels = self._levels | self._sensitive[1]
         else:
             self._n = withheld_groups

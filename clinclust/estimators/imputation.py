@@ -62,33 +62,15 @@ def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator
 
 def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:
     """Return n values of a predictive: one and the same, or n draws."""
-    predictive = likelihood.predictive(posterior)
     if how == "draw":
-        if likelihood.name == "geometric":  # scipy's draws fail where the probability of success is tiny
-            chance = rng.beta(posterior[0], posterior[1], size=n)
-            with np.errstate(divide="ignore"):
-                return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
-        return np.asarray(predictive.rvs(size=n, random_state=rng), dtype=np.float64)
-    if how == "mode" or likelihood.name == "categorical":
-        return np.full(n, _mode(likelihood.name, predictive, posterior))
+        return likelihood.draw(posterior, n, rng)
+    if how == "mode" or likelihood.is_nominal:
+        return np.full(n, likelihood.mode(posterior))
+    predictive = likelihood.predictive(posterior)
     value = predictive.mean() if how == "mean" else predictive.median()
     if not np.isfinite(value):  # few observations of a heavy tail have no finite mean
         value = predictive.median()
-    return np.full(n, np.rint(value) if hasattr(predictive, "pmf") else value)
-
-
-def _mode(likelihood: str, predictive: Any, posterior: Array) -> float:
-    """Return the most probable value."""
-    if likelihood == "gaussian":
-        return float(predictive.median())
-    if likelihood in ("exponential", "geometric"):  # they fall from 0
-        return 0.0
-    if likelihood == "poisson":
-        shape, rate = posterior
-        return float(np.floor(max(shape - 1.0, 0.0) / rate))
-    lowest, highest = predictive.support()
-    levels = np.arange(lowest, highest + 1.0)
-    return float(levels[predictive.pmf(levels).argmax()])
+    return np.full(n, value if likelihood.is_continuous else np.rint(value))
 
 
 def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, feature: Feature) -> pd.Series[Any]:

@@ -1,8 +1,6 @@
-"""The seven likelihoods a feature can have."""
+"""The likelihoods a feature can have."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.binomial import Binomial
@@ -13,23 +11,15 @@ from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.likelihoods.poisson import Poisson
 
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
-
-__all__ = ["REGISTRY", "Likelihood", "likelihood_of"]
+__all__ = ["REGISTRY", "Likelihood", "traits_of"]
 
 REGISTRY: dict[str, type[Likelihood]] = {
-    "bernoulli": Bernoulli,
-    "binomial": Binomial,
-    "categorical": Categorical,
-    "poisson": Poisson,
-    "geometric": Geometric,
-    "exponential": Exponential,
-    "gaussian": Gaussian,
+    likelihood.name: likelihood
+    for likelihood in (Bernoulli, Binomial, Categorical, Poisson, Geometric, Exponential, Gaussian)
 }
+"""Every likelihood by the name that a schema gives it, in the order in which people are told of them."""
 
 
-def likelihood_of(feature: Feature) -> Likelihood:
-    """Return the likelihood that a feature of a schema declares."""
-    assert feature.likelihood is not None  # the schema refuses a clustered feature without
-    return REGISTRY[feature.likelihood].of(feature)
+def traits_of(name: str | None) -> type[Likelihood]:
+    """Return the likelihood of this name; for None, a feature that is not modelled, one without any trait."""
+    return Likelihood if name is None else REGISTRY[name]

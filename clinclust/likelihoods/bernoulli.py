@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from clinclust.likelihoods.binomial import Binomial
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import ContrastKind, Declaration, DraftedFor
 
 __all__ = ["Bernoulli"]
 
@@ -20,8 +21,31 @@ class Bernoulli(Binomial):
     trials: int = 1
 
     name: ClassVar[str] = "bernoulli"
+    title: ClassVar[str] = "Bernoulli (yes/no)"
+    alternatives: ClassVar[tuple[str, ...]] = ()
+    is_scale: ClassVar[bool] = False
+    is_yes_no: ClassVar[bool] = True
+    is_share: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"levels"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
+    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "shares"
+    contrasts: ClassVar[tuple[ContrastKind, ...]] = ("counts", "student", "welch", "rank")
+    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "n"
 
     @classmethod
-    def of(cls, feature: Feature) -> Bernoulli:
+    def of(cls, declaration: Declaration) -> Bernoulli:
         """Return the likelihood of a yes-or-no feature."""
         return cls()
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return a yes-or-no column."""
+        return (
+            Example(
+                prior={"a": 0.7, "b": 1.9},
+                draw=lambda rng, prior, n: (rng.random(n) < rng.beta(prior[0], prior[1], n)).astype(float),
+                column=lambda rng, groups, k: (rng.random(groups.size) < rng.beta(0.6, 0.6, k)[groups]).astype(float),
+                random_prior=lambda rng, values: {"a": rng.gamma(2), "b": rng.gamma(2)},
+                edge_cases=((0.0, 0.0, 1.0), (1.0, 0.0, np.nan)),
+            ),
+        )

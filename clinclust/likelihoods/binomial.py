@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln
 
-from clinclust.likelihoods.likelihood import Array, Likelihood, observed_columns
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import (
+    Array,
+    Declaration,
+    DraftedFor,
+    Likelihood,
+    observed_columns,
+    steps_of_scale,
+)
 from clinclust.priors import beta
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
 
 __all__ = ["Binomial"]
 
@@ -28,14 +32,22 @@ class Binomial(Likelihood):
     trials: int
 
     name: ClassVar[str] = "binomial"
+    title: ClassVar[str] = "binomial (ordered scales)"
+    alternatives: ClassVar[tuple[str, ...]] = ("ordinal", "categorical")
     prior: ClassVar[ModuleType] = beta
+    kernel: ClassVar[int] = 0
+    is_whole: ClassVar[bool] = True
+    is_scale: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"levels", "trials", "minimum", "maximum"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
     n_statistics = 2
 
     @classmethod
-    def of(cls, feature: Feature) -> Binomial:
+    def of(cls, declaration: Declaration) -> Binomial:
         """Return the likelihood of a feature with its number of trials."""
-        assert feature.n_trials is not None  # the schema refuses a binomial feature without
-        return cls(feature.n_trials)
+        trials = steps_of_scale(declaration)
+        assert trials is not None  # the schema refuses a binomial feature without
+        return cls(trials)
 
     def levels(self, values: Array) -> Array:
         """Return 0 .. trials, observed or not."""
@@ -45,8 +57,10 @@ class Binomial(Likelihood):
         """Return (x, trials - x)."""
         return observed_columns(values, values, self.trials - values)
 
-    def log_base_measure(self, values: Array) -> Array:
+    def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return the log of the binomial coefficient."""
+        from scipy.special import gammaln
+
         log_h = gammaln(self.trials + 1.0) - gammaln(values + 1.0) - gammaln(self.trials - values + 1.0)
         return np.where(np.isnan(values), 0.0, log_h)
 
@@ -59,8 +73,37 @@ class Binomial(Likelihood):
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
 
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the flat prior."""
+        return np.ones(2)
+
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-binomial distribution."""
         from scipy.stats import betabinom
 
         return betabinom(self.trials, *posterior)
+
+    def mode(self, posterior: Array) -> float:
+        """Return the score of highest probability."""
+        levels = np.arange(self.trials + 1.0)
+        return float(levels[self.predictive(posterior).pmf(levels).argmax()])
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return scales of few and of many steps."""
+        return tuple(_example(trials) for trials in (4, 30))
+
+
+def _example(trials: int) -> Example:
+    return Example(
+        fields={"trials": trials},
+        prior={"a": 1.3, "b": 0.4},
+        draw=lambda rng, prior, n: rng.binomial(trials, rng.beta(prior[0], prior[1], n)).astype(float),
+        column=lambda rng, groups, k: rng.binomial(trials, rng.beta(0.6, 0.6, k)[groups]).astype(float),
+        random_prior=_random_prior,
+        edge_cases=((0.0, 1.0), (trials - 1.0, trials), (0.0, trials) * 3),
+    )
+
+
+def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
+    return {"a": rng.gamma(2), "b": rng.gamma(2)}

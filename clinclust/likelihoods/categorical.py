@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from clinclust.likelihoods.likelihood import Array, Likelihood
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import Array, ContrastKind, Declaration, DraftedFor, Likelihood
 from clinclust.priors import dirichlet
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
 
 __all__ = ["Categorical"]
 
@@ -24,13 +23,28 @@ class Categorical(Likelihood):
     n_levels: int
 
     name: ClassVar[str] = "categorical"
+    title: ClassVar[str] = "categorical"
     prior: ClassVar[ModuleType] = dirichlet
+    kernel: ClassVar[int] = 4
+    counts_levels: ClassVar[bool] = True
+    is_share: ClassVar[bool] = True
+    is_nominal: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"levels"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
+    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "shares"
+    contrasts: ClassVar[tuple[ContrastKind, ...]] = ("counts",)
+    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "n"
 
     @classmethod
-    def of(cls, feature: Feature) -> Categorical:
+    def of(cls, declaration: Declaration) -> Categorical:
         """Return the likelihood of a feature with its declared levels, observed or not."""
-        assert feature.levels is not None  # the schema refuses a categorical feature without
-        return cls(len(feature.levels))
+        assert declaration.levels is not None  # the schema refuses a categorical feature without
+        return cls(len(declaration.levels))
+
+    @classmethod
+    def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
+        """Return the concentrations, one for each level."""
+        return {"concentrations": len(declaration.levels or ())}
 
     @property
     def n_statistics(self) -> int:
@@ -38,9 +52,9 @@ class Categorical(Likelihood):
         return self.n_levels
 
     @property
-    def n_hyperparameters(self) -> int:
-        """Return the number of levels."""
-        return self.n_levels
+    def hyperparameter_names(self) -> tuple[str, ...]:
+        """Return the name of the concentrations, once for each level."""
+        return ("concentrations",) * self.n_levels
 
     def levels(self, values: Array) -> Array:
         """Return every declared level, observed or not."""
@@ -49,10 +63,6 @@ class Categorical(Likelihood):
     def statistics(self, values: Array) -> Array:
         """Return the indicator of the level, shape (n, L)."""
         return np.equal(values[:, None], self.levels(values)).astype(np.float64)
-
-    def log_base_measure(self, values: Array) -> Array:
-        """Return 0."""
-        return np.zeros(values.shape)
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return concentrations that sum to the number of levels, in proportion to the observed frequencies.
@@ -63,16 +73,44 @@ class Categorical(Likelihood):
         counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the flat prior."""
+        return np.ones(self.n_levels)
+
     def predictive(self, posterior: Array) -> Any:
         """Return the distribution over the level codes."""
         from scipy.stats import rv_discrete
 
         return rv_discrete(values=(np.arange(self.n_levels), posterior / posterior.sum()))
 
+    def mode(self, posterior: Array) -> float:
+        """Return the level of highest probability."""
+        return float(self.predictive(posterior).pmf(np.arange(self.n_levels)).argmax())
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the concentrations in the order of the levels."""
         return {"concentrations": hyperparameters.tolist()}
 
-    def from_dict(self, given: dict[str, Any], default: Array) -> Array:
+    def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
         """Return the concentrations given, or the default."""
         return np.array(given.get("concentrations", default), dtype=np.float64)
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return levels of which the last is rare."""
+        return (
+            Example(
+                fields={"levels": ("a", "b", "c")},
+                prior={"concentrations": [0.5, 2.0, 0.2]},
+                draw=lambda rng, prior, n: np.array([rng.choice(3, p=rng.dirichlet(prior)) for _ in range(n)], float),
+                column=_column,
+                random_prior=lambda rng, values: {"concentrations": rng.gamma(2, size=3).tolist()},
+                edge_cases=((0.0, 1.0), (2.0, 2.0, 0.0, np.nan)),
+            ),
+        )
+
+
+def _column(rng: np.random.Generator, groups: Any, n_groups: int) -> Array:
+    weights = rng.dirichlet([0.6] * 3, n_groups)
+    drawn = (rng.random((groups.size, 1)) > weights.cumsum(axis=1)[groups]).sum(axis=1)
+    return np.asarray(drawn.clip(0, 2), dtype=np.float64)

@@ -8,17 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from clinclust.likelihoods.likelihood import Array, Likelihood, observed_columns
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
 from clinclust.priors import normal_gamma
 
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
-
 __all__ = ["Gaussian"]
+
+_FARTHEST = 1e140
+"""Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,51 @@ class Gaussian(Likelihood):
     """Normal distribution with unknown mean and precision."""
 
     name: ClassVar[str] = "gaussian"
+    title: ClassVar[str] = "Gaussian"
+    alternatives: ClassVar[tuple[str, ...]] = ("exponential",)
     prior: ClassVar[ModuleType] = normal_gamma
+    kernel: ClassVar[int] = 7
+    is_continuous: ClassVar[bool] = True
+    is_real: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
     n_statistics = 3
 
     @classmethod
-    def of(cls, feature: Feature) -> Gaussian:
+    def of(cls, declaration: Declaration) -> Gaussian:
         """Return the likelihood of a measurement."""
         return cls()
-
-    def levels(self, values: Array) -> None:
-        """Return None: the values are continuous."""
-        return
 
     def statistics(self, values: Array) -> Array:
         """Return (1, x, x^2)."""
         return observed_columns(values, 1.0, values, values * values)
 
-    def log_base_measure(self, values: Array) -> Array:
+    def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return -(1/2) ln 2 pi."""
         return np.where(np.isnan(values), 0.0, -0.5 * math.log(2.0 * math.pi))
+
+    def standardisation(self, values: Array) -> tuple[float, float]:
+        """Return the mean and the standard deviation (divisor n)."""
+        observed = values[~np.isnan(values)]
+        return observed.mean(), observed.std()
+
+    def encoded(self, values: Array) -> Array:
+        """Return standardised values whose squares are numbers."""
+        return np.clip(values, -_FARTHEST, _FARTHEST)
+
+    def encoded_hyperparameters(self, hyperparameters: Array, centre: float, scale: float) -> Array:
+        """Return the prior of (x - centre) / scale."""
+        encoded = hyperparameters.copy()
+        encoded[0] = (encoded[0] - centre) / scale
+        encoded[3] /= scale**2
+        return encoded
+
+    def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
+        """Return the prior of x."""
+        stated = encoded.copy()
+        stated[0] = stated[0] * scale + centre
+        stated[3] *= scale**2
+        return stated
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return the prior of Raykov, Boukouvalas and Little (2014, section 4.2).
@@ -54,9 +81,46 @@ class Gaussian(Likelihood):
         observed = values[~np.isnan(values)]
         return np.array([observed.mean(), 10.0 / observed.size, 1.0, observed.var()])
 
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the default prior."""
+        return self.default_hyperparameters(values)
+
     def predictive(self, posterior: Array) -> Any:
         """Return Student's t distribution."""
         from scipy.stats import t
 
         mean, kappa, shape, rate = posterior
         return t(2.0 * shape, loc=mean, scale=math.sqrt(rate * (kappa + 1.0) / (shape * kappa)))
+
+    def mode(self, posterior: Array) -> float:
+        """Return the mean of the predictive, around which it is symmetric."""
+        return float(self.predictive(posterior).median())
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return measurements."""
+        return (
+            Example(
+                prior={"mean": -1.0, "kappa": 0.6, "shape": 2.2, "rate": 3.0},
+                draw=_draw,
+                column=lambda rng, groups, k: rng.normal(rng.normal(100, 40, k)[groups], 10.0),
+                random_prior=_random_prior,
+                edge_cases=((-1.0, 1.0), (1e8, 1e8 + 1.0, 1e8 + 2.0), (1e-9, 1e9, np.nan)),
+            ),
+        )
+
+
+def _draw(rng: np.random.Generator, prior: Array, n: int) -> Array:
+    mean, kappa, shape, rate = prior
+    precision = rng.gamma(shape, 1.0 / rate, n)
+    return rng.normal(rng.normal(mean, 1.0 / np.sqrt(kappa * precision)), 1.0 / np.sqrt(precision))
+
+
+def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
+    scale = np.nanstd(values)
+    return {
+        "mean": np.nanmean(values) + scale * rng.normal(),
+        "kappa": rng.gamma(2),
+        "shape": rng.gamma(2),
+        "rate": scale**2 * rng.gamma(2),
+    }

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from clinclust.likelihoods.likelihood import Array, Likelihood, observed_columns
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
 from clinclust.priors import beta
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
 
 __all__ = ["Geometric"]
 
@@ -25,11 +23,20 @@ class Geometric(Likelihood):
     """Waiting time in whole steps with one unknown probability of ending at each."""
 
     name: ClassVar[str] = "geometric"
+    title: ClassVar[str] = "geometric"
+    alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "poisson")
     prior: ClassVar[ModuleType] = beta
+    kernel: ClassVar[int] = 1
+    is_whole: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    is_skewed: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
+    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
 
     @classmethod
-    def of(cls, feature: Feature) -> Geometric:
+    def of(cls, declaration: Declaration) -> Geometric:
         """Return the likelihood of a waiting count."""
         return cls()
 
@@ -37,16 +44,39 @@ class Geometric(Likelihood):
         """Return (1, x)."""
         return observed_columns(values, 1.0, values)
 
-    def log_base_measure(self, values: Array) -> Array:
-        """Return 0."""
-        return np.zeros(values.shape)
-
     def default_hyperparameters(self, values: Array) -> Array:
         """Return a = 2 and b = the observed mean, whose predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
+
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the flat prior."""
+        return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-geometric distribution, as the beta negative binomial with one success."""
         from scipy.stats import betanbinom
 
         return betanbinom(1, *posterior)
+
+    def mode(self, posterior: Array) -> float:
+        """Return 0: the probabilities fall from there."""
+        return 0.0
+
+    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n draws, float64 (n,); those of scipy fail where the probability of success is tiny."""
+        chance = rng.beta(posterior[0], posterior[1], size=n)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return waiting counts with a long tail."""
+        return (
+            Example(
+                prior={"a": 3.2, "b": 4.5},
+                draw=lambda rng, prior, n: rng.geometric(rng.beta(prior[0], prior[1], n)) - 1.0,
+                column=lambda rng, groups, k: rng.geometric(rng.beta(1, 1, k).clip(0.02)[groups]) - 1.0,
+                random_prior=lambda rng, values: {"a": rng.gamma(2), "b": rng.gamma(2)},
+                edge_cases=((0.0, 1.0), (0.0, 40.0, 41.0), (1e6, 0.0, np.nan)),
+            ),
+        )

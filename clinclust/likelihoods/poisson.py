@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import gammaln
 
-from clinclust.likelihoods.likelihood import Array, Likelihood, observed_columns
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
 from clinclust.priors import gamma
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
 
 __all__ = ["Poisson"]
 
@@ -27,11 +24,20 @@ class Poisson(Likelihood):
     """Events at one unknown rate per subject."""
 
     name: ClassVar[str] = "poisson"
+    title: ClassVar[str] = "Poisson"
+    alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "geometric")
     prior: ClassVar[ModuleType] = gamma
+    kernel: ClassVar[int] = 2
+    is_whole: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
+    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
+    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "rate"
     n_statistics = 2
 
     @classmethod
-    def of(cls, feature: Feature) -> Poisson:
+    def of(cls, declaration: Declaration) -> Poisson:
         """Return the likelihood of a count."""
         return cls()
 
@@ -39,13 +45,19 @@ class Poisson(Likelihood):
         """Return (x, 1)."""
         return observed_columns(values, values, 1.0)
 
-    def log_base_measure(self, values: Array) -> Array:
+    def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return -ln x!."""
+        from scipy.special import gammaln
+
         return np.where(np.isnan(values), 0.0, -gammaln(values + 1.0))
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return the gamma distribution with the observed mean that weighs as one subject."""
         return np.array([float(np.nanmean(values)), 1.0])
+
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the exponential distribution whose mean is the observed one."""
+        return np.array([1.0, 1.0 / float(np.nanmean(values))])
 
     def predictive(self, posterior: Array) -> Any:
         """Return the negative binomial distribution."""
@@ -53,3 +65,21 @@ class Poisson(Likelihood):
 
         shape, rate = posterior
         return nbinom(shape, rate / (rate + 1.0))
+
+    def mode(self, posterior: Array) -> float:
+        """Return the count of highest probability."""
+        shape, rate = posterior
+        return float(np.floor(max(shape - 1.0, 0.0) / rate))
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return counts from none to many."""
+        return (
+            Example(
+                prior={"shape": 2.5, "rate": 0.8},
+                draw=lambda rng, prior, n: rng.poisson(rng.gamma(prior[0], 1.0 / prior[1], n)).astype(float),
+                column=lambda rng, groups, k: rng.poisson(rng.gamma(1, 5, k)[groups]).astype(float),
+                random_prior=lambda rng, values: {"shape": rng.gamma(2), "rate": rng.gamma(2)},
+                edge_cases=((0.0, 1.0), (0.0, 40.0, 41.0), (1e6, 0.0, np.nan)),
+            ),
+        )

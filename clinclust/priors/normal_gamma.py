@@ -8,23 +8,10 @@ Statistics of a cluster: (n, sum of the values, sum of their squares). Values ar
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, psi
 
-from clinclust.compiled import subkernel
-
-__all__ = [
-    "NAMES",
-    "coefficients",
-    "left_out_value",
-    "log_marginal",
-    "log_marginal_gradient",
-    "log_normalizer",
-    "posterior",
-]
+__all__ = ["NAMES", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
 
@@ -60,28 +47,10 @@ def log_normalizer(parameters: Array) -> Array:
 
     The factors of 2 pi belong to the base measure of the values.
     """
+    from scipy.special import gammaln
+
     kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))
     return np.asarray(gammaln(shape) - shape * np.log(rate) - 0.5 * np.log(kappa), dtype=np.float64)
-
-
-@subkernel
-def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` says, for kernels."""
-    _, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
-    after = math.lgamma(shape) - shape * math.log(rate) - 0.5 * math.log(kappa)
-    before: float = math.lgamma(prior[2]) - prior[2] * math.log(prior[3]) - 0.5 * math.log(prior[1])
-    return after - before
-
-
-@subkernel
-def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[float, float, float, float]:
-    """Return what `posterior` returns, for kernels."""
-    mean, kappa = prior[0], prior[1]
-    average = total / n if n > 0.0 else 0.0
-    scatter = max(squares - total * average, 0.0)
-    apart = average - mean
-    rate = prior[3] + 0.5 * scatter + 0.5 * kappa * n * apart * apart / (kappa + n)
-    return (kappa * mean + total) / (kappa + n), kappa + n, prior[2] + 0.5 * n, rate
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
@@ -100,6 +69,8 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
     statistics : float64 (..., 3)
         n, sum of values, sum of squared values.
     """
+    from scipy.special import psi
+
     after = posterior(prior, statistics)
     mean, kappa, shape, rate = (prior[..., index] for index in range(4))
     kappa_n, shape_n, rate_n = (after[..., index] for index in (1, 2, 3))
@@ -115,36 +86,3 @@ def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
         ],
         axis=-1,
     )
-
-
-@subkernel
-def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write what a Gaussian feature's log predictives under one cluster are made of.
-
-    It is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11). Without z the
-    rate falls by kappa' (z - mean')^2 / (2 (kappa' - 1)); `left_out_value` is the same, computed from sums without z,
-    and right even where hardly anything is left of the rate. The arguments are those of
-    `clinclust.priors.gamma.coefficients`, with prior float64 (4,) and sums float64 (3,), and A = ln Gamma(shape)
-    - shape ln rate - ln(kappa) / 2.
-    """
-    mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
-    precision = kappa / (2.0 * rate * (kappa + 1.0))
-    gamma = math.lgamma(shape)
-    out[0] = math.lgamma(shape + 0.5) - gamma + 0.5 * math.log(precision / math.pi)
-    out[stride] = shape + 0.5
-    out[2 * stride] = precision
-    out[3 * stride] = mean
-    rest = max(kappa - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
-    left[0] = gamma - math.lgamma(max(shape - 0.5, 1e-300)) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
-    left[left_stride] = shape - 0.5
-    left[2 * left_stride] = 0.5 * kappa / (rest * rate)
-    left[3 * left_stride] = mean
-
-
-@subkernel
-def left_out_value(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the standardised value z under its own cluster without it."""
-    mean, kappa, shape, rate = _posterior(prior, sums[0] - 1.0, sums[1] - z, sums[2] - z * z)
-    precision = kappa / (2.0 * rate * (kappa + 1.0))
-    log_density = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(precision / math.pi)
-    return log_density - (shape + 0.5) * math.log1p(precision * (z - mean) * (z - mean))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.likelihoods import traits_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -120,7 +122,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
 
     titles = [""] * len(place)
     for row, label, level, likelihood in zip(rows, summary["label"], levels, summary["likelihood"], strict=True):
-        plain = level is None or (likelihood == "bernoulli" and level.casefold() in _PLAIN_YES)
+        plain = level is None or (traits_of(likelihood).is_yes_no and level.casefold() in _PLAIN_YES)
         titles[row] = label if plain else f"{label}: {level}"
     return Profiles(
         features=[feature for feature, _ in place],

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import text_cells
@@ -39,11 +42,11 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
 def _feature(name: str, column: pd.Series) -> Feature:
     observed = column.dropna().infer_objects()
     if pd.api.types.is_bool_dtype(observed.dtype):
-        return Feature(name=name, likelihood="bernoulli")
+        return Feature(name=name, likelihood=Bernoulli.name)
     if pd.api.types.is_numeric_dtype(observed.dtype):
         binary = observed.size > 0 and observed.isin([0, 1]).all()
-        return Feature(name=name, likelihood="bernoulli" if binary else "gaussian")
+        return Feature(name=name, likelihood=Bernoulli.name if binary else Gaussian.name)
     levels = sorted({text for text in text_cells(observed).texts if text})
     if len(levels) < 2:
         return Feature(name=name, role="ignore")
-    return Feature(name=name, likelihood="categorical", levels=tuple(levels))
+    return Feature(name=name, likelihood=Categorical.name, levels=tuple(levels))

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.schema import log_marginals
-from clinclust.schema.expectations import LARGEST_COUNT
+from clinclust.likelihoods import REGISTRY
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, DraftedFor
+from clinclust.schema.feature import Feature
 
 __all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
 
@@ -54,7 +58,7 @@ def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts
     as_levels = len(distinct) == len(texts)  # no number is written in two ways
     text_of = dict(zip(numbers.tolist(), texts, strict=True))
     if set(distinct) <= {0.0, 1.0}:
-        return {"likelihood": "bernoulli"}, "only 0 and 1"
+        return {"likelihood": Bernoulli.name}, "only 0 and 1"
     if whole and distinct[-1] - distinct[0] < _LONGEST_SCALE:
         return _scale(numbers, counts, text_of if as_levels else {})
     repeated = counts.sum() >= 3 * len(distinct)
@@ -80,7 +84,7 @@ def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
             levels = sorted(texts, key=lambda text: scale.index(text.casefold()))
             per_level = np.array([counts[texts.index(level)] for level in levels], dtype=np.float64)
             return _ordered(levels, per_level, f"{len(levels)} levels that have an order")
-    return {"likelihood": "categorical", "levels": levels}, f"{len(levels)} different texts{remark}"
+    return {"likelihood": Categorical.name, "levels": levels}, f"{len(levels)} different texts{remark}"
 
 
 def _two_texts(texts: list[str]) -> Draft:
@@ -90,7 +94,7 @@ def _two_texts(texts: list[str]) -> Draft:
             pair = sorted(texts, key=lambda text: text.casefold() == yes)
             break
     reason = f"two values, of which {pair[1]!r} counts as yes (turn the levels round to change that)"
-    return {"likelihood": "bernoulli", "levels": pair}, reason
+    return {"likelihood": Bernoulli.name, "levels": pair}, reason
 
 
 def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dict[float, str]) -> Draft:
@@ -102,59 +106,66 @@ def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dic
     low, high = int(numbers.min()), int(numbers.max())
     if len(text_of) == 2:
         return _two_texts([text_of[number] for number in sorted(text_of)])
-    per_step = np.zeros(high - low + 1)
-    np.add.at(per_step, numbers.astype(np.int64) - low, counts)
-    fields: dict[str, dict[str, Any]] = {"binomial": {"likelihood": "binomial", "minimum": low, "maximum": high}}
-    evidence = {"binomial": log_marginals.binomial(per_step)}
-    if low == 0:
-        fields["binomial"] = {"likelihood": "binomial", "trials": high}
-    if text_of:
-        levels = [text_of.get(step, str(step)) for step in range(low, high + 1)]
-        fields["categorical"] = {"likelihood": "categorical", "levels": levels}
-        evidence["categorical"] = log_marginals.categorical(per_step)
-    if low >= 0:
-        values = np.repeat(numbers, counts)
-        evidence |= {"poisson": log_marginals.poisson(values), "geometric": log_marginals.geometric(values)}
-        fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
+    fields: dict[str, dict[str, Any]] = {}
+    for name in _considered("scale"):
+        traits = REGISTRY[name]
+        if traits.is_nominal:
+            if text_of:
+                fields[name] = {"levels": [text_of.get(step, str(step)) for step in range(low, high + 1)]}
+        elif traits.is_scale:
+            fields[name] = {"trials": high} if low == 0 else {"minimum": low, "maximum": high}
+        elif low >= 0:
+            fields[name] = {}
+    values = np.repeat(numbers, counts)
+    evidence = {name: _evidence(name, declared, _scored(name, values, low)) for name, declared in fields.items()}
     return _best(fields, evidence, f"whole numbers {low} to {high}")
 
 
+def _scored(name: str, values: NDArray[np.float64], low: int) -> NDArray[np.float64]:
+    """Return the values as the likelihood counts them: of a scale, or of levels, from the lowest on."""
+    traits = REGISTRY[name]
+    return values - low if traits.is_scale or traits.is_nominal else values
+
+
 def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Draft:
-    fields = {name: {"likelihood": name, "levels": levels} for name in ("categorical", "binomial")}
-    evidence = {
-        "categorical": log_marginals.categorical(per_level),
-        "binomial": log_marginals.binomial(per_level),
-    }
+    scores = np.repeat(np.arange(len(levels), dtype=np.float64), per_level.astype(np.int64))
+    # Levels without an order first: of two levels all likelihoods say the same.
+    names = sorted(_considered("levels"), key=lambda name: not REGISTRY[name].is_nominal)
+    fields = {name: {"levels": levels} for name in names}
+    evidence = {name: _evidence(name, declared, scores) for name, declared in fields.items()}
     return _best(fields, evidence, what)
 
 
 def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
     """Draft counts without an upper end, and measurements."""
-    fields: dict[str, dict[str, Any]] = {"gaussian": {"likelihood": "gaussian"}}
-    evidence: dict[str, float] = {}
     low = values.min()
+    fields: dict[str, dict[str, Any]] = {}
+    evidence: dict[str, float] = {}
     try:
-        evidence["gaussian"] = log_marginals.gaussian(values)
-        if low > 0:
-            logs = np.log(values)
-            fields["gaussian of the log"] = {"likelihood": "gaussian", "transform": "log"}
-            evidence["gaussian of the log"] = log_marginals.gaussian(logs) - float(logs.sum())
-        elif low == 0:
-            logs = np.log1p(values)
-            fields["gaussian of log(1 + x)"] = {"likelihood": "gaussian", "transform": "log1p"}
-            evidence["gaussian of log(1 + x)"] = log_marginals.gaussian(logs) - float(logs.sum())
-        if low >= 0 and whole:
-            evidence |= {
-                "poisson": log_marginals.poisson(values),
-                "geometric": log_marginals.geometric(values),
-            }
-            fields |= {name: {"likelihood": name} for name in ("poisson", "geometric")}
-        elif low >= 0:
-            evidence["exponential"] = log_marginals.exponential(values)
-            fields["exponential"] = {"likelihood": "exponential"}
+        for name in _considered("count" if whole else "measurement"):
+            traits = REGISTRY[name]
+            if low >= 0 or traits.is_real:
+                fields[name], evidence[name] = {}, _evidence(name, {}, values)
+            if traits.is_real and low >= 0:
+                transform, called = ("log", "the log") if low > 0 else ("log1p", "log(1 + x)")
+                logs = np.log(values) if low > 0 else np.log1p(values)
+                key = f"{name} of {called}"
+                fields[key] = {"likelihood": name, "transform": transform}
+                evidence[key] = _evidence(name, {}, logs) - float(logs.sum())
     except (ValueError, OverflowError, ZeroDivisionError):  # too large or too close together for a logarithm
-        return fields["gaussian"], "numbers of extreme size; check the unit"
+        return {"likelihood": Gaussian.name}, "numbers of extreme size; check the unit"
     return _best(fields, evidence, "whole numbers" if whole else "numbers")
+
+
+def _considered(kind: DraftedFor) -> list[str]:
+    """Return the likelihoods that come into question for this kind of column."""
+    return [name for name, likelihood in REGISTRY.items() if kind in likelihood.drafted_for]
+
+
+def _evidence(name: str, declared: dict[str, Any], values: NDArray[np.float64]) -> float:
+    """Return the log marginal of all values together, under a weak prior."""
+    likelihood = REGISTRY[name].of(Feature(name="x", likelihood=name, **declared))
+    return likelihood.log_marginal(values, likelihood.draft_hyperparameters(values))
 
 
 def _best(fields: dict[str, dict[str, Any]], evidence: dict[str, float], what: str) -> Draft:
@@ -164,4 +175,4 @@ def _best(fields: dict[str, dict[str, Any]], evidence: dict[str, float], what: s
     ranked = sorted(finite.items(), key=lambda item: -item[1])
     compared = ", ".join(f"{name} {value:.1f}" for name, value in ranked)
     reason = f"{what}; log marginal over all subjects together: {compared}" if len(ranked) > 1 else what
-    return fields[best], reason
+    return {"likelihood": best, **fields[best]}, reason

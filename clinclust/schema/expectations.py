@@ -6,21 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from clinclust.likelihoods.likelihood import LARGEST_COUNT
 from clinclust.schema.feature import Feature
 
 __all__ = [
-    "LARGEST_COUNT",
     "Expectation",
     "Kind",
     "expectations",
-    "holds_whole_numbers",
     "limits",
     "transform_limit",
 ]
 
 Kind = Literal["observed", "level", "number", "finite", "whole", "range", "transform"]
 
-LARGEST_COUNT = 2**53 - 1  # the largest whole number that a float64 still tells from its neighbours
 _LEVELS_SHOWN = 12
 
 
@@ -32,36 +30,26 @@ class Expectation:
     text: str
 
 
-def holds_whole_numbers(feature: Feature) -> bool:
-    """Whether the values of a feature without levels are counts."""
-    return feature.likelihood in ("bernoulli", "binomial", "poisson", "geometric")
-
-
 def limits(feature: Feature) -> tuple[float, float]:
     """Return the smallest and the largest value that a feature without levels allows, in its own unit."""
-    if feature.likelihood == "bernoulli":
-        return 0.0, 1.0
-    if feature.likelihood == "binomial":
-        assert feature.n_trials is not None
+    if feature.n_trials is not None:
         return feature.lowest, feature.lowest + feature.n_trials
-    low = -math.inf if feature.minimum is None else feature.minimum
-    high = math.inf if feature.maximum is None else feature.maximum
-    if feature.likelihood == "gaussian":
-        return low, high
-    if feature.likelihood == "exponential":
-        return max(low, 0.0), high
-    return max(low, 0.0), min(high, LARGEST_COUNT)
+    low, high = feature.traits.support()
+    return (
+        low if feature.minimum is None else max(feature.minimum, low),
+        high if feature.maximum is None else min(feature.maximum, high),
+    )
 
 
 def transform_limit(feature: Feature) -> tuple[float, bool]:
     """Return the limit below which the transform has no usable value, and whether the limit itself is usable.
 
-    An exponential is positive after its transform, so its logarithm needs values of at least 1.
+    Where values must be 0 or more after the transform (exponential), the logarithm needs values of at least 1.
     """
     if feature.transform == "log":
-        return (1.0, True) if feature.likelihood == "exponential" else (0.0, False)
+        return (0.0, False) if feature.traits.is_real else (1.0, True)
     if feature.transform == "log1p":
-        return (0.0, True) if feature.likelihood == "exponential" else (-1.0, False)
+        return (-1.0, False) if feature.traits.is_real else (0.0, True)
     return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
 
 
@@ -75,7 +63,7 @@ def expectations(feature: Feature) -> tuple[Expectation, ...]:
     if feature.levels is not None:
         return (*asked, Expectation("level", f"one of the levels {listed(feature.levels)}"))
     asked += [Expectation("number", "a number"), Expectation("finite", "a finite number")]
-    if holds_whole_numbers(feature):
+    if feature.traits.is_whole:
         asked.append(Expectation("whole", "a whole number"))
     if limits(feature) != (-math.inf, math.inf):
         asked.append(Expectation("range", _range_in_words(feature)))

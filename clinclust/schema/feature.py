@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from clinclust.errors import SchemaError
+from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
+from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
 from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
 
-__all__ = ["ContrastKind", "Feature", "FeatureError"]
+__all__ = ["Feature", "FeatureError"]
 
 Role = Literal["cluster", "describe", "id", "ignore"]
-LikelihoodName = Literal["bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian"]
 Transform = Literal["log", "log1p", "sqrt"]
-ContrastKind = Literal["student", "welch", "rank", "counts"]
 _CHOICES = {
     "role": get_args(Role),
-    "likelihood": get_args(LikelihoodName),
+    "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
     "contrast": get_args(ContrastKind),
 }
+
+
+def _registered(name: str) -> str:
+    if name not in REGISTRY:
+        raise PydanticCustomError("literal_error", "not a likelihood")
+    return name
+
+
+LikelihoodName = Annotated[str, AfterValidator(_registered)]
 
 
 class FeatureError(SchemaError):
@@ -48,15 +58,15 @@ class Feature(BaseModel):
         ``cluster`` (the default): the subtypes are found from it. ``describe``: reported and tested, never
         clustered on. ``id``: names the subject. ``ignore``: dropped; it need not be in the table.
     likelihood : str
-        ``bernoulli``, ``binomial``, ``categorical``, ``poisson``, ``geometric``, ``exponential`` or
-        ``gaussian``.
+        One of `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
+        ``geometric``, ``exponential``, ``gaussian``, ...
     levels : tuple of str
-        The values as the table writes them. For a bernoulli no, then yes (without levels the column holds 0
-        and 1); for a binomial from lowest to highest, scored 0, 1, ...; for a categorical in any order.
+        The values as the table writes them. For a yes/no feature no, then yes (without levels the column holds 0
+        and 1); for a scale (binomial) from lowest to highest, scored 0, 1, ...; for a categorical in any order.
     trials : int
-        Of a binomial whose values are 0 to `trials`.
+        Of a scale whose values are 0 to `trials`.
     minimum, maximum : float
-        The smallest and largest value allowed. For a binomial both, whole: values run from one to the other.
+        The smallest and largest value allowed. For a scale both, whole: values run from one to the other.
     transform : {"log", "log1p", "sqrt"}
         Of an exponential or gaussian: the scale on which it is modelled.
     contrast : {"student", "welch", "rank", "counts"}
@@ -115,22 +125,19 @@ class Feature(BaseModel):
         return self.label or self.name
 
     @property
+    def traits(self) -> type[Likelihood]:
+        """What its likelihood says of it; that of a feature without likelihood has no trait."""
+        return traits_of(self.likelihood)
+
+    @property
     def n_trials(self) -> int | None:
-        """Number of trials: 1 for a bernoulli, that of the scale for a binomial, None for others."""
-        if self.likelihood == "bernoulli":
-            return 1
-        if self.likelihood != "binomial":
-            return None
-        if self.levels is not None:
-            return len(self.levels) - 1
-        if self.minimum is not None and self.maximum is not None:
-            return int(self.maximum - self.minimum)
-        return self.trials
+        """The highest score, counted from 0: 1 for yes/no, the steps of a scale, None for others."""
+        return self.traits.highest_score(self)
 
     @property
     def lowest(self) -> float:
-        """The value that a binomial scores as no success at all: its minimum where it has one, else 0."""
-        return self.minimum if self.likelihood == "binomial" and self.minimum is not None else 0.0
+        """The value that a scale scores 0: its minimum where it has one, else 0."""
+        return self.minimum if self.traits.is_scale and self.minimum is not None else 0.0
 
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
         """Return a validated column as numbers, as a reader would count them.
@@ -189,8 +196,12 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
         try:
             Feature(name="x", **rest)
         except FeatureError as rules:
-            scale = {"levels", "trials", "minimum", "maximum"} if fields.get("likelihood") == "binomial" else set()
+            scale = {"levels", "trials", "minimum", "maximum"} if _is_scale(fields.get("likelihood")) else set()
             for rule in rules.by_field:
                 if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)
     return problems
+
+
+def _is_scale(likelihood: object) -> bool:
+    return isinstance(likelihood, str) and likelihood in REGISTRY and REGISTRY[likelihood].is_scale

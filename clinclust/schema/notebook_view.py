@@ -45,7 +45,7 @@ def _values(feature: Feature) -> str:
     """Say in few words what a column may hold."""
     if feature.levels is not None:
         return ", ".join(feature.levels)
-    if feature.likelihood == "binomial" and feature.n_trials is not None:
+    if feature.traits.is_scale and feature.n_trials is not None:
         return f"{feature.lowest:g} to {feature.lowest + feature.n_trials:g}"
     if feature.minimum is None and feature.maximum is None:
         return ""

@@ -10,8 +10,9 @@ import pandas as pd
 
 from clinclust.errors import SchemaError
 from clinclust.files.cell_text import canonical_text, number_of
+from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.nearest import did_you_mean
-from clinclust.schema.expectations import holds_whole_numbers, limits
+from clinclust.schema.expectations import limits
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.pandera_extras import PanderaExtras
@@ -109,17 +110,16 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
 def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
     """Return the fields that the metadata leaves open and the column's checks say exactly."""
     likelihood = fields.get("likelihood")
+    traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
     for check in column.checks:
         allowed = _allowed_values(check)
-        if allowed is not None and likelihood in ("bernoulli", "categorical") and "levels" not in fields:
+        if allowed is not None and traits.is_share and "levels" not in fields:
             texts = [canonical_text(value) for value in allowed]
-            if likelihood == "categorical" or set(texts) != {"0", "1"}:
+            if not traits.is_yes_no or set(texts) != {"0", "1"}:
                 found["levels"] = texts
     has_scale = bool({"levels", "trials"} & set(fields))
-    if likelihood in ("poisson", "geometric", "exponential", "gaussian") or (
-        likelihood == "binomial" and not has_scale
-    ):
+    if "minimum" in traits.takes and not (traits.is_scale and has_scale):
         low, high = _range_of_checks(column)
         if math.isfinite(low):
             found["minimum"] = low
@@ -182,7 +182,7 @@ def _is_implied(feature: Feature, check: pa.Check) -> bool:
     if feature.levels is not None:
         return _levels_pass(feature.levels, check)
     bounds = _closed_range(check)
-    if bounds is None or (check.name == "isin" and not holds_whole_numbers(feature)):
+    if bounds is None or (check.name == "isin" and not feature.traits.is_whole):
         return False
     low, high = limits(feature)
     return bounds[0] <= low and high <= bounds[1]

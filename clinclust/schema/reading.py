@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
-from clinclust.schema.expectations import Kind, holds_whole_numbers, limits, transform_limit
+from clinclust.schema.expectations import Kind, limits, transform_limit
 from clinclust.schema.feature import Feature
 
 __all__ = ["ID_DTYPE", "Reading", "TextCells", "dtype_of_numbers", "numbers_in", "read_column", "text_cells"]
@@ -123,7 +123,7 @@ def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
 def _read_levels(
     feature: Feature, levels: tuple[str, ...], missing_codes: tuple[str, ...], column: pd.Series
 ) -> Reading:
-    dtype = pd.CategoricalDtype(list(levels), ordered=feature.likelihood != "categorical")
+    dtype = pd.CategoricalDtype(list(levels), ordered=not feature.traits.is_nominal)
     if isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == list(levels):
         codes, unknown = column.cat.codes.to_numpy(), np.zeros(len(column), dtype=bool)
     else:
@@ -153,7 +153,7 @@ def numbers_in(
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
     else:
-        cells = text_cells(column, truth_as_number=feature.likelihood == "bernoulli")
+        cells = text_cells(column, truth_as_number=feature.traits.is_yes_no)
         codes = np.array([text in missing_codes for text in cells.texts], dtype=bool)
         of_text = np.full(len(codes) + 1, np.nan)
         of_text[:-1][~codes] = numbers_of([text for text in cells.texts if text not in missing_codes])
@@ -180,7 +180,7 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
     """Return the rows that fail each expectation of a number; NaN fails none, and no row fails two."""
     faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
-    if holds_whole_numbers(feature):
+    if feature.traits.is_whole:
         faults["whole"] = (np.floor(sound) != sound) & ~np.isnan(sound)
         sound = np.where(faults["whole"], np.nan, sound)
     low, high = limits(feature)
@@ -193,7 +193,7 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
 
 def dtype_of_numbers(feature: Feature) -> pd.Int64Dtype | np.dtype[np.float64]:
     """Return the type of a validated column of numbers."""
-    return _WHOLE_DTYPE if holds_whole_numbers(feature) else np.dtype(np.float64)
+    return _WHOLE_DTYPE if feature.traits.is_whole else np.dtype(np.float64)
 
 
 def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:

@@ -62,4 +62,4 @@ def _has_levels(feature: Feature, levels: tuple[str, ...], column: pd.Series) ->
     dtype = column.dtype
     if not isinstance(dtype, pd.CategoricalDtype) or dtype.categories.tolist() != list(levels):
         return False
-    return dtype.ordered == (feature.likelihood != "categorical") and not (feature.complete and column.isna().any())
+    return dtype.ordered == (not feature.traits.is_nominal) and not (feature.complete and column.isna().any())

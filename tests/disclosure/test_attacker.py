@@ -48,6 +48,7 @@ def feature(table, likelihood, show, rounding=None):
         sd=np.full(levels.shape, HIDDEN),
         scale=(np.nan, np.nan),
         decimals=2,
+        is_whole=False,
     )
 
 
@@ -158,6 +159,7 @@ def numbers(values, sizes, *, totals, likelihood="poisson"):
         np.round(sd, 2),
         (np.nan, np.nan),
         2,
+        likelihood == "poisson",
     )
     return shown, [(sum(sizes), sum(sizes)), *((size, size) for size in sizes)]
 

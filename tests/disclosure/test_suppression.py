@@ -285,3 +285,18 @@ def test_what_is_withheld_already_is_refused():
     whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
     with pytest.raises(ValueError, match="withheld numbers already"):
         suppress_small_cells(suppress_small_cells(whole))
+
+
+@pytest.mark.parametrize("seed", [6, 14, 21])
+def test_whole_numbers_count_as_whole_whatever_their_likelihood(seed):
+    """Ages in whole years, modelled as Gaussian: mean and SD of whole numbers tell how many were observed."""
+    rng = np.random.default_rng(seed)
+    sizes = [60, 44, int(rng.integers(15, 44))]
+    groups = np.repeat([0, 1, 2], sizes)
+    age = np.rint(rng.normal(62, 9, sum(sizes)))
+    age[np.flatnonzero(groups == rng.integers(3))[: rng.integers(1, 10)]] = np.nan
+    whole = comparisons_of({"age": age}, groups, FeatureSchema([Feature(name="age", likelihood="gaussian")]))
+    assert whole["whole"].all()
+    taken_for_real = suppress_small_cells(whole.assign(whole=False)).assign(whole=True)
+    assert not disclosed(taken_for_real, truth=whole).empty
+    assert disclosed(suppress_small_cells(whole), truth=whole).empty

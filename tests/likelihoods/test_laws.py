@@ -6,45 +6,27 @@ from oracles import log_predictive
 from oracles import predictive as scipy_predictive
 from scipy import integrate, stats
 
+from clinclust import Feature
 from clinclust.likelihoods import REGISTRY
-from clinclust.likelihoods.bernoulli import Bernoulli
-from clinclust.likelihoods.binomial import Binomial
-from clinclust.likelihoods.categorical import Categorical
-from clinclust.likelihoods.exponential import Exponential
-from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.geometric import Geometric
-from clinclust.likelihoods.poisson import Poisson
 
-# One row for each family: an instance, hyperparameters, and how to draw the parameter and then the value.
-CASES = [
-    (Bernoulli(), [0.7, 1.9], lambda r, h: r.binomial(1, r.beta(*h))),
-    (Binomial(5), [1.3, 0.4], lambda r, h: r.binomial(5, r.beta(*h))),
-    (Categorical(4), [0.5, 2.0, 1.1, 0.2], lambda r, h: r.choice(4, p=r.dirichlet(h))),
-    (Poisson(), [2.5, 0.8], lambda r, h: r.poisson(r.gamma(h[0], 1 / h[1]))),
-    (Geometric(), [3.2, 4.5], lambda r, h: r.geometric(r.beta(*h)) - 1),
-    (Exponential(), [3.1, 5.0], lambda r, h: r.exponential(1 / r.gamma(h[0], 1 / h[1]))),
-    (Gaussian(), [-1.0, 0.6, 2.2, 3.0], lambda r, h: _gaussian(r, *h)),
-]
-IDS = [case[0].name for case in CASES]
+
+# Every example that a likelihood brings along: an instance, hyperparameters, and how values come about.
+def _case(name, example):
+    likelihood = REGISTRY[name].of(Feature(name="x", likelihood=name, **example.fields))
+    return likelihood, likelihood.from_dict(example.prior, np.full(likelihood.n_hyperparameters, np.nan)), example.draw
+
+
+CASES = [_case(name, example) for name, likelihood in REGISTRY.items() for example in likelihood.examples()]
+IDS = [f"{name}-{place}" for name, likelihood in REGISTRY.items() for place in range(len(likelihood.examples()))]
 law = pytest.mark.parametrize(("likelihood", "prior", "draw"), CASES, ids=IDS)
 
 
-def _gaussian(rng, mean, kappa, shape, rate):
-    precision = rng.gamma(shape, 1 / rate)
-    return rng.normal(rng.normal(mean, 1 / np.sqrt(kappa * precision)), 1 / np.sqrt(precision))
-
-
 def _values(draw, prior, n, seed=0):
-    rng = np.random.default_rng(seed)
-    return np.array([draw(rng, prior) for _ in range(n)], dtype=float)
+    return draw(np.random.default_rng(seed), np.asarray(prior, dtype=float), n)
 
 
 def _log_marginal(likelihood, prior, values):
-    prior = np.asarray(prior, dtype=float)
-    total = likelihood.statistics(values).sum(axis=0)
-    normalizer = likelihood.prior.log_normalizer
-    gain = normalizer(likelihood.prior.posterior(prior, total)) - normalizer(prior)
-    return float(gain + likelihood.log_base_measure(values).sum())
+    return likelihood.log_marginal(values, np.asarray(prior, dtype=float))
 
 
 def _named(likelihood, prior):
@@ -52,7 +34,7 @@ def _named(likelihood, prior):
 
 
 def test_every_registered_likelihood_is_held_to_the_laws():
-    assert set(IDS) == set(REGISTRY)
+    assert {likelihood.name for likelihood, _, _ in CASES} == set(REGISTRY)
 
 
 @law
@@ -98,7 +80,7 @@ def test_a_missing_value_changes_nothing(likelihood, prior, draw):
     values = _values(draw, prior, 12)
     holes = np.insert(values, [0, 5, 12], np.nan)
     assert not likelihood.statistics(np.full(3, np.nan)).any()
-    assert not likelihood.log_base_measure(np.full(3, np.nan)).any()
+    assert not likelihood.log_base_measure(np.full(3, np.nan), prior).any()
     assert _log_marginal(likelihood, prior, holes) == pytest.approx(_log_marginal(likelihood, prior, values), rel=1e-14)
     np.testing.assert_allclose(
         likelihood.default_hyperparameters(holes), likelihood.default_hyperparameters(values), rtol=1e-14

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.schema.feature_rules import contrasts_for
 
 AWKWARD = [
     "no", "NO", "yes", "y", "on", "null", "~", "1", "1.0", "012", "0x10", "1e5", "1_000", "12:30", "2020-01-01", ".inf",
@@ -32,7 +32,7 @@ def features(draw, name, role=None):
         fields |= draw(
             st.sampled_from(["bernoulli", "binomial", "categorical", "poisson", "gaussian"]).flatmap(modelled)
         )
-        fields["contrast"] = draw(st.sampled_from([None, *contrasts_for(fields["likelihood"])]))
+        fields["contrast"] = draw(st.sampled_from([None, *REGISTRY[fields["likelihood"]].contrasts]))
     return Feature(**fields)
 
 

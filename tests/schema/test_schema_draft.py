@@ -9,7 +9,8 @@ from schema_strategies import messy_frames
 from scipy import integrate, stats
 
 from clinclust.errors import CohortError, CohortWarning
-from clinclust.schema import FeatureSchema, draft_schema, log_marginals
+from clinclust.likelihoods import REGISTRY
+from clinclust.schema import Feature, FeatureSchema, draft_schema
 
 N = 400
 rng = np.random.default_rng(1)
@@ -146,24 +147,29 @@ def log_integral(density, low, high, **options):
     return np.log(integrate.quad(density, low, high, **options)[0])
 
 
+def evidence(name, values, **fields):
+    """Return what a draft compares: the log marginal of all values under the weak prior."""
+    likelihood = REGISTRY[name].of(Feature(name="x", likelihood=name, **fields))
+    return likelihood.log_marginal(values, likelihood.draft_hyperparameters(values))
+
+
 def test_log_marginals_are_the_integrals_that_they_stand_for():
     x = np.array([0.0, 2, 1, 5])
-    steps = np.bincount(x.astype(int)).astype(float)
     scale = lambda p: np.prod(stats.binom.pmf(x, 5, p))  # noqa: E731
-    assert log_marginals.binomial(steps) == pytest.approx(log_integral(scale, 0, 1))
+    assert evidence("binomial", x, trials=5) == pytest.approx(log_integral(scale, 0, 1))
     first = lambda p: np.prod(stats.geom.pmf(x + 1, p))  # noqa: E731
-    assert log_marginals.geometric(x) == pytest.approx(log_integral(first, 0, 1))
+    assert evidence("geometric", x) == pytest.approx(log_integral(first, 0, 1))
     prior = stats.gamma(1, scale=x.mean())
     count = lambda rate: np.prod(stats.poisson.pmf(x, rate)) * prior.pdf(rate)  # noqa: E731
-    assert log_marginals.poisson(x) == pytest.approx(log_integral(count, 0, 50))
+    assert evidence("poisson", x) == pytest.approx(log_integral(count, 0, 50))
     prior_rate = stats.gamma(1, scale=1 / x.mean())
     wait = lambda rate: np.prod(stats.expon.pdf(x, scale=1 / rate)) * prior_rate.pdf(rate)  # noqa: E731
-    assert log_marginals.exponential(x) == pytest.approx(log_integral(wait, 1e-9, 50))
+    assert evidence("exponential", x) == pytest.approx(log_integral(wait, 1e-9, 50))
 
 
 def test_the_categorical_log_marginal_chains_its_predictives():
     chained = np.log(1 / 3) + np.log(2 / 4) + np.log(1 / 5)
-    assert log_marginals.categorical(np.array([2.0, 1.0, 0.0])) == pytest.approx(chained)
+    assert evidence("categorical", np.array([0.0, 1.0, 0.0]), levels=("a", "b", "c")) == pytest.approx(chained)
 
 
 def test_the_gaussian_log_marginal_chains_its_predictives():
@@ -175,4 +181,4 @@ def test_the_gaussian_log_marginal_chains_its_predictives():
         chained += stats.t.logpdf(value, 2 * shape, mean, scale)
         rate += kappa * (value - mean) ** 2 / (2 * (kappa + 1))
         mean, kappa, shape = (kappa * mean + value) / (kappa + 1), kappa + 1, shape + 0.5
-    assert log_marginals.gaussian(x) == pytest.approx(chained)
+    assert evidence("gaussian", x) == pytest.approx(chained)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.encoding import ordered_and_discrete
+
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
@@ -52,8 +54,8 @@ def _columns(arrays: CohortArrays) -> tuple[Array, Labels]:
 
     Scores, ranks of counts, continuous values, and indicators of unordered levels.
     """
-    ordered, discrete = int(arrays.family_stop[1]), int(arrays.family_stop[2])
-    n_features = int(arrays.family_stop[4])
+    ordered, discrete = ordered_and_discrete(arrays)
+    n_features = arrays.kinds.size
     columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
     feature = [np.arange(ordered), np.arange(discrete, n_features)]
     for index in range(ordered, discrete):

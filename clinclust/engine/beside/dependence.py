@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.encoding import ordered_and_discrete
+
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
 
@@ -32,7 +34,7 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
     ones do not add up. Levels without order count as indicators, whose n r^2 are averaged with weights
     (1 - p) / (L - 1), p the frequency of the level: Pearson's chi-squared over its degrees of freedom.
     """
-    n_features = int(cohort.family_stop[-1])
+    n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))
     scores = np.zeros(n_features)
     columns = _graded(cohort)
@@ -68,11 +70,11 @@ def _graded(cohort: CohortArrays) -> tuple[Array, Array, NDArray[np.int64]]:
 
     Ranks, so that no outlier decides, in 255 grades from -127 to 127.
     """
-    ordered, discrete = int(cohort.family_stop[1]), int(cohort.family_stop[2])
+    ordered, discrete = ordered_and_discrete(cohort)
     columns: list[Array] = []
     weights: list[float] = []
     owners: list[int] = []
-    for feature in range(int(cohort.family_stop[-1])):
+    for feature in range(cohort.kinds.size):
         if feature < discrete:
             code = cohort.codes[:, feature]
             column = np.where(code > 0, code, np.nan)

@@ -57,9 +57,7 @@ class Hyperprior:
         location, free = [], []
         encoding = problem.cohort.encoding
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
-            names = likelihood.prior.NAMES
-            if likelihood.name == "categorical":
-                names = names * likelihood.n_hyperparameters
+            names = likelihood.hyperparameter_names
             location += [name == "mean" for name in names]
             free += [name not in (feature.prior or {}) for name in names]
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))

@@ -66,11 +66,13 @@ def _first_values(arrays: CohortArrays, model: Model) -> Array:
 
 def _log_base(problem: Problem) -> Array:
     """Return ln h(x_id) on the encoded scale, shape (N, D)."""
-    arrays = problem.cohort.arrays
+    arrays, prior = problem.cohort.arrays, problem.model.prior
     n_table = arrays.codes.shape[1]
     out = np.zeros((arrays.codes.shape[0], n_table + arrays.values.shape[1]))
     out[:, :n_table] = arrays.level_log_base[arrays.codes]
-    out[:, int(arrays.family_stop[3]) :] = -0.5 * math.log(2.0 * math.pi)
+    for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods[n_table:], n_table):
+        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+        out[:, feature] = likelihood.log_base_measure(arrays.values[:, feature - n_table], theta)
     return out
 
 

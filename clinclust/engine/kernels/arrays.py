@@ -19,13 +19,14 @@ class CohortArrays(NamedTuple):
     """(N, D_table) row of the table of log predictives; 0 = missing."""
     values: Array
     """(N, D_value) square root of an exponential value, standardised Gaussian value; NaN = missing."""
-    family_stop: NDArray[np.int64]
-    """(5,) features below family_stop[0] rest on a beta prior, below [1] on a gamma (counts), then Dirichlet, gamma
-    (durations), normal-gamma."""
+    kinds: NDArray[np.int64]
+    """(D,) code of the likelihood of each feature (`Likelihood.kernel`): the D_table discrete ones, then the others."""
     level_start: NDArray[np.int64]
     """(D_table + 1,) first table row of each discrete feature."""
+    level_values: Array
+    """(R,) the value that each row stands for."""
     level_statistics: Array
-    """(R, 2) what a subject at this level adds to a beta or gamma prior (zeros for a Dirichlet, which counts)."""
+    """(R, 2) what a subject at this level adds to the statistics (zeros where statistics count the levels)."""
     level_log_base: Array
     """(R,) log base measure of the level."""
     statistic_start: NDArray[np.int64]

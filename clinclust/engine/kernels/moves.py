@@ -12,21 +12,24 @@ from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.arrays import CohortArrays
 from clinclust.engine.kernels.binomials import eight_binomials
 from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.likelihood_kernels import (
+    BINOMIAL,
+    add_value,
+    adds_up,
+    counts_levels,
+    fill_coefficients,
+    fill_levels,
+    left_out_value,
+)
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.predictives.rising_factorial import FEW
 from clinclust.engine.kernels.vectors import LANES
-from clinclust.priors import beta, dirichlet, gamma, normal_gamma
-from clinclust.priors.rising_factorial import FEW
 
 __all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
-
-_beta_levels, _geometric_levels = beta.level_predictives, beta.geometric_predictives
-_gamma_levels, _dirichlet_levels = gamma.level_predictives, dirichlet.level_predictives
-_lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
-_student, _student_left_out = normal_gamma.coefficients, normal_gamma.left_out_value
 
 
 class State(NamedTuple):
@@ -38,7 +41,7 @@ class State(NamedTuple):
 
     codes: NDArray[np.int32]
     values: Array
-    family_stop: Whole
+    kinds: Whole
     level_start: Whole
     level_statistics: Array
     level_log_base: Array
@@ -93,7 +96,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
     return State(
         codes=flat(cohort.codes, 0),
         values=flat(cohort.values, 0),
-        family_stop=flat(cohort.family_stop, 0),
+        kinds=flat(cohort.kinds, 0),
         level_start=flat(cohort.level_start, 0),
         level_statistics=flat(cohort.level_statistics, 0),
         level_log_base=flat(cohort.level_log_base, 0),
@@ -141,13 +144,13 @@ def log_weight(state: State, size: float, n_clusters: int) -> float:
 @subkernel
 def refresh(state: State, k: int) -> None:
     """Bring the log predictives of cluster k up to date with its statistics."""
-    stop, level_start, coarsening, capacity = state.family_stop, state.level_start, state.coarsening, state.capacity
+    level_start, coarsening, capacity = state.level_start, state.coarsening, state.capacity
     sums_of_cluster = flat(state.statistics, k * state.n_statistics)
     # The log predictive of a level is ln numbers + rests: all logarithms are taken at once.
     numbers, rests = state.numbers, flat(state.numbers, state.n_work)
     left_numbers, left_rests = flat(state.numbers, 2 * state.n_work), flat(state.numbers, 3 * state.n_work)
     done = 0
-    for feature in range(stop[2]):
+    for feature in range(state.n_table):
         if feature < done:
             continue
         at = level_start[feature]
@@ -161,43 +164,34 @@ def refresh(state: State, k: int) -> None:
         if _begins_eight_alike(state, feature):
             eight_binomials(prior, sums, n_levels - 1, here, left, state.products)
             done = feature + LANES
-        elif feature < stop[0] and counts[0] == 0.0:
-            _beta_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
-        elif feature < stop[0]:
-            _geometric_levels(prior, sums, counts, n_levels, here, rest, left, left_rest)
-        elif feature < stop[1]:
-            _gamma_levels(prior, sums, counts, log_base, n_levels, here, rest, left, left_rest)
         else:
-            _dirichlet_levels(prior, sums, n_levels, here, rest, left, left_rest)
+            kind = state.kinds[feature]
+            fill_levels(kind, prior, sums, counts, log_base, n_levels, here, rest, left, left_rest, state.products)
     log_in_place(numbers, state.n_rows)
     log_in_place(left_numbers, state.n_rows)
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
     spread = 0.0
-    for feature in range(stop[2]):
-        # Counts say how each level differs from the one before.
-        adds_up = feature < stop[1] and (feature >= stop[0] or state.level_statistics[2 * level_start[feature]] == 1.0)
+    for feature in range(state.n_table):
+        from_before = adds_up(state.kinds[feature])
         most = value = without_one = 0.0
         for row in range(level_start[feature], level_start[feature + 1]):
-            value = coarsening * (numbers[row] + rests[row]) + (value if adds_up else 0.0)
-            without_one = coarsening * (left_numbers[row] + left_rests[row]) + (without_one if adds_up else 0.0)
+            value = coarsening * (numbers[row] + rests[row]) + (value if from_before else 0.0)
+            without_one = coarsening * (left_numbers[row] + left_rests[row]) + (without_one if from_before else 0.0)
             column[row * capacity] = value
             row_left_out[row] = without_one
             if without_one < 0.0 and value - without_one > most:
                 most = value - without_one
         spread += most
     state.spread[k] = spread
-    for feature in range(stop[2], stop[4]):
-        at = feature - stop[2]
+    for at in range(state.n_values):
+        feature = state.n_table + at
         prior, sums = (
             flat(state.prior, state.prior_start[feature]),
             flat(sums_of_cluster, state.statistic_start[feature]),
         )
         out = flat(state.coefficients, 4 * capacity * at + k)
         left = flat(state.left_out_coefficients, 4 * state.width * k + at)
-        if feature < stop[3]:
-            _lomax(prior, sums, out, capacity, left, state.width)
-        else:
-            _student(prior, sums, out, capacity, left, state.width)
+        fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
         for part in range(2):
             out[part * capacity] *= coarsening
             left[part * state.width] *= coarsening
@@ -209,12 +203,12 @@ def refresh(state: State, k: int) -> None:
 @subkernel
 def _begins_eight_alike(state: State, feature: int) -> bool:
     """Say whether eight binomials of as many trials begin with this feature, no more trials than can be multiplied."""
-    at = flat(state.level_start, feature)
-    if feature + LANES > state.family_stop[0] or state.level_statistics[2 * at[0]] != 0.0:
+    if feature + LANES > state.n_table:
         return False
+    at, kinds = flat(state.level_start, feature), flat(state.kinds, feature)
     n_levels = at[1] - at[0]
     for other in range(LANES):
-        if at[other + 1] - at[other] != n_levels:
+        if kinds[other] != BINOMIAL or at[other + 1] - at[other] != n_levels:
             return False
     return bool(n_levels <= FEW + 1.0)
 
@@ -236,40 +230,31 @@ def share_exponent(state: State) -> bool:
 @subkernel
 def value_left_out(state: State, k: int, column: int, z: float) -> float:
     """Return the log predictive, coarsened, of a continuous value under its own cluster k without it."""
-    feature = state.family_stop[2] + column
+    feature = state.n_table + column
     prior = flat(state.prior, state.prior_start[feature])
     sums = flat(state.statistics, k * state.n_statistics + state.statistic_start[feature])
-    if feature < state.family_stop[3]:
-        return state.coarsening * _lomax_left_out(prior, sums, z)
-    return state.coarsening * _student_left_out(prior, sums, z)
+    return state.coarsening * left_out_value(state.kinds[feature], prior, sums, z)
 
 
 @subkernel
 def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
     """Add (sign 1) or remove (sign -1) subject i in the sizes and statistics of cluster k."""
-    stop = state.family_stop
     codes, values = flat(state.codes, i * state.n_table), flat(state.values, i * state.n_values)
     sums_of_cluster = flat(state.statistics, k * state.n_statistics)
     state.sizes[k] += sign
-    for feature in range(stop[2]):
+    for feature in range(state.n_table):
         code = codes[feature]
         if code != 0:
             sums = flat(sums_of_cluster, state.statistic_start[feature])
-            if feature < stop[1]:
+            if counts_levels(state.kinds[feature]):
+                sums[code - state.level_start[feature]] += sign
+            else:
                 sums[0] += sign * state.level_statistics[2 * code]
                 sums[1] += sign * state.level_statistics[2 * code + 1]
-            else:
-                sums[code - state.level_start[feature]] += sign
-    for feature in range(stop[2], stop[4]):
-        z = values[feature - stop[2]]
+    for column in range(state.n_values):
+        z, feature = values[column], state.n_table + column
         if not math.isnan(z):
-            sums = flat(sums_of_cluster, state.statistic_start[feature])
-            sums[0] += sign
-            if feature < stop[3]:
-                sums[1] += sign * z * z
-            else:
-                sums[1] += sign * z
-                sums[2] += sign * z * z
+            add_value(state.kinds[feature], flat(sums_of_cluster, state.statistic_start[feature]), z, sign)
 
 
 @subkernel

@@ -30,15 +30,15 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
-    stop = cohort.family_stop
+    n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]
     for i in range(out.shape[0]):
-        for feature in range(stop[2]):
+        for feature in range(n_table):
             out[i, feature] = partition.table[cohort.codes[i, feature], empty]
-        for feature in range(stop[2], stop[4]):
-            z = cohort.values[i, feature - stop[2]]
+        for feature in range(n_table, cohort.kinds.shape[0]):
+            z = cohort.values[i, feature - n_table]
             if not math.isnan(z):
-                c = partition.coefficients[feature - stop[2]]
+                c = partition.coefficients[feature - n_table]
                 out[i, feature] = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
 
 
@@ -56,7 +56,7 @@ def bounded_scores(
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
-    stop = cohort.family_stop
+    n_table = cohort.codes.shape[1]
     n_clusters = partition.n_clusters[0]
     for i in range(scores.shape[0]):
         own = partition.labels[i]
@@ -64,8 +64,8 @@ def bounded_scores(
             scores[i, k] = partition.log_weights[0, k]
         if partition.sizes[own] > 1.0:
             scores[i, own] = math.log(partition.sizes[own] - 1.0 - model.discount)
-        for feature in range(stop[4]):
-            column = feature - stop[2]
+        for feature in range(cohort.kinds.shape[0]):
+            column = feature - n_table
             table, code, z = column < 0, 0, 0.0
             if table:
                 code = cohort.codes[i, feature]
@@ -104,14 +104,14 @@ def mixed_scores(
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
-    stop = cohort.family_stop
+    n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]
     rest = 1.0 - share
     for i in range(out.shape[0]):
         for k in range(empty + 1):
             out[i, k] = partition.log_weights[0, k]
-        for feature in range(stop[4]):
-            column = feature - stop[2]
+        for feature in range(cohort.kinds.shape[0]):
+            column = feature - n_table
             code, z = 0, 0.0
             if column < 0:
                 code = cohort.codes[i, feature]

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.likelihood_kernels import GAUSSIAN, add_value, counts_levels
+from clinclust.engine.kernels.predictives.rising_factorial import FEW
 from clinclust.engine.kernels.vectors import LANES, padded
-from clinclust.priors.rising_factorial import FEW
 
 __all__ = [
     "Partition",
@@ -74,7 +75,7 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
     width = padded(n_values)
     complete = np.asarray(~np.isnan(cohort.values).any(axis=0))
-    complete[: int(cohort.family_stop[3] - cohort.family_stop[2])] = False
+    complete &= cohort.kinds[cohort.codes.shape[1] :] == GAUSSIAN
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
@@ -138,8 +139,8 @@ def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statis
 def _add_up(
     cohort: CohortArrays, labels: NDArray[np.int64], all_sizes: Array, statistics: Array, all_counts: Array
 ) -> None:
-    stop, starts, level_start = (
-        flat(cohort.family_stop, 0),
+    kinds, starts, level_start = (
+        flat(cohort.kinds, 0),
         flat(cohort.statistic_start, 0),
         flat(cohort.level_start, 0),
     )
@@ -154,27 +155,21 @@ def _add_up(
         for feature in range(n_table):
             counts[codes[feature]] += 1.0
         values, all_sums = flat(cohort.values, i * n_values), flat(statistics, k * statistics.shape[1])
-        for feature in range(stop[2], stop[4]):
-            z = values[feature - stop[2]]
+        for column in range(n_values):
+            z, feature = values[column], n_table + column
             if not math.isnan(z):
-                sums = flat(all_sums, starts[feature])
-                sums[0] += 1.0
-                if feature < stop[3]:
-                    sums[1] += z * z
-                else:
-                    sums[1] += z
-                    sums[2] += z * z
+                add_value(kinds[feature], flat(all_sums, starts[feature]), z, 1.0)
     levels = flat(cohort.level_statistics, 0)
     for k in range(all_sizes.shape[0]):
         counts, all_sums = flat(all_counts, k * n_rows), flat(statistics, k * statistics.shape[1])
-        for feature in range(stop[2] if sizes[k] > 0.0 else 0):
+        for feature in range(n_table if sizes[k] > 0.0 else 0):
             sums, start = flat(all_sums, starts[feature]), level_start[feature]
             for row in range(start, level_start[feature + 1]):
-                if feature < stop[1]:
+                if counts_levels(kinds[feature]):
+                    sums[row - start] += counts[row]
+                else:
                     sums[0] += counts[row] * levels[2 * row]
                     sums[1] += counts[row] * levels[2 * row + 1]
-                else:
-                    sums[row - start] += counts[row]
 
 
 def accumulate(cohort: CohortArrays, partition: Partition) -> None:

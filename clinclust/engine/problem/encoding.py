@@ -1,8 +1,8 @@
 """From a validated cohort to the arrays the engine works on.
 
 Discrete features become rows of a table of log predictives: each level has a row, row 0 means missing. Continuous
-features become standardised floats, NaN where missing. Features are ordered by the prior they rest on, so that the
-statistics and hyperparameters of one prior lie side by side.
+features become standardised floats, NaN where missing. Features are ordered by the likelihood, discrete ones first, so
+that those of one kind lie side by side.
 
 Subjects are put into an order that depends on their values alone (`EncodedCohort.order`). Everything random is drawn
 in that order, so that sorting the table differently cannot change what is found.
@@ -18,34 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.likelihoods import REGISTRY, Likelihood, likelihood_of
+from clinclust.likelihoods import REGISTRY, Likelihood
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.schema import Feature
 
-__all__ = ["CONTINUOUS", "EncodedCohort", "Encoding", "canonical_order", "model_values"]
+__all__ = ["EncodedCohort", "Encoding", "canonical_order", "model_values", "ordered_and_discrete", "starts"]
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_FAMILIES = (
-    ("bernoulli", "binomial", "geometric"),
-    ("poisson",),
-    ("categorical",),
-    ("exponential",),
-    ("gaussian",),
-)
-CONTINUOUS = ("exponential", "gaussian")
-"""Likelihoods whose values have no table of levels."""
-_FAMILY = {name: family for family, names in enumerate(_FAMILIES) for name in names}
-N_TABLE_FAMILIES = 3
 _HASHED_AT_ONCE = 1_000_000
 """Values; to hash a few at a time takes longer, to hash all of them memory."""
 _ROWS_AT_ONCE = 4_096
-_FARTHEST = 1e140
-"""Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +42,8 @@ class Encoding:
     Attributes
     ----------
     features : tuple of Feature
-        The clustered features, ordered by the prior they rest on.
+        The clustered features: those with ordered levels, those with levels without order, continuous ones; among
+        them by likelihood.
     centres, scales : float64 (D,)
         Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
     """
@@ -67,27 +55,27 @@ class Encoding:
     @property
     def likelihoods(self) -> tuple[Likelihood, ...]:
         """The likelihood of each feature."""
-        return tuple(likelihood_of(feature) for feature in self.features)
+        return tuple(feature.traits.of(feature) for feature in self.features)
 
     @classmethod
     def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
-        """Order features by their prior and find what standardises the Gaussian ones (columns of `model_values`)."""
+        """Order features by their likelihood and find what standardises them (columns of `model_values`)."""
         ordered = tuple(sorted(features, key=_place))
-        centres, scales = np.zeros(len(ordered)), np.ones(len(ordered))
-        for index, feature in enumerate(ordered):
-            if feature.likelihood == "gaussian":
-                observed = values[feature.name][~np.isnan(values[feature.name])]
-                centres[index] = observed.mean()
-                scales[index] = observed.std()
+        standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
+        centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
-    def encode(self, values: dict[str, Array], order: NDArray[np.int64] | None = None) -> tuple[CohortArrays, float]:
+    def encode(
+        self, values: dict[str, Array], prior: Array, order: NDArray[np.int64] | None = None
+    ) -> tuple[CohortArrays, float]:
         """Encode columns of `model_values`.
 
         Parameters
         ----------
         values : dict
             Each column is taken out when it has been encoded, for the sake of large cohorts.
+        prior : float64 (H,)
+            Hyperparameters on the encoded scale, on which base measures may depend.
         order : int64 (N,), optional
             Rows into whose order the discrete columns are put; the continuous ones have it already.
 
@@ -98,43 +86,43 @@ class Encoding:
             See `EncodedCohort`.
         """
         n_subjects = next(iter(values.values())).size
-        families = [_FAMILY[str(feature.likelihood)] for feature in self.features]
-        family_stop = np.cumsum(np.bincount(families, minlength=len(_FAMILIES)), dtype=np.int64)
-        n_table = int(family_stop[N_TABLE_FAMILIES - 1])
+        likelihoods = self.likelihoods
+        n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
+        prior_start = starts([likelihood.n_hyperparameters for likelihood in likelihoods])
         codes: list[NDArray[np.int32]] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
-        level_statistics, level_log_base = [np.zeros((1, 2))], [np.zeros(1)]
+        level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
         log_base = 0.0
-        for index, (feature, likelihood) in enumerate(zip(self.features, self.likelihoods, strict=True)):
-            column = values.pop(feature.name)
+        for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
+            column, theta = values.pop(feature.name), prior[prior_start[index] : prior_start[index + 1]]
             levels = likelihood.levels(column)
             if levels is None:
                 log_base -= float(np.log(self.scales[index]) * np.sum(~np.isnan(column)))
                 column = (column - self.centres[index]) / self.scales[index]
-                log_base += float(likelihood.log_base_measure(column).sum())
-                encoded_values[:, index - n_table] = (
-                    np.sqrt(column) if likelihood.name == "exponential" else np.clip(column, -_FARTHEST, _FARTHEST)
-                )
+                log_base += float(likelihood.log_base_measure(column, theta).sum())
+                encoded_values[:, index - n_table] = likelihood.encoded(column)
                 continue
             rows = _rows_of(column, levels, level_start[-1])
             codes.append(rows if order is None else rows[order])
             level_start.append(level_start[-1] + levels.size)
-            two_statistics = likelihood.statistics(levels)
-            level_statistics.append(np.zeros((levels.size, 2)) if likelihood.name == "categorical" else two_statistics)
-            level_log_base.append(likelihood.log_base_measure(levels))
+            level_values.append(levels)
+            statistics = likelihood.statistics(levels)
+            level_statistics.append(np.zeros((levels.size, 2)) if likelihood.counts_levels else statistics)
+            level_log_base.append(likelihood.log_base_measure(levels, theta))
             if level_log_base[-1].any():
                 counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
                 log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
             codes=_side_by_side(codes, n_subjects),
             values=encoded_values,
-            family_stop=family_stop,
+            kinds=np.array([likelihood.kernel for likelihood in likelihoods], dtype=np.int64),
             level_start=np.array(level_start, dtype=np.int64),
+            level_values=np.concatenate(level_values),
             level_statistics=np.ascontiguousarray(np.concatenate(level_statistics)),
             level_log_base=np.concatenate(level_log_base),
-            statistic_start=_starts([likelihood.n_statistics for likelihood in self.likelihoods]),
-            prior_start=_starts([likelihood.n_hyperparameters for likelihood in self.likelihoods]),
+            statistic_start=starts([likelihood.n_statistics for likelihood in likelihoods]),
+            prior_start=prior_start,
         ), log_base
 
     def log_jacobian(self, arrays: CohortArrays) -> Array:
@@ -174,7 +162,7 @@ class EncodedCohort:
         n_table = arrays.codes.shape[1]
         tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
         n_levels = np.diff(arrays.level_start)[tabled]
-        level_start = 1 + _starts(n_levels)
+        level_start = 1 + starts(n_levels)
         # Rows of the table close ranks: each kept feature's levels move up by as much as its first one.
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
         codes = arrays.codes[:, tabled]
@@ -185,12 +173,13 @@ class EncodedCohort:
             CohortArrays(
                 codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
                 values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
-                family_stop=np.concatenate([[0], np.cumsum(included)])[arrays.family_stop].astype(np.int64),
+                kinds=arrays.kinds[kept],
                 level_start=level_start,
+                level_values=arrays.level_values[rows],
                 level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
                 level_log_base=arrays.level_log_base[rows],
-                statistic_start=_starts(np.diff(arrays.statistic_start)[kept]),
-                prior_start=_starts(np.diff(arrays.prior_start)[kept]),
+                statistic_start=starts(np.diff(arrays.statistic_start)[kept]),
+                prior_start=starts(np.diff(arrays.prior_start)[kept]),
             ),
             log_base,
             self.order,
@@ -211,10 +200,17 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
     }
 
 
-def _place(feature: Feature) -> tuple[int, float]:
-    """Return what features are ordered by: the prior, then the trials, as binomials of as many go together."""
-    trials = feature.n_trials
-    return _FAMILY[str(feature.likelihood)], np.inf if trials is None else trials
+def _place(feature: Feature) -> tuple[bool, bool, int, float]:
+    """Return what features are ordered by: the likelihood, then the trials, as binomials of as many go together."""
+    traits, trials = feature.traits, feature.n_trials
+    return traits.is_continuous, traits.is_nominal, traits.kernel, np.inf if trials is None else trials
+
+
+def ordered_and_discrete(arrays: CohortArrays) -> tuple[int, int]:
+    """Return how many features have levels in an order, which come first, and how many have levels at all."""
+    discrete = arrays.codes.shape[1]
+    nominal = [likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal]
+    return discrete - int(np.isin(arrays.kinds[:discrete], nominal).sum()), discrete
 
 
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
@@ -259,8 +255,6 @@ def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
     return np.argsort(keys, kind="stable")
 
 
-def _starts(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each of several parts of these lengths begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-assert set(_FAMILY) == set(REGISTRY)  # a likelihood without a place in the arrays would be skipped silently

@@ -52,10 +52,7 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         named = hyperparameters[feature.name]
         theta = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
-        if likelihood.name == "gaussian":
-            theta[0] = (theta[0] - encoding.centres[index]) / encoding.scales[index]
-            theta[3] /= encoding.scales[index] ** 2
-        parts.append(theta)
+        parts.append(likelihood.encoded_hyperparameters(theta, encoding.centres[index], encoding.scales[index]))
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -65,10 +62,7 @@ def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
     stop = 0
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         start, stop = stop, stop + likelihood.n_hyperparameters
-        theta = prior[start:stop].copy()
-        if likelihood.name == "gaussian":
-            theta[0] = theta[0] * encoding.scales[index] + encoding.centres[index]
-            theta[3] *= encoding.scales[index] ** 2
+        theta = likelihood.stated_hyperparameters(prior[start:stop], encoding.centres[index], encoding.scales[index])
         named[feature.name] = likelihood.as_dict(theta)
     return named
 

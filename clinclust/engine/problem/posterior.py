@@ -53,7 +53,7 @@ class Clusters:
         Where values may be outlying, p(x_d | cluster k) is a mixture with p(x_d | prior).
         """
         n_subjects = next(iter(values.values())).size
-        arrays, _ = self.encoding.encode(dict(values))
+        arrays, _ = self.encoding.encode(dict(values), self.model.prior)
         n_clusters = self.sizes.size
         partition = clusters_without_subjects(arrays, self.sizes, self.statistics)
         model = self.model if coarsened else self.model._replace(coarsening=1.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.encoding import CONTINUOUS, EncodedCohort, Encoding, canonical_order, model_values
+from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
     Hyperparameters,
     default_hyperparameters,
@@ -105,11 +105,12 @@ def pose(
     # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
     # put into the canonical order before anything is computed, the levels of discrete ones afterwards.
     for feature in features:
-        if feature.likelihood in CONTINUOUS:
+        if feature.traits.is_continuous:
             values[feature.name] = values[feature.name][order]
     encoding = Encoding.of(features, values)
     complete = default_hyperparameters(encoding, values, stated)
-    arrays, log_base = encoding.encode(values, order)
+    prior = flat_prior(encoding, complete)
+    arrays, log_base = encoding.encode(values, prior, order)
     cohort = EncodedCohort(encoding, arrays, log_base, order)
-    model = Model(flat_prior(encoding, complete), float(concentration), float(discount), float(coarsening))
+    model = Model(prior, float(concentration), float(discount), float(coarsening))
     return Problem(cohort, complete, model, excluded)

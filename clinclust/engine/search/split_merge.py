@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.problem.encoding import ordered_and_discrete
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
@@ -157,7 +158,7 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
 
 def _numeric(arrays: CohortArrays) -> Array:
     """Return scores, ranks of counts, indicators of unordered levels and continuous values, NaN = missing."""
-    ordered, discrete = int(arrays.family_stop[1]), int(arrays.family_stop[2])
+    ordered, discrete = ordered_and_discrete(arrays)
     columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
     for feature in range(ordered, discrete):
         code = arrays.codes[:, [feature]]

@@ -84,4 +84,4 @@ def _name(findings: Findings, row: Row) -> str:
     title = feature.title
     if len(title) > _LONGEST_NAME:
         title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
-    return f"{title}: {row['level']}" if feature.likelihood == "categorical" else title
+    return f"{title}: {row['level']}" if feature.traits.is_nominal else title

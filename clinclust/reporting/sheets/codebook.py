@@ -47,7 +47,7 @@ def _row(findings: Findings, feature: Feature) -> list[Value]:
         *identity,
         feature.description,
         _joined(feature.levels or ()),
-        feature.trials if feature.trials is not None or feature.likelihood != "binomial" else feature.n_trials,
+        feature.trials if feature.trials is not None or not feature.traits.is_scale else feature.n_trials,
         *(_whole(number) for number in (feature.minimum, feature.maximum)),
         *texts,
         "yes" if feature.complete else "no",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import software
@@ -18,15 +19,6 @@ from clinclust.reporting.sheets.references import References
 __all__ = ["Methods", "methods", "methods_sheet"]
 
 _BY = {"refit": "by refitting", "cross-fit": "by cross-fitting", "direct": "directly"}
-_LIKELIHOODS = {
-    "bernoulli": "Bernoulli (yes/no)",
-    "binomial": "binomial (ordered scales)",
-    "categorical": "categorical",
-    "poisson": "Poisson",
-    "geometric": "geometric",
-    "exponential": "exponential",
-    "gaussian": "Gaussian",
-}
 # Tests of all subtypes at once by their name in the comparisons: what a sentence calls them, and whom it cites.
 _CONTRASTS = {
     "Student's t": ("Student’s t-test", "student"),
@@ -94,7 +86,7 @@ def _model(findings: Findings, references: References) -> list[str]:
     clustered = [feature for feature in findings.features if findings.clustered_on(feature)]
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = f"in {schema.title} " if schema.title else ""
-    listed = _and([f"{_LIKELIHOODS[kind]}, {kinds[kind]}" for kind in _LIKELIHOODS if kinds[kind]], "; ")
+    listed = _and([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     sentences = [
         f"Subtypes were found {where}({_count(len(findings.frame), 'subject')}) from "
         f"{_count(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "

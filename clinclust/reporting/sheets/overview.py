@@ -114,7 +114,7 @@ def _marks(findings: Findings, profiles: Profiles, place: int) -> list[str]:
 def _mark(findings: Findings, profiles: Profiles, row: int, place: int) -> str:
     feature = findings.model.schema_[profiles.features[row]]
     inside, overall = profiles.mean[row, place + 1], profiles.mean[row, 0]
-    if feature.likelihood in ("bernoulli", "categorical"):
+    if feature.traits.is_share:
         return f"{profiles.titles[row]}: {100 * inside:.0f}% ({100 * overall:.0f}%)"
     decimals = max(decimals_for(profiles.sd[row, 0]) - 1, 0)
     unit = f" {feature.unit}" if feature.unit else ""

@@ -22,21 +22,18 @@ DESCRIPTIVE = (
 )
 
 _ALL_SUBJECTS = 0
-_SHARES = ("bernoulli", "categorical")
-_COUNTS = ("poisson", "geometric")
 
 
 def subtypes(findings: Findings) -> Sheet:
     """Profile of every subtype: Tables 3 and 4 of the paper in shape, and the same for measured values."""
-    measured = (*_COUNTS, "exponential", "gaussian")
     blocks = {
-        "Probability of yes": ("Level", _SHARES, ("Probability", "n")),
-        "Mean score": ("Scale", ("binomial",), ("Mean", "SD")),
-        "Mean (SD) of counts and measurements": ("Unit", measured, ("Mean", "SD")),
+        "Probability of yes": ("Level", ("Probability", "n"), _is_share),
+        "Mean score": ("Scale", ("Mean", "SD"), _is_scale),
+        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), _is_measured),
     }
     tables = []
-    for caption, (detail, likelihoods, titles) in blocks.items():
-        features = [feature for feature in findings.features if feature.likelihood in likelihoods]
+    for caption, (detail, titles, belongs) in blocks.items():
+        features = [feature for feature in findings.features if belongs(feature)]
         if features:
             tables.append(_profile(findings, caption, detail, features, titles))
     shading = (
@@ -44,6 +41,18 @@ def subtypes(findings: Findings) -> Sheet:
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
     return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
+
+
+def _is_share(feature: Feature) -> bool:
+    return feature.traits.is_share
+
+
+def _is_scale(feature: Feature) -> bool:
+    return feature.traits.is_scale
+
+
+def _is_measured(feature: Feature) -> bool:
+    return not (feature.traits.is_share or feature.traits.is_scale)
 
 
 def _profile(findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]) -> Table:
@@ -86,10 +95,10 @@ def _detail(feature: Feature, answer: str | None, summaries: dict[int, Row]) -> 
     """Return what stands beside the name of a feature: level, ends of the scale, or unit."""
     if answer is not None:
         return answer
-    if feature.likelihood == "binomial":
+    if feature.traits.is_scale:
         summary = summaries[_ALL_SUBJECTS]
         return f"{summary['minimum']:g}–{summary['maximum']:g}"
-    return feature.unit or ("count" if feature.likelihood in _COUNTS else None)
+    return feature.unit or ("count" if feature.traits.is_count else None)
 
 
 def _level(findings: Findings) -> str:
@@ -106,7 +115,7 @@ def _relevance(findings: Findings, feature: Feature) -> Value:
 
 
 def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
-    if feature.likelihood in (*_SHARES, "binomial"):
+    if feature.traits.is_share or feature.traits.is_scale:
         return 2
     # The SD of all subjects may be withheld.
     spreads = [row["sd"] for _, row in sorted(summaries.items()) if np.isfinite(row["sd"])]
@@ -117,9 +126,9 @@ def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
     if summary["subtype"] == _ALL_SUBJECTS:
         return None
     low, high = 0.0, 1.0
-    if feature.likelihood == "binomial":
+    if feature.traits.is_scale:
         low, high = summary["minimum"], summary["maximum"]
-    elif feature.likelihood not in _SHARES:
+    elif not feature.traits.is_share:
         low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
     position = (summary["mean"] - low) / (high - low) if high > low else np.nan
     return float(np.clip(position, 0, 1)) if np.isfinite(position) else None

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from clinclust.likelihoods import Likelihood, traits_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -61,9 +63,14 @@ class ComparedFeature:
     tests: dict[tuple[str | None, int, int], Record] = field(default_factory=dict)
 
     @property
+    def traits(self) -> type[Likelihood]:
+        """What its likelihood says of it."""
+        return traits_of(self.likelihood)
+
+    @property
     def has_shares(self) -> bool:
         """Whether its means are shares of subjects: yes/no or levels."""
-        return self.likelihood in ("bernoulli", "categorical")
+        return self.traits.is_share
 
     @property
     def any_level(self) -> dict[int, Record]:

@@ -87,10 +87,10 @@ class Plan:
         """Yield the lines of the table in order."""
         for feature in self.features:
             summary = self.summaries[feature.name]
-            if feature.likelihood == "categorical":
+            if feature.traits.is_nominal:
                 yield Line("heading", feature, summary)
             for level in feature.summaries:
-                yield Line("level" if feature.likelihood == "categorical" else "feature", feature, summary, level)
+                yield Line("level" if feature.traits.is_nominal else "feature", feature, summary, level)
             if self.missing == "rows" and any(_any_missing(feature, group) for group in self.groups):
                 yield Line("missing", feature, summary)
 

@@ -48,7 +48,7 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
     """Return what can be said of such a feature at all."""
     if feature.has_shares:
         return ("n", "mean")
-    return get_args(Summary)[1:] if feature.likelihood in ("poisson", "geometric") else ("mean", "median")
+    return get_args(Summary)[1:] if feature.traits.is_count else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
@@ -57,16 +57,14 @@ def default_summary(feature: ComparedFeature) -> Summary:
     Features that were contrasted by ranks are skewed, so that their median says more than their mean. Where nothing
     was contrasted (a single subtype), the shape is judged by likelihood, or by how far mean and median lie apart.
     """
-    if feature.has_shares:
-        return "n"
-    if feature.likelihood == "poisson":
-        return "rate"
+    if feature.traits.summary is not None:
+        return feature.traits.summary
     test = feature.contrast.get("test")
     if not is_missing(test):
         return "median" if test in ("Mann-Whitney", "Kruskal-Wallis") else "mean"
-    if feature.likelihood == "binomial":
+    if feature.traits.is_scale:
         return "mean"
-    if feature.likelihood in ("geometric", "exponential"):
+    if feature.traits.is_skewed:
         return "median"
     overall = feature.any_level[ALL_SUBJECTS]
     mean, median, sd = (overall[name] for name in ("mean", "median", "sd"))
@@ -88,13 +86,13 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         subjects = overall["n"]
         return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
     if summary == "mean":
-        return 2 if feature.has_shares or feature.likelihood == "binomial" else _decimals_for(_number(overall["sd"]))
+        return 2 if feature.has_shares or feature.traits.is_scale else _decimals_for(_number(overall["sd"]))
     if summary == "rate":
         return 2
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
     if all(_is_whole(value) for found in quartiles if found for value in found if value is not None):
         return 0
-    if feature.likelihood == "geometric":
+    if feature.traits.is_count and feature.traits.is_skewed:
         return 1
     return _decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
 

@@ -1,0 +1,187 @@
+"""The one place where compiled functions choose by likelihood, by the code of each feature (`CohortArrays.kinds`).
+
+A code that no branch knows gives NaN, which no score survives.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import subkernel
+from clinclust.engine.kernels.predictives import beta, dirichlet, gamma, normal_gamma
+from clinclust.likelihoods.binomial import Binomial
+from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.exponential import Exponential
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.geometric import Geometric
+from clinclust.likelihoods.poisson import Poisson
+
+__all__ = [
+    "BINOMIAL",
+    "GAUSSIAN",
+    "add_value",
+    "adds_up",
+    "counts_levels",
+    "fill_coefficients",
+    "fill_levels",
+    "left_out_value",
+    "log_marginal",
+]
+
+Array = NDArray[np.float64]
+
+# Compiled functions take global numbers for constants; Bernoulli is a binomial with one trial.
+BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
+CATEGORICAL = Categorical.kernel
+EXPONENTIAL, GAUSSIAN = Exponential.kernel, Gaussian.kernel
+
+_beta_levels, _geometric_levels, _beta_marginal = (
+    beta.level_predictives,
+    beta.geometric_predictives,
+    beta.log_marginal,
+)
+_gamma_levels, _gamma_marginal = gamma.level_predictives, gamma.log_marginal
+_dirichlet_levels, _dirichlet_marginal = dirichlet.level_predictives, dirichlet.log_marginal
+_lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
+_student, _student_left_out, _student_marginal = (
+    normal_gamma.coefficients,
+    normal_gamma.left_out_value,
+    normal_gamma.log_marginal,
+)
+
+
+@subkernel
+def counts_levels(kind: int) -> bool:
+    """Return whether the statistics of a discrete feature are the numbers of subjects at each level."""
+    return kind == CATEGORICAL
+
+
+@subkernel
+def adds_up(kind: int) -> bool:
+    """Return whether `fill_levels` says of each level how it differs from the one before."""
+    return kind in (GEOMETRIC, POISSON)
+
+
+@subkernel
+def fill_levels(
+    kind: int,
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+    work: Array,
+) -> None:
+    """Fill the log predictive of every level of one discrete feature under one cluster.
+
+    Parameters
+    ----------
+    kind : int
+        Code of the likelihood.
+    prior : float64 (P,)
+        Hyperparameters.
+    sums : float64 (S,)
+        The cluster's statistics.
+    counts : float64 (2 n_levels,)
+        What one subject at each level adds to the statistics.
+    log_base : float64 (n_levels,)
+        Log base measure of each level.
+    n_levels : int
+    numbers, rests : float64 (n_levels,), overwritten
+        ln p(level | cluster) = ln numbers + rests; where `adds_up`, less that of the level before.
+    left_numbers, left_rests : float64 (n_levels,), overwritten
+        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
+    work : float64, overwritten
+    """
+    if kind == BINOMIAL:
+        _beta_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests, work)
+    elif kind == GEOMETRIC:
+        _geometric_levels(prior, sums, counts, n_levels, numbers, rests, left_numbers, left_rests)
+    elif kind == POISSON:
+        _gamma_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+    elif kind == CATEGORICAL:
+        _dirichlet_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+    else:
+        for level in range(n_levels):
+            numbers[level] = left_numbers[level] = 1.0
+            rests[level] = left_rests[level] = math.nan
+
+
+@subkernel
+def fill_coefficients(
+    kind: int, prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int
+) -> None:
+    """Write what the log predictives of one continuous feature under one cluster are made of.
+
+    Parameters
+    ----------
+    kind : int
+        Code of the likelihood.
+    prior : float64 (P,)
+    sums : float64 (S,)
+    out : float64, modified in place
+        c0 .. c3 of c0 - c1 ln(1 + c2 (z - c3)^2), `stride` apart.
+    stride : int
+    left : float64, modified in place
+        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, `left_stride` apart.
+    left_stride : int
+    """
+    if kind == EXPONENTIAL:
+        _lomax(prior, sums, out, stride, left, left_stride)
+    elif kind == GAUSSIAN:
+        _student(prior, sums, out, stride, left, left_stride)
+    else:
+        for part in range(4):
+            out[part * stride] = left[part * left_stride] = math.nan
+
+
+@subkernel
+def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
+    """Return the log predictive of the continuous value z under its own cluster without it."""
+    if kind == EXPONENTIAL:
+        return _lomax_left_out(prior, sums, z)
+    if kind == GAUSSIAN:
+        return _student_left_out(prior, sums, z)
+    return math.nan
+
+
+@subkernel
+def add_value(kind: int, sums: Array, z: float, sign: float) -> None:
+    """Add (sign 1) a continuous value to the statistics of a cluster, or remove it (sign -1)."""
+    sums[0] += sign
+    if kind == EXPONENTIAL:
+        sums[1] += sign * z * z
+    else:
+        sums[1] += sign * z
+        sums[2] += sign * z * z
+
+
+@subkernel
+def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> float:
+    """Return A(posterior) - A(prior) of one feature in one cluster.
+
+    Parameters
+    ----------
+    kind : int
+        Code of the likelihood.
+    prior : float64 (P,)
+    sums : float64 (S,)
+    n_statistics : int
+        S.
+    """
+    if kind in (BINOMIAL, GEOMETRIC):
+        return _beta_marginal(prior, sums)
+    if kind in (POISSON, EXPONENTIAL):
+        return _gamma_marginal(prior, sums)
+    if kind == CATEGORICAL:
+        return _dirichlet_marginal(prior, sums, n_statistics)
+    if kind == GAUSSIAN:
+        return _student_marginal(prior, sums)
+    return math.nan

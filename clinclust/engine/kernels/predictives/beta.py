@@ -1,0 +1,161 @@
+"""Compiled predictives of scores and waiting counts, whose probability has a beta prior (`clinclust.priors.beta`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.predictives.rising_factorial import FEW, fill_factors, log_rising
+
+__all__ = ["geometric_predictives", "level_predictives", "log_marginal"]
+
+Array = NDArray[np.float64]
+
+
+@subkernel
+def log_marginal(prior: Array, sums: Array) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    a, b, s, t = prior[0], prior[1], sums[0], sums[1]
+    if s + t == 0.0:
+        return 0.0
+    after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
+    return after - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+
+
+@subkernel
+def level_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+    work: Array,
+) -> None:
+    """Fill the log predictive of every level of a binomial under one cluster, each as ln of a number plus a rest.
+
+    The number keeps its digits, being a product of few factors, so that the logarithms of all levels of all features
+    can be taken at once (`clinclust.engine.kernels.lanes`).
+
+    Parameters
+    ----------
+    prior : float64 (2,)
+        (a, b).
+    sums : float64 (2,)
+        The cluster's statistics.
+    counts : float64 (2 n_levels,)
+        What one subject at each level x = 0 .. n adds to (a, b): (x, n - x).
+    log_base : float64 (n_levels,)
+        Log base measure of each level.
+    n_levels : int
+    numbers, rests : float64 (n_levels,), overwritten
+        ln p(level | cluster) = ln numbers + rests.
+    left_numbers, left_rests : float64 (n_levels,), overwritten
+        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
+    work : float64 (4 (FEW + 1),), overwritten
+    """
+    a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
+    if n_levels == 2:  # a single trial, by far the most frequent
+        above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
+        numbers[0], numbers[1] = b * above, a * above
+        left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
+        left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
+        rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
+        return
+    if n_levels - 1 <= FEW:
+        _few_trials(a, b, s, t, n_levels - 1, numbers, rests, left_numbers, left_rests, work)
+    else:
+        _many_trials(a, b, s, t, n_levels - 1.0, numbers, rests, left_numbers, left_rests)
+    for level in range(n_levels):
+        rests[level] += log_base[level]
+        if s >= counts[2 * level] and t >= counts[2 * level + 1]:
+            left_rests[level] += log_base[level]
+
+
+@subkernel
+def geometric_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill the log predictive of every level of a geometric under one cluster, less that of the level before.
+
+    a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1). The arguments are those of `level_predictives`,
+    with counts (1, x).
+    """
+    a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(counts, 1)
+    most = sums[1] if sums[0] >= 1.0 else -1.0
+    fill_factors(b, 1.0, a + b + 1.0, 1.0, math.inf, failures, n_levels, numbers, rests)
+    fill_factors(b - 1.0, -1.0, a + b - 2.0, -1.0, most, failures, n_levels, left_numbers, left_rests)
+    numbers[0] *= a / (a + b)
+    if most >= 0.0:
+        left_numbers[0] *= (a - 1.0) / (a + b - 1.0)
+
+
+@subkernel
+def _few_trials(
+    a: float,
+    b: float,
+    s: float,
+    t: float,
+    n: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+    work: Array,
+) -> None:
+    """Fill the levels 0 .. n of a binomial: a^(x) b^(n - x) / (a + b)^(n), without its coefficient."""
+    rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
+    work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
+    above = below = 1.0
+    for j in range(n):
+        work[rising_a + j + 1] = work[rising_a + j] * (a + j)
+        work[rising_b + j + 1] = work[rising_b + j] * (b + j)
+        work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
+        work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
+        above *= a + b + j
+        below *= a + b - 1.0 - j
+    above = 1.0 / above
+    below = 1.0 / below
+    for x in range(n + 1):
+        numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
+        holds = s >= x and t >= n - x
+        left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
+        rests[x] = left_rests[x] = 0.0
+
+
+@subkernel
+def _many_trials(
+    a: float,
+    b: float,
+    s: float,
+    t: float,
+    n: float,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill what `_few_trials` fills where its products would not be numbers any more."""
+    above = log_rising(a + b, n)
+    below = log_rising(a + b - n, n) if s + t >= n else 0.0
+    x, level = 0.0, 0
+    while x <= n:
+        numbers[level] = left_numbers[level] = 1.0
+        rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
+        holds = s >= x and t >= n - x
+        left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
+        x += 1.0
+        level += 1
