@@ -1,4 +1,4 @@
-"""The four conjugate priors; every likelihood rests on one of them.
+"""The conjugate priors; every likelihood rests on one of them.
 
 Each file holds one prior, always in the same order: the names of its hyperparameters, what a cluster's
 sufficient statistics make of them, the log normaliser A, and the slope of what a cluster adds to the joint. Together
@@ -8,7 +8,3 @@ they are the one identity the model is built from: for statistics T and base mea
 
 The compiled twins, with which the engine sweeps, are in `clinclust.engine.kernels.predictives`.
 """
-
-from clinclust.priors import beta, dirichlet, gamma, normal_gamma
-
-__all__ = ["beta", "dirichlet", "gamma", "normal_gamma"]

@@ -75,7 +75,8 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     """
     known = new_partition(training.cohort.arrays, labels)
     n_clusters = int(known.n_clusters[0])
-    arrays = cohort.arrays._replace(codes=cohort.arrays.codes[subjects], values=cohort.arrays.values[subjects])
+    arrays = cohort.with_prior(training.model.prior).arrays
+    arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
     new = clusters_without_subjects(arrays, known.sizes[:n_clusters], known.statistics[:n_clusters])
     scores = np.zeros((subjects.size, n_clusters + 1))
     # Clusters found with a coarsened likelihood are judged by whole densities: only those integrate to 1.

@@ -12,6 +12,7 @@ cohort. This is what empirical Bayes stands for instead.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ __all__ = ["maximise_hyperparameters", "objective_by_feature"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+Objective = Callable[[Array], tuple[Array, Array]]
 
 
 def objective_by_feature(
@@ -72,27 +74,47 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
     sums = partition.statistics[: int(partition.n_clusters[0])]
     coarsening = problem.model.coarsening
     prior = problem.model.prior.copy()
-    for conjugate, places, statistics_places in _features_by_prior(problem):
+    for features, conjugate, places, statistics_places in _features_by_prior(problem):
         statistics = sums[:, statistics_places]
         objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, coarsening)
+        if problem.cohort.encoding.likelihoods[features[0]].base_depends_on_prior:
+            objective = partial(_with_base_measures, objective, problem, features, hyperprior, places)
         free = hyperprior.free[places]
         offsets = climb(objective, hyperprior.offsets(prior[places], places), free)
         prior[places] = np.where(free, hyperprior.prior_at(offsets, places), prior[places])
     return with_prior(problem, prior)
 
 
-def _features_by_prior(problem: Problem) -> list[tuple[ModuleType, Places, Places]]:
-    """Return each prior, and where the hyperparameters (F, P) and statistics (F, S) of its F features lie."""
+def _with_base_measures(
+    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
+) -> tuple[Array, Array]:
+    """Return an objective and its derivatives with the log base measures, where these are functions of the prior."""
+    values, gradients = objective(offsets)
+    prior = hyperprior.prior_at(offsets, places)
+    slopes = hyperprior.slopes(prior, places)
+    coarsening, cohort = problem.model.coarsening, problem.cohort
+    for row, feature in enumerate(features):
+        likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
+        start, stop = cohort.arrays.level_start[feature : feature + 2]
+        levels = cohort.arrays.level_values[start:stop]
+        values[row] += coarsening * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
+        gradients[row] += coarsening * likelihood.log_base_gradient(levels, counts, prior[row]) * slopes[row]
+    return values, gradients
+
+
+def _features_by_prior(problem: Problem) -> list[tuple[list[int], ModuleType, Places, Places]]:
+    """Return the features of each prior, and where their hyperparameters (F, P) and statistics (F, S) lie."""
     arrays = problem.cohort.arrays
-    groups: dict[tuple[ModuleType, int], list[int]] = {}
+    groups: dict[tuple[ModuleType, int, int], list[int]] = {}
     for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
-        groups.setdefault((likelihood.prior, likelihood.n_hyperparameters), []).append(index)
+        shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
+        groups.setdefault(shape, []).append(index)
 
     def places(starts: Places, features: list[int]) -> Places:
         first = starts[features]
         return first[:, None] + np.arange(starts[features[0] + 1] - first[0])
 
     return [
-        (conjugate, places(arrays.prior_start, features), places(arrays.statistic_start, features))
-        for (conjugate, _), features in groups.items()
+        (features, conjugate, places(arrays.prior_start, features), places(arrays.statistic_start, features))
+        for (conjugate, *_), features in groups.items()
     ]

@@ -91,4 +91,10 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
         stated = problem.hyperparameters[feature.name]
         named[feature.name].update({name: stated[name] for name in feature.prior or {}})
     # The numbers by name are what a person sees and may give back, so the flat ones follow from them.
-    return replace(problem, hyperparameters=named, model=problem.model._replace(prior=flat_prior(encoding, named)))
+    flat = flat_prior(encoding, named)
+    return replace(
+        problem,
+        cohort=problem.cohort.with_prior(flat),
+        hyperparameters=named,
+        model=problem.model._replace(prior=flat),
+    )

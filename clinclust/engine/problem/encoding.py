@@ -11,7 +11,7 @@ in that order, so that sorting the table differently cannot change what is found
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -184,6 +184,25 @@ class EncodedCohort:
             log_base,
             self.order,
         )
+
+    def with_prior(self, prior: Array) -> EncodedCohort:
+        """Return the same cohort under other hyperparameters (H,), of which base measures may be functions."""
+        arrays, log_base = self.arrays, self.log_base
+        level_log_base = arrays.level_log_base.copy()
+        for feature, likelihood in enumerate(self.encoding.likelihoods):
+            if likelihood.base_depends_on_prior:
+                rows = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
+                theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+                now = likelihood.log_base_measure(arrays.level_values[rows], theta)
+                log_base += float((self.level_counts(feature) * (now - level_log_base[rows])).sum())
+                level_log_base[rows] = now
+        return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
+
+    def level_counts(self, feature: int) -> NDArray[np.int64]:
+        """Return how many subjects have each level of a discrete feature, int64 (L,)."""
+        arrays = self.arrays
+        counts = np.bincount(arrays.codes[:, feature], minlength=int(arrays.level_start[feature + 1]))
+        return counts[arrays.level_start[feature] :]
 
     def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
         """Put an array with one row a subject back into the order of the table."""

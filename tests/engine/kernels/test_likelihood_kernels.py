@@ -1,0 +1,134 @@
+"""The laws of the likelihoods, through the compiled kernels: score = difference of log joints = textbook predictive."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, in_table
+from scipy.special import logsumexp
+
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.kernels.likelihood_kernels import fill_coefficients, fill_levels, left_out_value, log_marginal
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.problem.problem import pose
+from clinclust.likelihoods import REGISTRY
+
+N = 26
+
+
+def _columns():
+    """Yield (likelihood, example, column of N values): drawn from clusters, and at the edge of what is allowed."""
+    for name in EVERY_LIKELIHOOD:
+        for place, example in enumerate(REGISTRY[name].examples()):
+            yield pytest.param(name, example, None, id=f"{name}-{place}")
+            for case in example.edge_cases:
+                yield pytest.param(name, example, case, id=f"{name}-{place}-{'-'.join(map(str, case))}")
+
+
+def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsening=1.0):
+    """Pose nine features of one likelihood, of which eight are scored together where they are alike."""
+    rng = np.random.default_rng(seed)
+    features, frame, priors = [], {}, {}
+    for number in range(n_features):
+        values = (
+            example.column(rng, rng.integers(3, size=N), 3) if case is None else rng.permutation(np.resize(case, N))
+        )
+        values = np.where(rng.random(N) < 0.1, np.nan, values)
+        feature = Feature(name=f"x{number}", likelihood=name, **example.fields)
+        features.append(feature)
+        frame[feature.name] = in_table(feature, values)
+        if number % 2:
+            priors[feature.name] = example.random_prior(rng, values)
+    schema = FeatureSchema(features)
+    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, discount, coarsening)
+
+
+def _scores(problem, labels):
+    partition = partition_of(problem, labels)
+    scores = np.zeros((labels.size, labels.max() + 2))
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    return scores
+
+
+def _joint(problem, labels):
+    return log_joint(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+
+
+@pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
+def test_a_score_is_a_difference_of_log_joints(name, example, case):
+    problem = _problem(name, example, case, 0, discount=0.2, coarsening=0.7)
+    labels = np.random.default_rng(1).permutation(np.arange(N) % 4)
+    scores, here = _scores(problem, labels), _joint(problem, labels)
+    size = max(1.0, abs(here))
+    for subject in range(N):
+        for cluster in range(5):
+            moved = labels.copy()
+            moved[subject] = cluster
+            difference = scores[subject, cluster] - scores[subject, labels[subject]]
+            assert difference == pytest.approx(_joint(problem, moved) - here, abs=1e-10 * size, rel=1e-8)
+
+
+@pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
+def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
+    problem = _problem(name, example, case, 2, n_features=3)
+    labels = np.random.default_rng(3).permutation(np.arange(N) % 3)
+    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
+    clusters = clusters_of(problem, partition_of(problem, labels))
+    expected = np.log([*np.bincount(labels), problem.model.concentration]) + np.zeros((N, 4))
+    for place, likelihood in enumerate(encoding.likelihoods):
+        for cluster, posterior in enumerate(clusters.posteriors(place)):
+            predictive = likelihood.predictive(posterior)
+            if likelihood.is_continuous:
+                seen = arrays.values[:, place]
+                values = seen**2 if likelihood.encoded(np.array([4.0]))[0] == 2.0 else seen
+                log_density = predictive.logpdf(values)
+            else:
+                values = np.where(arrays.codes[:, place] > 0, arrays.level_values[arrays.codes[:, place]], np.nan)
+                log_density = predictive.logpmf(np.nan_to_num(values))
+            expected[:, cluster] += np.where(np.isnan(values), 0.0, log_density)
+    scores = _scores(problem, labels)
+    others = np.arange(4) != labels[:, None]
+    np.testing.assert_allclose(scores[others], expected[others], rtol=1e-8, atol=1e-8)
+
+
+def test_eight_features_are_alike_only_if_all_are_binomial():
+    """Seven yes/no features, and a count that is 0 or 1: it has two levels as well."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{number}": rng.integers(0, 2, N).astype(float) for number in range(8)})
+    for last in ("geometric", "poisson", "categorical"):
+        fields = {"levels": ("0", "1")} if REGISTRY[last].is_nominal else {}
+        features = [Feature(name=f"x{number}", likelihood="bernoulli") for number in range(7)]
+        schema = FeatureSchema([*features, Feature(name="x7", likelihood=last, **fields)])
+        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+        labels = np.arange(N) % 2
+        scores, here = _scores(problem, labels), _joint(problem, labels)
+        for subject in range(N):
+            moved = labels.copy()
+            moved[subject] = 1 - labels[subject]
+            difference = scores[subject, moved[subject]] - scores[subject, labels[subject]]
+            assert difference == pytest.approx(_joint(problem, moved) - here, abs=1e-10)
+
+
+def test_codes_are_the_likelihoods_own():
+    """Bernoulli is a binomial with one trial; every other likelihood has a code of its own."""
+    codes = {name: likelihood.kernel for name, likelihood in REGISTRY.items() if name != "bernoulli"}
+    assert len(set(codes.values())) == len(codes)
+    assert min(codes.values()) >= 0
+    assert REGISTRY["bernoulli"].kernel == codes["binomial"]
+
+
+def test_a_code_that_nobody_knows_gives_nan_and_no_score():
+    two, work = np.ones(2), np.zeros(300)
+    unknown = 10**6
+    out = [np.ones(2) for _ in range(4)]
+    fill_levels.py_func(unknown, two, two, np.ones(4), two, 2, *out, work)
+    assert np.isnan(logsumexp([out[0], out[1]]))
+    assert np.isnan(out[1]).all()
+    assert np.isnan(out[3]).all()
+    here, left = np.zeros(4), np.zeros(4)
+    fill_coefficients.py_func(unknown, two, two, here, 1, left, 1)
+    assert np.isnan(here).all()
+    assert np.isnan(left).all()
+    assert np.isnan(left_out_value.py_func(unknown, two, two, 1.0))
+    assert np.isnan(log_marginal.py_func(unknown, two, two, 2))
