@@ -213,6 +213,10 @@ class Likelihood(ABC):
         gain = normalizer(self.prior.posterior(hyperparameters, statistics)) - normalizer(hyperparameters)
         return float(gain + self.log_base_measure(values, hyperparameters).sum())
 
+    def evidence(self, values: Array) -> float:
+        """Return the log marginal of a column under the weak prior by which likelihoods of one column are compared."""
+        return self.log_marginal(values, self.draft_hyperparameters(values))
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return hyperparameters by name."""
         return dict(zip(self.prior.NAMES, hyperparameters.tolist(), strict=True))

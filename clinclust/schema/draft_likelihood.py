@@ -164,8 +164,7 @@ def _considered(kind: DraftedFor) -> list[str]:
 
 def _evidence(name: str, declared: dict[str, Any], values: NDArray[np.float64]) -> float:
     """Return the log marginal of all values together, under a weak prior."""
-    likelihood = REGISTRY[name].of(Feature(name="x", likelihood=name, **declared))
-    return likelihood.log_marginal(values, likelihood.draft_hyperparameters(values))
+    return REGISTRY[name].of(Feature(name="x", likelihood=name, **declared)).evidence(values)
 
 
 def _best(fields: dict[str, dict[str, Any]], evidence: dict[str, float], what: str) -> Draft:
