@@ -5,7 +5,7 @@ for each pair of likelihood and prior, and the partition's is the seating rule o
 """
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 
 def predictive(likelihood, hyperparameters, values, trials=None):
@@ -25,6 +25,8 @@ def predictive(likelihood, hyperparameters, values, trials=None):
         return stats.nbinom(shape, rate / (rate + 1))
     if likelihood == "geometric":
         return stats.betanbinom(1, h["a"] + n, h["b"] + x.sum())
+    if likelihood == "negative_binomial":
+        return _Mixed(h["a"] + n * h["dispersion"], h["b"] + x.sum(), h["dispersion"])
     if likelihood == "exponential":
         return stats.lomax(h["shape"] + n, scale=h["rate"] + x.sum())
     mean, kappa, shape, rate = h["mean"], h["kappa"], h["shape"], h["rate"]
@@ -33,6 +35,28 @@ def predictive(likelihood, hyperparameters, values, trials=None):
         mean = (kappa * mean + value) / (kappa + 1)
         kappa, shape = kappa + 1, shape + 0.5
     return stats.t(2 * shape, loc=mean, scale=np.sqrt(rate * (kappa + 1) / (shape * kappa)))
+
+
+class _Mixed:
+    """Negative binomials of one dispersion r, their probability p integrated over Beta(a, b) by Gauss's rule.
+
+    With the weight p^(a + r - 1) (1 - p)^(b - 1) what is left to integrate is a polynomial, so that the rule is exact.
+    """
+
+    def __init__(self, a, b, dispersion):
+        self.a, self.b, self.dispersion = a, b, dispersion
+
+    def pmf(self, count):
+        a, r = self.a, self.dispersion
+        nodes, weights = special.roots_sh_jacobi(int(count) // 2 + 2, a + r + self.b - 1, a + r)
+        ways = stats.nbinom.pmf(count, r, 0.5) / 0.5 ** (r + count)
+        return ways * (weights * (1 - nodes) ** count).sum() / special.beta(a, self.b)
+
+    def logpmf(self, count):
+        return np.log(self.pmf(count))
+
+    def cdf(self, counts):
+        return np.array([sum(self.pmf(x) for x in range(int(count) + 1)) for count in counts])
 
 
 def log_predictive(likelihood, hyperparameters, values, new, trials=None):

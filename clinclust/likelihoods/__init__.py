@@ -9,13 +9,14 @@ from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.poisson import Poisson
 
 __all__ = ["REGISTRY", "Likelihood", "traits_of"]
 
 REGISTRY: dict[str, type[Likelihood]] = {
     likelihood.name: likelihood
-    for likelihood in (Bernoulli, Binomial, Categorical, Poisson, Geometric, Exponential, Gaussian)
+    for likelihood in (Bernoulli, Binomial, Categorical, Poisson, Geometric, NegativeBinomial, Exponential, Gaussian)
 }
 """Every likelihood by the name that a schema gives it, in the order in which people are told of them."""
 

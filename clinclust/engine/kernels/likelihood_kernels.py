@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
-from clinclust.engine.kernels.predictives import beta, dirichlet, gamma, normal_gamma
+from clinclust.engine.kernels.predictives import beta, dirichlet, gamma, negative_binomial, normal_gamma
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
+from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.poisson import Poisson
 
 __all__ = [
@@ -35,7 +36,7 @@ Array = NDArray[np.float64]
 
 # Compiled functions take global numbers for constants; Bernoulli is a binomial with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
-CATEGORICAL = Categorical.kernel
+NEGATIVE_BINOMIAL, CATEGORICAL = NegativeBinomial.kernel, Categorical.kernel
 EXPONENTIAL, GAUSSIAN = Exponential.kernel, Gaussian.kernel
 
 _beta_levels, _geometric_levels, _beta_marginal = (
@@ -44,6 +45,7 @@ _beta_levels, _geometric_levels, _beta_marginal = (
     beta.log_marginal,
 )
 _gamma_levels, _gamma_marginal = gamma.level_predictives, gamma.log_marginal
+_dispersed_levels, _dispersed_marginal = negative_binomial.level_predictives, negative_binomial.log_marginal
 _dirichlet_levels, _dirichlet_marginal = dirichlet.level_predictives, dirichlet.log_marginal
 _lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
 _student, _student_left_out, _student_marginal = (
@@ -62,7 +64,7 @@ def counts_levels(kind: int) -> bool:
 @subkernel
 def adds_up(kind: int) -> bool:
     """Return whether `fill_levels` says of each level how it differs from the one before."""
-    return kind in (GEOMETRIC, POISSON)
+    return kind in (GEOMETRIC, POISSON, NEGATIVE_BINOMIAL)
 
 
 @subkernel
@@ -106,6 +108,8 @@ def fill_levels(
         _geometric_levels(prior, sums, counts, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == POISSON:
         _gamma_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+    elif kind == NEGATIVE_BINOMIAL:
+        _dispersed_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == CATEGORICAL:
         _dirichlet_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
     else:
@@ -180,6 +184,8 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> flo
         return _beta_marginal(prior, sums)
     if kind in (POISSON, EXPONENTIAL):
         return _gamma_marginal(prior, sums)
+    if kind == NEGATIVE_BINOMIAL:
+        return _dispersed_marginal(prior, sums)
     if kind == CATEGORICAL:
         return _dirichlet_marginal(prior, sums, n_statistics)
     if kind == GAUSSIAN:

@@ -1,0 +1,61 @@
+"""Compiled predictives of counts of known dispersion, whose probability has a beta prior.
+
+See `clinclust.priors.beta_dispersion`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.predictives.rising_factorial import fill_factors
+
+__all__ = ["level_predictives", "log_marginal"]
+
+Array = NDArray[np.float64]
+
+
+@subkernel
+def log_marginal(prior: Array, sums: Array) -> float:
+    """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), r the dispersion."""
+    a, b, s, t = prior[0], prior[1], prior[2] * sums[0], sums[1]
+    if s == 0.0:
+        return 0.0
+    after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
+    return after - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+
+
+@subkernel
+def level_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill the log predictive of every level of one count feature under one cluster, less that of the level before.
+
+    B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x), with y^(x) = y (y + 1) ... (y + x - 1)
+    and r the dispersion. Without one subject at level x it is B(a, b) / B(a - r, b - x). The arguments are those of
+    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
+    """
+    r, x = prior[2], flat(counts, 1)
+    a, b = prior[0] + r * sums[0], prior[1] + sums[1]
+    most = sums[1] if sums[0] >= 1.0 else -1.0
+    fill_factors(b, 1.0, a + b + r, 1.0, math.inf, x, n_levels, numbers, rests)
+    fill_factors(b - 1.0, -1.0, a + b - r - 1.0, -1.0, most, x, n_levels, left_numbers, left_rests)
+    rests[0] += math.lgamma(a + r) - math.lgamma(a) + math.lgamma(a + b) - math.lgamma(a + b + r)
+    if most >= 0.0:
+        left_rests[0] += math.lgamma(a) - math.lgamma(a - r) + math.lgamma(a + b - r) - math.lgamma(a + b)
+    last = 0.0
+    for level in range(n_levels):
+        rests[level] += log_base[level] - last
+        left_rests[level] += log_base[level] - last
+        last = log_base[level]

@@ -1,0 +1,190 @@
+"""Negative binomial likelihood with a Beta(a, b) prior: counts that vary more than Poisson's.
+
+A count is the number of failures before the `dispersion`-th success of trials with one unknown probability; the
+dispersion need not be whole. Its mean m and variance are in the relation variance = m + m^2 / dispersion: the smaller
+the dispersion, the longer the tail; a geometric has dispersion 1, and a Poisson one without end. Given the dispersion
+the beta prior is conjugate, and the predictive is the beta negative binomial distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.likelihood import (
+    LARGEST_COUNT,
+    Array,
+    Declaration,
+    DraftedFor,
+    Likelihood,
+    observed_columns,
+)
+from clinclust.priors import beta_dispersion
+
+__all__ = ["NegativeBinomial"]
+
+_LEAST, _MOST = 0.01, 1000.0
+"""Dispersions between which the default is sought: a tail longer than any clinical count's, and practically Poisson."""
+_DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
+"""Dispersions that a draft tries, on both sides of a geometric's."""
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Likelihood):
+    """Counts with one unknown mean and a known dispersion, which is a hyperparameter."""
+
+    name: ClassVar[str] = "negative_binomial"
+    title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
+    alternatives: ClassVar[tuple[str, ...]] = ("poisson", "geometric")
+    prior: ClassVar[ModuleType] = beta_dispersion
+    kernel: ClassVar[int] = 3
+    base_depends_on_prior: ClassVar[bool] = True
+    is_whole: ClassVar[bool] = True
+    is_count: ClassVar[bool] = True
+    is_skewed: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
+    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
+    n_statistics = 2
+
+    @classmethod
+    def of(cls, declaration: Declaration) -> NegativeBinomial:
+        """Return the likelihood of a count."""
+        return cls()
+
+    def statistics(self, values: Array) -> Array:
+        """Return (1, x)."""
+        return observed_columns(values, 1.0, values)
+
+    def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
+        """Return ln [Gamma(x + r) / (Gamma(r) x!)], with r the dispersion."""
+        from scipy.special import gammaln
+
+        dispersion = hyperparameters[2]
+        log_h = gammaln(values + dispersion) - gammaln(dispersion) - gammaln(values + 1.0)
+        return np.where(np.isnan(values), 0.0, log_h)
+
+    def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
+        """Return 0 by a and b, and by the dispersion r the sum of counts (psi(x + r) - psi(r))."""
+        from scipy.special import psi
+
+        dispersion = hyperparameters[2]
+        return np.array([0.0, 0.0, float((counts * (psi(levels + dispersion) - psi(dispersion))).sum())])
+
+    def default_hyperparameters(self, values: Array) -> Array:
+        """Return a dispersion r, then a = 1 + r and b = the observed mean, whose predictive mean is the observed one.
+
+        r has the highest likelihood for all subjects together, whose subtypes it takes for dispersion: state it as
+        `prior`, or let ``hyperparameters="empirical"`` find it with the subtypes, where that matters.
+        """
+        mean = float(np.nanmean(values))
+        dispersion = _most_likely_dispersion(values[~np.isnan(values)])
+        return np.array([1.0 + dispersion, mean, dispersion])
+
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the flat prior, and a dispersion of 1."""
+        return np.ones(3)
+
+    def evidence(self, values: Array) -> float:
+        """Return the log of the mean of the marginals at several dispersions: none is known in advance."""
+        from scipy.special import logsumexp
+
+        marginals = [self.log_marginal(values, np.array([1.0, 1.0, dispersion])) for dispersion in _DISPERSIONS]
+        return float(logsumexp(marginals)) - math.log(len(_DISPERSIONS))
+
+    def predictive(self, posterior: Array) -> Any:
+        """Return the beta negative binomial distribution."""
+        return _beta_negative_binomial()(*posterior)
+
+    def mode(self, posterior: Array) -> float:
+        """Return the count up to which p(x + 1) / p(x) = (b + x) (r + x) / [(a + b + r + x) (x + 1)] is above 1."""
+        a, b, dispersion = posterior
+        last_rise = (b * dispersion - a - b - dispersion) / (a + 1.0)
+        return max(0.0, float(np.floor(last_rise)) + 1.0)
+
+    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n draws, float64 (n,): a probability, a rate given it, a count given that."""
+        a, b, dispersion = posterior
+        chance = np.maximum(rng.beta(a, b, size=n), 1e-300)
+        rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
+        # Beyond this a Poisson count is its rate, to within the digits of a double.
+        small = np.minimum(rate, 1e15)
+        counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
+        return np.asarray(counts, dtype=np.float64)
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return counts with a long tail, and nearly Poisson ones."""
+        return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
+
+
+def _most_likely_dispersion(values: Array) -> float:
+    """Return the dispersion r of highest likelihood given the mean m: that of counts with p = r / (r + m)."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    counts, times = np.unique(values, return_counts=True)
+    mean = float(values.mean())
+
+    def minus_log_likelihood(log_dispersion: float) -> float:
+        r = math.exp(log_dispersion)
+        terms = gammaln(counts + r) - gammaln(r) + r * math.log(r / (r + mean)) + counts * math.log(mean / (r + mean))
+        return -float((times * terms).sum())
+
+    if mean == 0.0:
+        return 1.0
+    found = minimize_scalar(
+        minus_log_likelihood, bounds=(math.log(_LEAST), math.log(_MOST)), method="bounded", options={"xatol": 1e-8}
+    )
+    return math.exp(float(found.x))
+
+
+def _beta_negative_binomial() -> Any:
+    """Return scipy's kind of distribution with parameters a, b and dispersion, which need not be whole."""
+    from scipy import stats
+    from scipy.special import betaln, gammaln
+
+    rv_discrete: Any = stats.rv_discrete
+
+    class BetaNegativeBinomial(rv_discrete):  # type: ignore[misc]
+        def _logpmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
+            log_h = gammaln(x + dispersion) - gammaln(dispersion) - gammaln(x + 1.0)
+            return log_h + betaln(a + dispersion, b + x) - betaln(a, b)
+
+        def _pmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
+            return np.exp(self._logpmf(x, a, b, dispersion))
+
+        def _cdf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
+            whole = np.floor(np.atleast_1d(x))
+            counts = np.arange(whole.max() + 1.0)
+            below = np.cumsum(self._pmf(counts, np.ravel(a)[0], np.ravel(b)[0], np.ravel(dispersion)[0]))
+            return np.minimum(below[whole.astype(np.int64)], 1.0)
+
+        def _stats(self, a: Any, b: Any, dispersion: Any) -> Any:
+            mean = np.where(a > 1.0, dispersion * b / np.where(a > 1.0, a - 1.0, 1.0), np.inf)
+            return mean, None, None, None
+
+    return BetaNegativeBinomial(a=0, name="beta negative binomial", shapes="a, b, dispersion")
+
+
+def _example(dispersion: float) -> Example:
+    def draw(rng: np.random.Generator, prior: Any, n: int) -> Array:
+        chance = rng.beta(prior[0], prior[1], n)
+        return np.asarray(rng.negative_binomial(prior[2], chance), dtype=np.float64)
+
+    def column(rng: np.random.Generator, groups: Any, n_groups: int) -> Array:
+        means = rng.gamma(1.0, 5.0, n_groups)[groups]
+        return np.asarray(rng.negative_binomial(dispersion, dispersion / (dispersion + means)), dtype=np.float64)
+
+    return Example(
+        prior={"a": 4.2, "b": 3.5, "dispersion": dispersion},
+        draw=draw,
+        column=column,
+        random_prior=lambda rng, values: {"a": rng.gamma(2), "b": rng.gamma(2), "dispersion": rng.gamma(2)},
+        edge_cases=((0.0, 1.0), (0.0, 40.0, 41.0), (1e4, 0.0, np.nan)),
+    )
