@@ -1,0 +1,120 @@
+"""Every registered likelihood takes part everywhere: fit, predict, impute, save, estimate, report, share."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, feature, in_table
+from oracles import log_joint as oracle_log_joint
+from sklearn.metrics import adjusted_rand_score
+
+import clinclust as cc
+from clinclust.engine.beside.hyperprior import with_prior
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.problem.problem import pose
+from clinclust.likelihoods import REGISTRY
+
+every = pytest.mark.parametrize("name", EVERY_LIKELIHOOD)
+
+
+def _cohort(name, seed=5, n=120, n_features=12, missing=0.1):
+    """Return a table of three groups, its schema, its columns for the oracle, and the groups."""
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.arange(n) % 3)
+    features, frame, columns = [], {}, {}
+    for number in range(n_features):
+        values = REGISTRY[name].examples()[0].column(rng, groups, 3)
+        values = np.where(rng.random(n) < missing, np.nan, values)
+        features.append(feature(f"x{number}", name))
+        frame[f"x{number}"] = in_table(features[-1], values)
+        columns[f"x{number}"] = (name, features[-1].n_trials, values)
+    return pd.DataFrame(frame), cc.FeatureSchema(features), columns, groups
+
+
+@every
+def test_groups_are_found_and_new_subjects_find_theirs(name):
+    frame, schema, _, groups = _cohort(name)
+    model = cc.MAPDP(schema, random_state=0, n_restarts=4, progress=False).fit(frame)
+    assert model.log_joint_ >= cc.log_joint(frame, groups, schema) - 1e-6
+    assert model.n_clusters_ > 1
+    assert adjusted_rand_score(groups, model.labels_) > 0.5
+    assert (model.predict(frame) == model.labels_).mean() > 0.95
+    assert (np.diff(model.log_joint_trace_) > -1e-8).all()
+
+
+@every
+def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
+    frame, schema, columns, _ = _cohort(name, n=20, n_features=3)
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    expected = oracle_log_joint(columns, model.labels_, model.hyperparameters_, 3.0)
+    assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
+    assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(expected, rel=1e-9)
+
+
+@every
+def test_missing_values_are_filled_in_with_possible_ones(name):
+    frame, schema, _, _ = _cohort(name)
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    for how in ("median", "mean", "mode", "draw"):
+        filled = model.impute(frame, how=how, random_state=0)
+        assert not filled.isna().to_numpy().any()
+        schema.validate(filled)
+
+
+@every
+def test_a_saved_model_predicts_the_same(name, tmp_path):
+    frame, schema, _, _ = _cohort(name, n=40, n_features=4)
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    again = cc.MAPDP.load(model.save(tmp_path / "model"))
+    assert again.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+
+
+@every
+def test_estimated_hyperparameters_raise_the_joint(name):
+    frame, schema, _, _ = _cohort(name, n=60, n_features=4)
+    plain = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.MAPDP(schema, hyperparameters="empirical", random_state=0, n_restarts=2, progress=False).fit(frame)
+    assert model.log_joint_ > plain.log_joint_
+    assert model.log_joint_ == pytest.approx(
+        cc.log_joint(frame, model.labels_, schema, model.hyperparameters_), rel=1e-10
+    )
+
+
+@every
+def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints(name):
+    frame, schema, _, groups = _cohort(name, n=40, n_features=1)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.8)
+    partition = partition_of(problem, groups)
+    likelihood = problem.cohort.encoding.likelihoods[0]
+    prior = problem.model.prior
+    slope = likelihood.prior.log_marginal_gradient(prior, partition.statistics[:3]).sum(axis=0)
+    if likelihood.base_depends_on_prior:
+        arrays = problem.cohort.arrays
+        counts = problem.cohort.level_counts(0).astype(float)
+        slope = slope + likelihood.log_base_gradient(arrays.level_values[1:], counts, prior)
+    for place in range(prior.size):
+        step = 1e-5 * max(1.0, abs(prior[place]))
+        joints = []
+        for sign in (1.0, -1.0):
+            moved = prior.copy()
+            moved[place] += sign * step
+            joints.append(log_joint(with_prior(problem, moved), partition))
+        difference = (joints[0] - joints[1]) / (2.0 * step)
+        assert difference == pytest.approx(0.8 * slope[place], rel=1e-4, abs=1e-4)
+
+
+@every
+def test_it_is_reported_and_shared(name, tmp_path):
+    frame, schema, _, _ = _cohort(name, n=90, n_features=3, missing=0.15)
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    shared = cc.suppress_small_cells(comparisons)
+    assert not cc.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
+    for suppress in (None, 10):
+        for suffix in ("xlsx", "html"):
+            path = cc.write_report(
+                model, frame, tmp_path / f"{suppress}.{suffix}", associations=None, suppress=suppress
+            )
+            assert path.stat().st_size > 1000
+    assert REGISTRY[name].title in (tmp_path / "None.html").read_text(encoding="utf-8").replace("&#x27;", "'")
+    cc.subtype_table(comparisons).save(tmp_path / "table.md")
