@@ -27,6 +27,8 @@ def predictive(likelihood, hyperparameters, values, trials=None):
         return stats.betanbinom(1, h["a"] + n, h["b"] + x.sum())
     if likelihood == "negative_binomial":
         return _Mixed(h["a"] + n * h["dispersion"], h["b"] + x.sum(), h["dispersion"])
+    if likelihood == "ordinal":
+        return _Halved(h["lower"], h["upper"], x)
     if likelihood == "exponential":
         return stats.lomax(h["shape"] + n, scale=h["rate"] + x.sum())
     mean, kappa, shape, rate = h["mean"], h["kappa"], h["shape"], h["rate"]
@@ -35,6 +37,31 @@ def predictive(likelihood, hyperparameters, values, trials=None):
         mean = (kappa * mean + value) / (kappa + 1)
         kappa, shape = kappa + 1, shape + 0.5
     return stats.t(2 * shape, loc=mean, scale=np.sqrt(rate * (kappa + 1) / (shape * kappa)))
+
+
+class _Halved:
+    """Ordered levels, halved and halved again; which half, is one trial of a beta-binomial at each boundary."""
+
+    def __init__(self, lower, upper, values):
+        self.lower, self.upper, self.values = lower, upper, values
+
+    def pmf(self, level):
+        first, last, probability = 0, len(self.lower) + 1, 1.0
+        while last - first > 1:
+            middle = (first + last) // 2
+            n_lower = ((self.values >= first) & (self.values < middle)).sum()
+            n_upper = ((self.values >= middle) & (self.values < last)).sum()
+            is_upper = level >= middle
+            split = stats.betabinom(1, self.upper[middle - 1] + n_upper, self.lower[middle - 1] + n_lower)
+            probability *= split.pmf(int(is_upper))
+            first, last = (middle, last) if is_upper else (first, middle)
+        return probability
+
+    def logpmf(self, level):
+        return np.log(self.pmf(level))
+
+    def cdf(self, levels):
+        return np.array([sum(self.pmf(x) for x in range(int(level) + 1)) for level in levels])
 
 
 class _Mixed:

@@ -10,13 +10,24 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
+from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
 __all__ = ["REGISTRY", "Likelihood", "traits_of"]
 
 REGISTRY: dict[str, type[Likelihood]] = {
     likelihood.name: likelihood
-    for likelihood in (Bernoulli, Binomial, Categorical, Poisson, Geometric, NegativeBinomial, Exponential, Gaussian)
+    for likelihood in (
+        Bernoulli,
+        Binomial,
+        Ordinal,
+        Categorical,
+        Poisson,
+        Geometric,
+        NegativeBinomial,
+        Exponential,
+        Gaussian,
+    )
 }
 """Every likelihood by the name that a schema gives it, in the order in which people are told of them."""
 

@@ -23,9 +23,9 @@ COLUMNS = {
     "sex_code": (rng.integers(1, 3, N), {"likelihood": "bernoulli", "levels": ("1", "2")}),
     "flag": (rng.random(N) < 0.3, {"likelihood": "bernoulli", "levels": ("False", "True")}),
     "thin_scale": (rng.binomial(4, 0.4, N), {"likelihood": "binomial", "trials": 4}),
-    "real_scale": (rng.choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3]), {"likelihood": "categorical"}),
+    "real_scale": (rng.choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3]), {"likelihood": "ordinal"}),
     "from_one": (1 + rng.binomial(6, 0.5, N), {"likelihood": "binomial", "minimum": 1, "maximum": 7}),
-    "half_steps": (rng.choice([1, 1.5, 2, 2.5], N), {"likelihood": "categorical"}),
+    "half_steps": (rng.choice([1, 1.5, 2, 2.5], N), {"likelihood": "ordinal"}),
     "falls": (rng.poisson(6, N), {"likelihood": "poisson"}),
     "visits": (rng.geometric(0.05, N) - 1, {"likelihood": "geometric"}),
     "years": (rng.exponential(5, N), {"likelihood": "exponential"}),
@@ -66,7 +66,9 @@ def test_choices_are_made_by_evidence_and_say_so():
     comments = draft_schema(FRAME).comments
     for name in ("thin_scale", "real_scale"):
         assert "log marginal" in comments[name]
-        assert {"binomial", "categorical", "poisson", "geometric"} <= set(comments[name].replace(",", "").split())
+        assert {"binomial", "ordinal", "categorical", "poisson", "geometric"} <= set(
+            comments[name].replace(",", "").split()
+        )
     assert "'male' counts as yes" in comments["sex"]
 
 

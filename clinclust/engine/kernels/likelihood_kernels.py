@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
-from clinclust.engine.kernels.predictives import beta, dirichlet, gamma, negative_binomial, normal_gamma
+from clinclust.engine.kernels.predictives import (
+    beta,
+    dirichlet,
+    dirichlet_tree,
+    gamma,
+    negative_binomial,
+    normal_gamma,
+)
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
+from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
 __all__ = [
@@ -36,7 +44,7 @@ Array = NDArray[np.float64]
 
 # Compiled functions take global numbers for constants; Bernoulli is a binomial with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
-NEGATIVE_BINOMIAL, CATEGORICAL = NegativeBinomial.kernel, Categorical.kernel
+NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 EXPONENTIAL, GAUSSIAN = Exponential.kernel, Gaussian.kernel
 
 _beta_levels, _geometric_levels, _beta_marginal = (
@@ -47,6 +55,7 @@ _beta_levels, _geometric_levels, _beta_marginal = (
 _gamma_levels, _gamma_marginal = gamma.level_predictives, gamma.log_marginal
 _dispersed_levels, _dispersed_marginal = negative_binomial.level_predictives, negative_binomial.log_marginal
 _dirichlet_levels, _dirichlet_marginal = dirichlet.level_predictives, dirichlet.log_marginal
+_tree_levels, _tree_marginal = dirichlet_tree.level_predictives, dirichlet_tree.log_marginal
 _lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
 _student, _student_left_out, _student_marginal = (
     normal_gamma.coefficients,
@@ -58,7 +67,7 @@ _student, _student_left_out, _student_marginal = (
 @subkernel
 def counts_levels(kind: int) -> bool:
     """Return whether the statistics of a discrete feature are the numbers of subjects at each level."""
-    return kind == CATEGORICAL
+    return kind in (CATEGORICAL, ORDINAL)
 
 
 @subkernel
@@ -112,6 +121,8 @@ def fill_levels(
         _dispersed_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == CATEGORICAL:
         _dirichlet_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+    elif kind == ORDINAL:
+        _tree_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
     else:
         for level in range(n_levels):
             numbers[level] = left_numbers[level] = 1.0
@@ -188,6 +199,8 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> flo
         return _dispersed_marginal(prior, sums)
     if kind == CATEGORICAL:
         return _dirichlet_marginal(prior, sums, n_statistics)
+    if kind == ORDINAL:
+        return _tree_marginal(prior, sums, n_statistics)
     if kind == GAUSSIAN:
         return _student_marginal(prior, sums)
     return math.nan

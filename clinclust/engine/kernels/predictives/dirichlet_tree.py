@@ -1,0 +1,81 @@
+"""Compiled predictives of ordered levels with a Dirichlet tree for prior (`clinclust.priors.dirichlet_tree`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.compiled import subkernel
+
+__all__ = ["level_predictives", "log_marginal"]
+
+Array = NDArray[np.float64]
+
+
+@subkernel
+def _split(n_levels: int, boundary: int) -> tuple[int, int]:
+    """Return the first level, and the level after the last, of what the split at this boundary divides."""
+    first, last = 0, n_levels
+    middle = (first + last) // 2
+    while middle != boundary:
+        if boundary < middle:
+            last = middle
+        else:
+            first = middle
+        middle = (first + last) // 2
+    return first, last
+
+
+@subkernel
+def _between(sums: Array, first: int, last: int) -> float:
+    """Return how many subjects are at levels first .. last - 1."""
+    total = 0.0
+    for level in range(first, last):
+        total += sums[level]
+    return total
+
+
+@subkernel
+def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
+    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    value = 0.0
+    for boundary in range(1, n_levels):
+        first, last = _split(n_levels, boundary)
+        a, b = prior[boundary - 1], prior[n_levels + boundary - 2]
+        s, t = _between(sums, first, boundary), _between(sums, boundary, last)
+        if s + t > 0.0:
+            value += math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + b + s + t)
+            value -= math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return value
+
+
+@subkernel
+def level_predictives(
+    prior: Array,
+    sums: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill the log predictive of every level of one ordinal feature under one cluster.
+
+    The probability of a level is the product, over the splits above it, of the mean probability of its side. The
+    arguments are those of `clinclust.engine.kernels.likelihood_kernels.fill_levels`; prior is float64
+    (2 (n_levels - 1),), sums float64 (n_levels,).
+    """
+    for level in range(n_levels):
+        numbers[level] = left_numbers[level] = 1.0
+        rests[level] = left_rests[level] = 0.0
+    for boundary in range(1, n_levels):
+        first, last = _split(n_levels, boundary)
+        lower = prior[boundary - 1] + _between(sums, first, boundary)
+        upper = prior[n_levels + boundary - 2] + _between(sums, boundary, last)
+        for level in range(first, last):
+            side = lower if level < boundary else upper
+            numbers[level] *= side / (lower + upper)
+            if sums[level] >= 1.0:
+                left_numbers[level] *= (side - 1.0) / (lower + upper - 1.0)

@@ -1,0 +1,94 @@
+"""Dirichlet tree over ordered levels: the prior of the probabilities of a scale (ordinal likelihood).
+
+The L levels are halved, each half again, down to single levels. Every split has its own probability of the lower side,
+with a beta prior (Dennis 1991, *On the hyper-Dirichlet type 1 and hyper-Liouville distributions*; Minka 1999, *The
+Dirichlet-tree distribution*). Neighbouring levels share all splits but the last ones, so what is seen at one is
+evidence for the next. A Dirichlet distribution is the special case whose splits lose weight from the root to the tips.
+
+Parameters: the beta's parameter of the lower side at each of the L - 1 boundaries between neighbouring levels, then
+those of the upper side. Statistics of a cluster: the number of subjects at each level.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NAMES", "log_marginal_gradient", "log_normalizer", "posterior", "probabilities", "sides"]
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+NAMES = ("lower", "upper")
+
+
+@lru_cache(maxsize=256)
+def _ends(n_levels: int) -> tuple[Places, Places, Places]:
+    """Return, for the split at each boundary, the first level, the boundary and the level after the last, (L - 1,)."""
+    found = []
+
+    def divide(first: int, last: int) -> None:
+        if last - first > 1:
+            middle = (first + last) // 2
+            found.append((middle, first, last))
+            divide(first, middle)
+            divide(middle, last)
+
+    divide(0, n_levels)
+    middle, first, last = np.array(sorted(found), dtype=np.int64).reshape(-1, 3).T
+    return first, middle, last
+
+
+def sides(weights: Array) -> Array:
+    """Return the weight of the levels on the lower side of each split, then on the upper side, (..., 2 (L - 1)).
+
+    Parameters
+    ----------
+    weights : float64 (..., L)
+    """
+    first, middle, last = _ends(weights.shape[-1])
+    below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
+    lower, upper = below[..., middle] - below[..., first], below[..., last] - below[..., middle]
+    return np.concatenate([lower, upper], axis=-1)
+
+
+def probabilities(parameters: Array) -> Array:
+    """Return the mean probability of each level, (L,), of parameters of shape (2 (L - 1),)."""
+    n_levels = parameters.size // 2 + 1
+    lower, upper = parameters[: n_levels - 1], parameters[n_levels - 1 :]
+    found = np.ones(n_levels)
+    for place, (first, middle, last) in enumerate(zip(*_ends(n_levels), strict=True)):
+        share = lower[place] / (lower[place] + upper[place])
+        found[first:middle] *= share
+        found[middle:last] *= 1.0 - share
+    return found
+
+
+def posterior(prior: Array, statistics: Array) -> Array:
+    """Return the parameters after the statistics: shapes (..., 2 (L - 1)) and (..., L)."""
+    return prior + sides(statistics)
+
+
+def log_normalizer(parameters: Array) -> Array:
+    """Return A = sum over splits of ln B(lower, upper), shape (...), of parameters of shape (..., 2 (L - 1))."""
+    from scipy.special import betaln
+
+    lower, upper = np.split(parameters, 2, axis=-1)
+    return np.asarray(betaln(lower, upper).sum(axis=-1), dtype=np.float64)
+
+
+def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
+    """Return the derivatives of A(posterior) - A(prior) by the parameters, shape (..., 2 (L - 1)).
+
+    With psi = (ln Gamma)', dA/dlower = psi(lower) - psi(lower + upper), and so for upper.
+    """
+    from scipy.special import psi
+
+    def slope(parameters: Array) -> Array:
+        lower, upper = np.split(parameters, 2, axis=-1)
+        both = psi(lower + upper)
+        return np.concatenate([psi(lower) - both, psi(upper) - both], axis=-1)
+
+    return np.asarray(slope(posterior(prior, statistics)) - slope(prior), dtype=np.float64)
