@@ -79,8 +79,10 @@ class NegativeBinomial(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return a dispersion r, then a = 1 + r and b = the observed mean, whose predictive mean is the observed one.
 
-        r has the highest likelihood for all subjects together, whose subtypes it takes for dispersion: state it as
-        `prior`, or let ``hyperparameters="empirical"`` find it with the subtypes, where that matters.
+        r has the highest likelihood for all subjects together, whose subtypes it takes for dispersion. That is on the
+        safe side: of noise with dispersion .7 (150 subjects, 10 features) it makes one cluster, half as large again
+        makes 2.4. State it as `prior`, or let ``hyperparameters="empirical"`` find it with the clusters, where subtypes
+        are told apart by such counts alone.
         """
         mean = float(np.nanmean(values))
         dispersion = _most_likely_dispersion(values[~np.isnan(values)])

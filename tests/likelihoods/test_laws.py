@@ -134,8 +134,10 @@ def test_the_default_prior_has_the_mean_of_the_data_and_the_weight_of_a_subject_
     values = _values(draw, prior, 2000)
     default = likelihood.default_hyperparameters(values)
     mean = likelihood.predictive(default).mean()
-    tolerance = 0.5 if likelihood.counts_levels else 1e-9 * max(1.0, abs(values.mean()))
-    assert mean == pytest.approx(values.mean(), abs=tolerance)
+    expected = values.mean()
+    if likelihood.counts_levels:  # half of the weight is spread evenly over the levels
+        expected = 0.5 * expected + 0.5 * likelihood.levels(values).mean()
+    assert mean == pytest.approx(expected, rel=1e-9, abs=1e-9)
     posterior = likelihood.prior.posterior(default, likelihood.statistics(values).sum(axis=0))
     moved = likelihood.predictive(posterior).mean()
     assert moved == pytest.approx(values.mean(), rel=5e-3)
