@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.binomials import eight_binomials
-from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.inner_loops import eight_binomials, log_in_place
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import Partition
-from clinclust.engine.kernels.vectors import LANES
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 from clinclust.priors.rising_factorial import FEW
 

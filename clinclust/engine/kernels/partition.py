@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.vectors import LANES, padded
+from clinclust.engine.kernels.eights import LANES, padded
 from clinclust.priors.rising_factorial import FEW
 
 __all__ = [

@@ -4,7 +4,7 @@ This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditio
 move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
 
 The score of a subject is a log weight and the log predictives of its observed values: eight clusters at a time, rows of
-the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.lanes`).
+the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.inner_loops`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.inner_loops import (
+    add_log_products,
+    add_log_terms,
+    add_rows,
+    highest,
+    sum_log_terms,
+    sum_rows,
+)
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
 from clinclust.engine.kernels.partition import Partition
-from clinclust.engine.kernels.vectors import LANES
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
 
