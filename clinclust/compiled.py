@@ -40,8 +40,8 @@ PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _ONLY_FROM_KERNELS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
-# Numba names a cached function by its file, line and name, and looks at no function that it calls: kernels of each
-# choice need names of their own, or one process would run what another has compiled.
+# Numba identifies a cached function by its file, line and name, not by the functions and constants compiled into it.
+# The kernels of each choice have names of their own, so that no process loads those of another choice.
 _SUFFIX = ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
 
 
@@ -60,7 +60,7 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
     function.__qualname__ += _SUFFIX
     try:
         compiled = njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written to, neither beside the package nor at home: every process compiles
+    except RuntimeError:  # no cache folder can be written to: every process compiles
         compiled = njit(**options)(function)
     return compiled
 

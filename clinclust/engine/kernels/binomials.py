@@ -1,4 +1,7 @@
-"""The predictives of eight binomial features at a time: see `clinclust.priors.beta.level_predictives` for one."""
+"""The predictives of eight binomial features at a time: see `clinclust.priors.beta.level_predictives` for one.
+
+`clinclust.engine.kernels.plain.binomials` holds the same function in plain Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns come in eights, the width of the innermost loops."""
+"""The width of the innermost loops: eight columns at a time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Eight clusters, or eight features, at a time: the innermost loops, written as vector instructions.
+"""The innermost loops over eight clusters, or eight features, at a time, as vector instructions.
 
-LLVM does not turn the loops of these shapes into vector code by itself, so they are spelled out in its intermediate
-representation, on vectors of eight doubles; every processor runs them in as many pieces as its registers need. Only
-IEEE additions, multiplications and divisions in a fixed order are used, none of them fused, so that all processors give
-the same bits.
+LLVM does not vectorise loops of these shapes by itself, so they are written in its intermediate representation, on
+vectors of eight doubles, which LLVM divides to fit the processor's registers. Only IEEE additions, multiplications and
+divisions in a fixed order are used, none of them fused, so that all processors give the same bits.
+`clinclust.engine.kernels.plain.lanes` holds the same functions in plain Python.
 
 Arrays must be contiguous in their last axis, which must hold a multiple of eight numbers.
 """

@@ -1,4 +1,4 @@
-"""Vectors of eight doubles in LLVM's intermediate representation: what the innermost loops are spelled out with."""
+"""Vectors of eight doubles in LLVM's intermediate representation, of which the innermost loops are built."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "vector",
 ]
 
-# Of its typing context, the first parameter, callers know nothing.
+# Callers do not pass the first parameter, numba's typing context, so the type names no parameters.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
 
 I32, I64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
@@ -74,12 +74,12 @@ def store(builder: Any, vector: Any, address: Any, index: Any) -> None:
 def _address_of(builder: Any, address: Any, index: Any) -> Any:
     """Return the address of the eight doubles from element `index` on."""
     place = builder.gep(address, [index], source_etype=DOUBLE)
-    # Up to llvmlite 0.44 pointers have types, and later ones check them where they are stored to, until they are gone.
+    # LLVM itself has typed pointers up to llvmlite 0.44; later versions check them at stores, until they are removed.
     return builder.bitcast(place, VECTOR.as_pointer()) if hasattr(place.type, "pointee") else place
 
 
 def load_one(builder: Any, address: Any, index: Any, kind: Any) -> Any:
-    """Return element `index`, of a type that LLVM knows."""
+    """Return element `index`, of LLVM type `kind`."""
     return builder.load(builder.gep(address, [index], source_etype=kind), typ=kind)
 
 

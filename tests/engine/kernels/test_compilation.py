@@ -140,9 +140,8 @@ def test_plain_kernels_find_the_same_bits_without_llvmlite(tmp_path):
     assert plain == vectors
 
 
-@pytest.mark.parametrize("options", [{}, {"outlying_share": 0.05, "discount": 0.3}])
-def test_kernels_run_without_being_compiled(tmp_path, options):
-    cohort = (24, LIKELIHOODS + ("binomial",) * 8, {"n_restarts": 1, **options})
+def test_kernels_run_without_being_compiled(tmp_path):
+    cohort = (20, LIKELIHOODS + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05, "discount": 0.3})
     compiled = _mixed_fit(tmp_path, *cohort)
     plain = _mixed_fit(tmp_path, *cohort, NUMBA_DISABLE_JIT="1")
     assert plain["loops"] == "clinclust.engine.kernels.plain.lanes"

@@ -51,7 +51,10 @@ def _sum_side_by_side(begin: float, table: Array, stride: int, codes: Codes, cou
 
 @subkernel
 def highest(scores: Array, count: int) -> float:
-    """Return the highest of the first `count` scores, rounded up to a multiple of eight; none of them is NaN."""
+    """Return the highest of the first `count` scores, rounded up to a multiple of eight; none of them is NaN.
+
+    The one difference to the twin: of 0.0 and -0.0 it may return the other, which compares the same.
+    """
     numbers, best = flat(scores, 0), -math.inf
     for place in range((count + LANES - 1) // LANES * LANES):
         best = max(best, numbers[place])
