@@ -1,16 +1,27 @@
-"""How the numerical kernels are compiled: once for all, so that every kernel keeps the same promises.
+"""How the numerical kernels are compiled: the options that all of them share.
 
 Kernels release the global interpreter lock (restarts run on threads), are cached on disk, follow IEEE arithmetic for
-division, and never use ``fastmath``, which would assume that no value is NaN: NaN is how a missing value looks.
+division, and never use ``fastmath``, which would assume that no value is NaN: missing values are NaN.
 
-Numba counts a reference whenever an array is handed to a function or renamed. This takes as long as a dozen additions,
-and much of the compilation. The innermost functions are therefore handed the numbers themselves, in a row (`flat`).
-Nothing keeps these alive but the array that they are of, which the outermost kernel holds, and nothing checks their
-bounds, unless numba is told to check all bounds (NUMBA_BOUNDSCHECK=1): then they are arrays after all.
+Numba counts a reference whenever an array is passed to a function or renamed. This takes as long as a dozen additions,
+and much of the compilation. The innermost functions therefore receive pointers (`flat`). The array must be kept alive
+by the outermost kernel, and indices are not checked.
+
+Three environment variables choose slower kernels, to find mistakes in them.
+
+CLINCLUST_PLAIN_KERNELS=1
+    No LLVM code written by hand: arrays instead of pointers, and the innermost loops in plain Python
+    (`clinclust.engine.kernels.inner_loops`). The same bits.
+NUMBA_BOUNDSCHECK=1
+    Arrays instead of pointers, and every index is checked. The same bits.
+NUMBA_DISABLE_JIT=1
+    The plain kernels, not compiled, so that a debugger can step through them. Python's `math.lgamma` differs from
+    numba's in the last digits.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,13 +29,20 @@ import numpy as np
 from numba import config, extending, njit, types
 from numpy.typing import NDArray
 
-__all__ = ["flat", "kernel", "subkernel"]
+__all__ = ["PLAIN", "flat", "kernel", "subkernel"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
+_DISABLED, _CHECKED = bool(vars(config)["DISABLE_JIT"]), bool(vars(config)["BOUNDSCHECK"])
+PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in ("", "0")
+"""Whether the kernels do without LLVM code written by hand."""
+
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-_WITHOUT_DOOR: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
+_ONLY_FROM_KERNELS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
+# Numba identifies a cached function by its file, line and name, not by the functions and constants compiled into it.
+# The kernels of each choice have names of their own, so that no process loads those of another choice.
+_SUFFIX = ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
 
 
 def kernel(function: Function) -> Function:
@@ -33,15 +51,16 @@ def kernel(function: Function) -> Function:
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call; without a door to Python it compiles in three quarters of the time."""
-    return _compiled(function, _WITHOUT_DOOR)
+    """Compile a function that only kernels call: without a wrapper for Python, which takes a quarter of the time."""
+    return _compiled(function, _ONLY_FROM_KERNELS)
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
     compiled: Function
+    function.__qualname__ += _SUFFIX
     try:
         compiled = njit(cache=True, **options)(function)
-    except RuntimeError:  # nowhere to keep it, neither beside the package nor at home: every process compiles
+    except RuntimeError:  # no cache folder can be written to: every process compiles
         compiled = njit(**options)(function)
     return compiled
 
@@ -50,14 +69,14 @@ _pointer: Any = types.CPointer
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
-    """Take the address of one element."""
+    """Return the address of element `start` of an array, or of a pointer."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind, (first, start) = signature.args[0], arguments
         if not isinstance(kind, types.CPointer):
             first = context.make_array(kind)(context, builder, first).data
-        return builder.gep(first, [start])
+        return builder.gep(first, [start], source_etype=context.get_data_type(kind.dtype))
 
     return signature, build
 
@@ -66,7 +85,7 @@ def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
     return array.reshape(-1)[start:]
 
 
-_checked: Any = njit(_part_of)
-_unchecked: Any = extending.intrinsic(_numbers_of)
-flat: Callable[[NDArray[Number], int], NDArray[Number]] = _checked if vars(config)["BOUNDSCHECK"] else _unchecked
+_part: Any = njit(_part_of)
+_address: Any = extending.intrinsic(_numbers_of)
+flat: Callable[[NDArray[Number], int], NDArray[Number]] = _part if PLAIN or _CHECKED else _address
 """Return the numbers of a contiguous array from the one at `start` on, in the order of memory; in kernels only."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clinclust.associations.cold_search import Settings
     from clinclust.associations.evidence import Association, Part
-    from clinclust.associations.residual_dependence import Dependence, Graded
+    from clinclust.associations.residual_dependence import Dependence
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.mapdp import MAPDP
@@ -172,7 +172,7 @@ class _Tests:
     ) -> None:
         from clinclust.associations.cold_search import column_keys
         from clinclust.associations.cross_fitting import folds_of
-        from clinclust.associations.residual_dependence import graded
+        from clinclust.engine.problem.numeric_columns import graded, mid_ranks
         from clinclust.engine.problem.problem import pose
         from clinclust.estimators.tuning import named_hyperparameters_of
 
@@ -185,7 +185,8 @@ class _Tests:
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
         scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
-        self.graded = graded(scores, [feature.traits.is_nominal for feature in self.encoded])
+        is_nominal = [feature.traits.is_nominal for feature in self.encoded]
+        self.graded = graded(zip(scores, is_nominal, strict=True), mid_ranks)
         # Of values that no other feature has a part in: standardising sums up in an order that all have.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
@@ -247,14 +248,15 @@ class _Tests:
         """Return whether the feature depends on those that the subtypes were found from, bool (D,), inside subtypes."""
         from scipy.linalg import block_diag
 
-        from clinclust.associations.residual_dependence import Graded, graded, residual_dependence
+        from clinclust.associations.residual_dependence import residual_dependence
+        from clinclust.engine.problem.numeric_columns import Graded, graded, mid_ranks
 
         values = feature.scores(self.frame[feature.name])
         rows = np.concatenate([part.rows for part in parts])
         columns, weights, owners = self.graded
         kept = included[owners]
         others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
-        own: Graded = graded([values[rows]], [feature.traits.is_nominal])
+        own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
         found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
         if np.isnan(found.p):
             return {"doubtful": None}

@@ -13,26 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.dependence import level_indicators
+from clinclust.engine.problem.numeric_columns import Graded
 
-__all__ = ["Dependence", "Graded", "graded", "residual_dependence"]
+__all__ = ["Dependence", "residual_dependence"]
 
 Array = NDArray[np.float64]
 
 _LEAST_DF = 3
 _LEAST_TOGETHER = 5.0
 """Subjects expected to have an unusual value of both: among fewer, r of two rare features is far from normal."""
-
-
-class Graded(NamedTuple):
-    """Features as columns that can be correlated: mid-ranks, or one indicator a level where levels have no order."""
-
-    columns: Array
-    """(N, C), NaN = missing."""
-    weights: Array
-    """(C,) 1, or (1 - p) / (L - 1) of a level of frequency p: then z^2 add up to chi-squared over L - 1."""
-    owners: NDArray[np.int64]
-    """(C,) the feature, 0 .. D - 1."""
 
 
 class Dependence(NamedTuple):
@@ -44,25 +33,6 @@ class Dependence(NamedTuple):
     """The other feature of the largest correlation; -1 if there is none."""
     correlation: float
     """That correlation."""
-
-
-def graded(scores: list[Array], is_nominal: list[bool]) -> Graded:
-    """Return graded columns of features, each float64 (N,) with NaN where missing."""
-    columns, weights, owners = [], [], []
-    for owner, (values, nominal) in enumerate(zip(scores, is_nominal, strict=True)):
-        for column, weight in level_indicators(values) if nominal else [(_ranks(values), 1.0)]:
-            columns.append(column)
-            weights.append(weight)
-            owners.append(owner)
-    n_subjects = scores[0].size if scores else 0
-    table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
-    return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
-
-
-def _ranks(values: Array) -> Array:
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values, nan_policy="omit"), dtype=np.float64)
 
 
 def residual_dependence(target: Graded, others: Graded, membership: Array) -> Dependence:

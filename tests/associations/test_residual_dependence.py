@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clinclust.associations.residual_dependence import graded, residual_dependence
+from clinclust.associations.residual_dependence import residual_dependence
+from clinclust.engine.problem.numeric_columns import graded, mid_ranks
 
 
 def left(target, others, membership, nominal=False, nominal_others=None):
     flags = [False] * len(others) if nominal_others is None else nominal_others
-    return residual_dependence(graded([target], [nominal]), graded(others, flags), membership)
+    return residual_dependence(
+        graded([(target, nominal)], mid_ranks), graded(zip(others, flags, strict=True), mid_ranks), membership
+    )
 
 
 def test_with_one_subtype_it_is_spearmans_correlation():
@@ -29,7 +32,7 @@ def test_a_feature_without_order_counts_as_pearsons_chi_squared():
     kind, answer = rng.choice(3, 300), rng.integers(0, 2, 300).astype(float)
     table = np.array([[np.sum((kind == k) & (answer == a)) for a in (0, 1)] for k in range(3)])
     expected = stats.chi2_contingency(table, correction=False)
-    own, other = graded([answer], [False]), graded([kind.astype(float)], [True])
+    own, other = graded([(answer, False)], mid_ranks), graded([(kind.astype(float), True)], mid_ranks)
     r2 = np.array([np.corrcoef(answer, column)[0, 1] ** 2 for column in other.columns.T])
     np.testing.assert_allclose(300 * (r2 * other.weights).sum(), expected.statistic / expected.dof, rtol=1e-12)
     found = residual_dependence(own, other, np.ones((300, 1)))

@@ -35,7 +35,7 @@ def _cohort(name, seed=5, n=120, n_features=12, missing=0.1):
 def test_groups_are_found_and_new_subjects_find_theirs(name):
     frame, schema, _, groups = _cohort(name)
     known = {key: value for key, value in REGISTRY[name].examples()[0].prior.items() if key == "dispersion"}
-    stated = {column: known for column in schema.names}
+    stated = dict.fromkeys(schema.names, known)
     model = cc.MAPDP(schema, hyperparameters=stated, random_state=0, n_restarts=4, progress=False).fit(frame)
     assert model.log_joint_ >= cc.log_joint(frame, groups, schema, stated) - 1e-6
     assert model.n_clusters_ > 1

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.encoding import ordered_and_discrete
+from clinclust.engine.problem.numeric_columns import numeric_columns
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["independent_share"]
@@ -25,7 +24,7 @@ def independent_share(problem: Problem, labels: Labels) -> float:
     1 / (1 + mean over features of the summed squared correlations with the other features within clusters), each
     square debiased by 1 / n, as a sum of correlated terms holds that part of its information.
     """
-    table, feature = _columns(problem.cohort.arrays)
+    table, feature = numeric_columns(problem.cohort.arrays)
     observed = ~np.isnan(table)
     residual = np.where(observed, table, 0.0)
     n_clusters = int(labels.max()) + 1
@@ -47,20 +46,3 @@ def independent_share(problem: Problem, labels: Labels) -> float:
     by_feature = np.einsum("ja,jk,kb->ab", of, excess, of)
     np.fill_diagonal(by_feature, 0.0)
     return float(1.0 / (1.0 + max(by_feature.sum(axis=1).mean(), 0.0)))
-
-
-def _columns(arrays: CohortArrays) -> tuple[Array, Labels]:
-    """Return numeric columns, NaN = missing, shape (N, C), and the feature of each, shape (C,).
-
-    Scores, ranks of counts, continuous values, and indicators of unordered levels.
-    """
-    ordered, discrete = ordered_and_discrete(arrays)
-    n_features = arrays.kinds.size
-    columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
-    feature = [np.arange(ordered), np.arange(discrete, n_features)]
-    for index in range(ordered, discrete):
-        code = arrays.codes[:, [index]]
-        levels = np.arange(arrays.level_start[index], arrays.level_start[index + 1])
-        columns.append(np.where(code > 0, code == levels, np.nan))
-        feature.append(np.full(levels.size, index))
-    return np.hstack(columns), np.concatenate(feature)

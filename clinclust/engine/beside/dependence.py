@@ -6,22 +6,20 @@ clusters. An irrelevant feature depends on none, and needs no partition to be fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.encoding import ordered_and_discrete
+from clinclust.engine.problem.numeric_columns import Graded, encoded_columns, graded, whole_ranks
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
 
-__all__ = ["level_indicators", "mutual_dependence"]
+__all__ = ["mutual_dependence"]
 
 Array = NDArray[np.float64]
 
-_GRADES = 127
 _FEATURES_AT_ONCE = 512
 
 
@@ -37,15 +35,16 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
     n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))
     scores = np.zeros(n_features)
-    columns = _graded(cohort)
+    columns = graded(encoded_columns(cohort), whole_ranks)
     for first in range(0, n_features, _FEATURES_AT_ONCE):
         last = min(first + _FEATURES_AT_ONCE, n_features)
-        scores[first:last] = np.maximum(_between(*columns, first, last) - bound, 0.0).sum(axis=1)
+        scores[first:last] = np.maximum(_between(columns, first, last) - bound, 0.0).sum(axis=1)
     return scores
 
 
-def _between(table: Array, weights: Array, owners: NDArray[np.int64], first: int, last: int) -> Array:
+def _between(columns: Graded, first: int, last: int) -> Array:
     """Return the dependence of features first .. last - 1 on all, float64 (last - first, D)."""
+    table, weights, owners = columns
     observed = (~np.isnan(table)).astype(np.float64)
     grades = np.where(np.isnan(table), 0.0, table)
     mine = (owners >= first) & (owners < last)
@@ -63,48 +62,3 @@ def _between(table: Array, weights: Array, owners: NDArray[np.int64], first: int
     between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
     between[np.arange(last - first), np.arange(first, last)] = 0.0
     return np.asarray(between, dtype=np.float64)
-
-
-def _graded(cohort: CohortArrays) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Return columns of whole numbers (N, C), NaN = missing, their weights (C,) and the features they belong to (C,).
-
-    Ranks, so that no outlier decides, in 255 grades from -127 to 127.
-    """
-    ordered, discrete = ordered_and_discrete(cohort)
-    columns: list[Array] = []
-    weights: list[float] = []
-    owners: list[int] = []
-    for feature in range(cohort.kinds.size):
-        if feature < discrete:
-            code = cohort.codes[:, feature]
-            column = np.where(code > 0, code, np.nan)
-        else:
-            column = cohort.values[:, feature - discrete]
-        seen = ~np.isnan(column)
-        if not ordered <= feature < discrete:
-            columns.append(_grades(column, seen))
-            weights.append(1.0)
-            owners.append(feature)
-            continue
-        for indicator, weight in level_indicators(column):
-            columns.append(indicator)
-            weights.append(weight)
-            owners.append(feature)
-    return np.column_stack(columns), np.array(weights), np.array(owners, dtype=np.int64)
-
-
-def level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
-    """Yield for each level of a column without order whether a subject has it, NaN = missing, and (1 - p) / (L - 1)."""
-    seen = ~np.isnan(column)
-    levels, counts = np.unique(column[seen], return_counts=True)
-    for level, count in zip(levels, counts, strict=True):
-        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
-
-
-def _grades(column: Array, seen: NDArray[np.bool_]) -> Array:
-    """Return the mean rank of each observed value, as a whole number from -_GRADES to _GRADES."""
-    grades = np.full(column.size, np.nan)
-    _, ties, counts = np.unique(column[seen], return_inverse=True, return_counts=True)
-    middle = (np.cumsum(counts) - counts / 2.0) / max(int(seen.sum()), 1)
-    grades[seen] = np.rint((2.0 * middle - 1.0) * _GRADES)[ties]
-    return grades

@@ -1,4 +1,4 @@
-"""Say so when the first fit on a machine takes its time because the kernels are being compiled."""
+"""Announce that the kernels are being compiled, which delays the first fit on a machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The predictives of eight binomial features at a time: see `clinclust.priors.beta.level_predictives` for one."""
+"""The predictives of eight binomial features at a time: see `clinclust.priors.beta.level_predictives` for one.
+
+`clinclust.engine.kernels.plain.binomials` holds the same function in plain Python.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.vectors import (
     DOUBLE,
     I32,
     I64,
-    LANES,
     Loop,
     intrinsic,
     load,
@@ -98,7 +101,7 @@ def eight_binomials(
             row = builder.add(builder.mul(many, ir.Constant(I64, lane)), loop.index)
             for values, address in ((with_all, numbers), (without, left_numbers)):
                 value = builder.extract_element(values, ir.Constant(I32, lane))
-                builder.store(value, builder.gep(address, [row]))
+                builder.store(value, builder.gep(address, [row], source_etype=DOUBLE))
         up, down, following = multiplied([a_up, a_down], [a, a], level)
         # Whole numbers, so that the quotient is exact.
         loop.close([up, down, following, builder.fdiv(builder.fmul(coefficient, others), following)])

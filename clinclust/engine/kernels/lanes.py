@@ -1,9 +1,9 @@
-"""Eight clusters, or eight features, at a time: the innermost loops, written as vector instructions.
+"""The innermost loops over eight clusters, or eight features, at a time, as vector instructions.
 
-LLVM does not turn the loops of these shapes into vector code by itself, so they are spelled out in its intermediate
-representation, on vectors of eight doubles; every processor runs them in as many pieces as its registers need. Only
-IEEE additions, multiplications and divisions in a fixed order are used, none of them fused, so that all processors give
-the same bits.
+LLVM does not vectorise loops of these shapes by itself, so they are written in its intermediate representation, on
+vectors of eight doubles, which LLVM divides to fit the processor's registers. Only IEEE additions, multiplications and
+divisions in a fixed order are used, none of them fused, so that all processors give the same bits.
+`clinclust.engine.kernels.plain.lanes` holds the same functions in plain Python.
 
 Arrays must be contiguous in their last axis, which must hold a multiple of eight numbers.
 """
@@ -15,16 +15,17 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.vectors import (
     BITS,
     DOUBLE,
     I32,
     I64,
-    LANES,
     VECTOR,
     Loop,
     intrinsic,
     load,
+    load_one,
     log,
     log_of_split,
     memory_of,
@@ -66,7 +67,7 @@ def add_rows(
         )
 
         def row(index: Any) -> Any:
-            code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), I64)
+            code = builder.sext(load_one(builder, codes, builder.add(start, index), I32), I64)
             return load(builder, table, builder.add(builder.mul(code, stride), first))
 
         total = sum_side_by_side(builder, count, load(builder, weights, first), row)
@@ -128,8 +129,8 @@ def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any
         codes = memory_of(context, builder, signature.args[1], arguments[1])
 
         def entry(index: Any) -> Any:
-            code = builder.sext(builder.load(builder.gep(codes, [builder.add(start, index)])), I64)
-            return builder.load(builder.gep(table, [code]))
+            code = builder.sext(load_one(builder, codes, builder.add(start, index), I32), I64)
+            return load_one(builder, table, code, DOUBLE)
 
         return sum_side_by_side(builder, count, ir.Constant(DOUBLE, 0.0), entry)
 
@@ -203,8 +204,8 @@ def add_log_products(
         one, nothing = vector(1.0), ir.Constant(VECTOR, None)
 
         def multiplied(place: Any, exponent: Any, mantissa: Any, total: Any) -> list[Any]:
-            column = builder.load(builder.gep(columns, [place]))
-            z = spread(builder, builder.load(builder.gep(values, [column])))
+            column = load_one(builder, columns, place, I64)
+            z = spread(builder, load_one(builder, values, column, DOUBLE))
             observed = builder.fcmp_ordered("==", z, z)
             apart = builder.fsub(z, coefficient(column, 3))
             inner = builder.fadd(one, builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
@@ -227,7 +228,7 @@ def add_log_products(
         exponent = builder.add(builder.add(left[0], right[0]), more)
         total = builder.fadd(left[2], right[2])
         logarithm = log_of_split(builder, exponent, mantissa)
-        power = coefficient(builder.load(columns), 1)
+        power = coefficient(builder.load(columns, typ=I64), 1)
         store(builder, builder.fsub(total, builder.fmul(power, logarithm)), scores, first)
         return context.get_dummy_value()
 
@@ -269,7 +270,7 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
         inner = builder.select(observed, inner, vector(1.0))
         lower = builder.fcmp_ordered("<", inner, loop.carried[1])
         lowest = builder.select(lower, inner, loop.carried[1])
-        # The logarithm of what is too low is nobody's business; it must only not trap.
+        # `log` is for positive numbers; where this one is too low, its logarithm is not part of the result.
         inner = builder.select(builder.fcmp_ordered("<", inner, vector(1e-300)), vector(1.0), inner)
         term = builder.fadd(c[0], builder.fmul(c[1], log(builder, inner)))
         total = builder.fadd(loop.carried[0], builder.select(observed, term, nothing))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.binomials import eight_binomials
-from clinclust.engine.kernels.lanes import log_in_place
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.inner_loops import eight_binomials, log_in_place
 from clinclust.engine.kernels.likelihood_kernels import (
     BINOMIAL,
     add_value,
@@ -24,7 +24,6 @@ from clinclust.engine.kernels.likelihood_kernels import (
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.predictives.rising_factorial import FEW
-from clinclust.engine.kernels.vectors import LANES
 
 __all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.eights import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import GAUSSIAN, add_value, counts_levels
 from clinclust.engine.kernels.predictives.rising_factorial import FEW
-from clinclust.engine.kernels.vectors import LANES, padded
 
 __all__ = [
     "Partition",

@@ -4,7 +4,7 @@ This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditio
 move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
 
 The score of a subject is a log weight and the log predictives of its observed values: eight clusters at a time, rows of
-the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.lanes`).
+the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.inner_loops`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,25 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.inner_loops import (
+    add_log_products,
+    add_log_terms,
+    add_rows,
+    highest,
+    sum_log_terms,
+    sum_rows,
+)
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
 from clinclust.engine.kernels.partition import Partition
-from clinclust.engine.kernels.vectors import LANES
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
 
 Labels = NDArray[np.int64]
 
 UNLIMITED = np.iinfo(np.int64).max
-"""Clusters, where there may be as many as subjects want."""
+"""For `most_clusters`: the number of clusters is not limited."""
 _NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
 _LEAST_LEFT = 1e-3
 """Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z; below, it has lost too many digits."""
@@ -47,14 +54,13 @@ def sweep(
     best_of_all: Labels,
     all_scores: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """Visit subjects order[start:], each moved to its best cluster; those in no cluster are seated.
+    """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster is assigned to one.
 
-    Or nobody moves, and what everybody's best cluster is, or how well each would suit, is written down.
+    With `best_of_all` or `all_scores` no subject moves: the best cluster, or the scores, of each are written there.
 
-    A subject is scored against its own cluster without itself. A cluster explains a subject better with it than without
-    it, for log normalisers are convex, and by how much in all its table rows together, `Partition.spread` bounds. Most
-    subjects stay whatever it is within this bound, and what their own cluster's rows are without them need not be
-    summed.
+    A subject is scored against its own cluster without itself. Log normalisers are convex, so its predictive is higher
+    with it in the cluster than without; `Partition.spread` bounds the difference over all its table rows. Most subjects
+    stay for every difference within this bound, and then the rows without them are not summed.
 
     Parameters
     ----------
@@ -68,16 +74,16 @@ def sweep(
     minimum_gain : float
         Smallest rise of the log joint, in nats, that counts as one.
     most_clusters : int
-        Nobody opens one more.
+        No subject opens a further cluster.
     ignore_size : bool
         Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
     up_to_date : bool
-        Whether the log predictives already follow from the statistics. If so, and nobody moves, nothing of the
-        partition is written to but its work space.
+        Whether the log predictives are those of the statistics already. If so, and no subject moves, only the work
+        space of the partition is written to.
     best_of_all : int64 (n,) or (0,), modified in place
-        If it has room, nobody moves, and everybody's best cluster is written here; K is a new one.
+        If n > 0, no subject moves, and the best cluster of each is written here; K is a new one.
     all_scores : float64 (n, K + 1) or (0, 0), modified in place
-        If it has room, nobody moves, and log weight + coarsening ln p(x_i | cluster k) is written here; K is the empty
+        If n > 0, no subject moves, and log weight + coarsening ln p(x_i | cluster k) is written here; K is the empty
         cluster.
 
     Returns
@@ -118,7 +124,7 @@ def sweep(
             scores[n_clusters] = -math.inf
         score, alone = -math.inf, False
         if own >= 0:
-            # Its own cluster without it: the weight, the continuous values, and only if need be the table rows.
+            # Its own cluster without it: the weight, the continuous values, and the table rows only if they matter.
             alone = state.sizes[own] == 1.0
             score = log_weight(state, 0.0, n_clusters - 1) if alone else state.log_weights[capacity + own]
             if state.n_values > 0:
@@ -138,7 +144,7 @@ def sweep(
                 score += shift if own == 0 else 0.0
                 scores[0] += shift
             scores[own] = -math.inf
-            if alone:  # a new cluster is the one it has
+            if alone:  # a new cluster would be the same as its own
                 scores[n_clusters] = -math.inf
         others = highest(scores, n_columns)
         stays = False
@@ -199,13 +205,13 @@ def find_best(
     most_clusters: int = UNLIMITED,
     up_to_date: bool = False,
 ) -> None:
-    """Write everybody's best cluster to `best`, int64 (N,); nobody moves: see `sweep`."""
+    """Write the best cluster of each subject to `best`, int64 (N,), without a move: see `sweep`."""
     order = np.arange(best.size)
     sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
-    """Write everybody's scores to `scores`, float64 (N, K + 1); nobody moves: see `sweep`."""
+    """Write the scores of all subjects to `scores`, float64 (N, K + 1), without a move: see `sweep`."""
     order = np.arange(scores.shape[0])
     sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
 

@@ -1,4 +1,4 @@
-"""Vectors of eight doubles in LLVM's intermediate representation: what the innermost loops are spelled out with."""
+"""Vectors of eight doubles in LLVM's intermediate representation, of which the innermost loops are built."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any
 from llvmlite import ir
 from numba import extending, types
 
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.plain.logarithm import BITS_OF_ROOT_HALF, LN2_HIGH, LN2_LOW, MANTISSA_BITS, R
+
 __all__ = [
     "BITS",
     "DOUBLE",
     "I32",
     "I64",
-    "LANES",
     "VECTOR",
     "Loop",
     "intrinsic",
     "load",
+    "load_one",
     "log",
     "log_of_split",
     "memory_of",
-    "padded",
     "split",
     "spread",
     "store",
@@ -29,33 +31,13 @@ __all__ = [
     "vector",
 ]
 
-LANES = 8
-
-# Of its typing context, the first parameter, callers know nothing.
+# Callers do not pass the first parameter, numba's typing context, so the type names no parameters.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
 
 I32, I64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 VECTOR, BITS = ir.VectorType(DOUBLE, LANES), ir.VectorType(I64, LANES)
-# ln(1 + f) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)), s = f / (2 + f), with R of minimal error on sqrt(1/2) .. sqrt(2).
-_R = (
-    0.6666666666666735130,
-    0.3999999999940941908,
-    0.2857142874366239149,
-    0.2222219843214978396,
-    0.1818357216161805012,
-    0.1531383769920937332,
-    0.1479819860511658591,
-)
-# ln 2 in two parts, the first with so few digits that its products with exponents are exact.
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
-_MANTISSA_BITS = 52
+_DOUBLE_BYTES = 8
 _SUMS = 4
-
-
-def padded(length: int) -> int:
-    """Return the least multiple of eight that is not less."""
-    return -(-length // LANES) * LANES
 
 
 def vector(value: float) -> Any:
@@ -81,23 +63,31 @@ def memory_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
 
 def load(builder: Any, address: Any, index: Any) -> Any:
     """Return the eight doubles from element `index` on."""
-    place = builder.bitcast(builder.gep(address, [index]), VECTOR.as_pointer())
-    vector = builder.load(place)
-    vector.align = 8
-    return vector
+    return builder.load(_address_of(builder, address, index), align=_DOUBLE_BYTES, typ=VECTOR)
 
 
 def store(builder: Any, vector: Any, address: Any, index: Any) -> None:
     """Write eight doubles from element `index` on."""
-    place = builder.bitcast(builder.gep(address, [index]), VECTOR.as_pointer())
-    builder.store(vector, place).align = 8
+    builder.store(vector, _address_of(builder, address, index), align=_DOUBLE_BYTES)
+
+
+def _address_of(builder: Any, address: Any, index: Any) -> Any:
+    """Return the address of the eight doubles from element `index` on."""
+    place = builder.gep(address, [index], source_etype=DOUBLE)
+    # LLVM itself has typed pointers up to llvmlite 0.44; later versions check them at stores, until they are removed.
+    return builder.bitcast(place, VECTOR.as_pointer()) if hasattr(place.type, "pointee") else place
+
+
+def load_one(builder: Any, address: Any, index: Any, kind: Any) -> Any:
+    """Return element `index`, of LLVM type `kind`."""
+    return builder.load(builder.gep(address, [index], source_etype=kind), typ=kind)
 
 
 def split(builder: Any, x: Any) -> tuple[Any, Any]:
     """Return e and m of x = 2^e m with m in sqrt(1/2) .. sqrt(2), of eight positive normal numbers."""
     bits = builder.bitcast(x, BITS)
-    exponent = builder.ashr(builder.sub(bits, _bits(_BITS_OF_ROOT_HALF)), _bits(_MANTISSA_BITS))
-    return exponent, builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(_MANTISSA_BITS))), VECTOR)
+    exponent = builder.ashr(builder.sub(bits, _bits(BITS_OF_ROOT_HALF)), _bits(MANTISSA_BITS))
+    return exponent, builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(MANTISSA_BITS))), VECTOR)
 
 
 def log(builder: Any, x: Any) -> Any:
@@ -112,14 +102,14 @@ def log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
     f = builder.fsub(mantissa, vector(1.0))
     s = builder.fdiv(f, builder.fadd(f, vector(2.0)))
     z = builder.fmul(s, s)
-    r = vector(_R[-1])
-    for coefficient in _R[-2::-1]:
+    r = vector(R[-1])
+    for coefficient in R[-2::-1]:
         r = builder.fadd(vector(coefficient), builder.fmul(z, r))
     r = builder.fmul(z, r)
     half_square = builder.fmul(builder.fmul(vector(0.5), f), f)
-    small = builder.fadd(builder.fmul(s, builder.fadd(half_square, r)), builder.fmul(power, vector(_LN2_LOW)))
+    small = builder.fadd(builder.fmul(s, builder.fadd(half_square, r)), builder.fmul(power, vector(LN2_LOW)))
     rest = builder.fsub(builder.fsub(half_square, small), f)
-    return builder.fsub(builder.fmul(power, vector(_LN2_HIGH)), rest)
+    return builder.fsub(builder.fmul(power, vector(LN2_HIGH)), rest)
 
 
 class Loop:

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.likelihoods import REGISTRY, Likelihood
+from clinclust.likelihoods import Likelihood
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.schema import Feature
 
-__all__ = ["EncodedCohort", "Encoding", "canonical_order", "model_values", "ordered_and_discrete", "starts"]
+__all__ = ["EncodedCohort", "Encoding", "canonical_order", "model_values", "starts"]
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -223,13 +223,6 @@ def _place(feature: Feature) -> tuple[bool, bool, int, float]:
     """Return what features are ordered by: the likelihood, then the trials, as binomials of as many go together."""
     traits, trials = feature.traits, feature.n_trials
     return traits.is_continuous, traits.is_nominal, traits.kernel, np.inf if trials is None else trials
-
-
-def ordered_and_discrete(arrays: CohortArrays) -> tuple[int, int]:
-    """Return how many features have levels in an order, which come first, and how many have levels at all."""
-    discrete = arrays.codes.shape[1]
-    nominal = [likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal]
-    return discrete - int(np.isin(arrays.kinds[:discrete], nominal).sum()), discrete
 
 
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.problem.encoding import ordered_and_discrete
+from clinclust.engine.problem.numeric_columns import numeric_columns
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
@@ -142,7 +142,7 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
 
 def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
     """Return the subjects' positions along their first principal axis, float64 (M,), by power iteration."""
-    table = _numeric(arrays)
+    table, _ = numeric_columns(arrays)
     observed = ~np.isnan(table)
     counts = np.maximum(observed.sum(axis=0), 1)
     table = np.where(observed, table, 0.0)
@@ -154,14 +154,3 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
         along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
         along /= max(float(np.sqrt((along**2).sum())), 1e-300)
     return along
-
-
-def _numeric(arrays: CohortArrays) -> Array:
-    """Return scores, ranks of counts, indicators of unordered levels and continuous values, NaN = missing."""
-    ordered, discrete = ordered_and_discrete(arrays)
-    columns = [np.where(arrays.codes[:, :ordered] > 0, arrays.codes[:, :ordered], np.nan), arrays.values]
-    for feature in range(ordered, discrete):
-        code = arrays.codes[:, [feature]]
-        levels = np.arange(arrays.level_start[feature], arrays.level_start[feature + 1])
-        columns.append(np.where(code > 0, code == levels, np.nan))
-    return np.hstack(columns)

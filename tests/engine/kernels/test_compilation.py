@@ -1,10 +1,18 @@
-"""The kernels are compiled once and announced, also where nothing can be kept, and never leave their arrays."""
+"""The kernels are compiled once and announced, also where nothing can be kept, and never leave their arrays.
 
+Plain kernels, compiled or not, find what the others find, and each kind is kept apart from the others.
+"""
+
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import pytest
+from cohorts import EVERY_LIKELIHOOD
 
 import clinclust
 
@@ -20,23 +28,61 @@ schema = clinclust.FeatureSchema([
 print(clinclust.MAPDP(schema, random_state=0).fit(frame).n_clusters_, "found by", clinclust.__file__)
 """
 _CHECKED_FITS = """
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
 from clinclust.engine.search import sampled
 sampled.LARGE, sampled.N_SAMPLED = 100, 60
-for n, kinds in ((70, LIKELIHOODS * 2), (150, LIKELIHOODS), (40, ("bernoulli",)), (40, ("gaussian",))):
+for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
     frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
     model = MAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
     model.predict_proba(frame)
 """
 
+# What a kernel reads from a module is compiled into it, as what it calls is: the variants must not share a cached one.
+_KERNELS = """
+from clinclust.compiled import PLAIN, flat, kernel
 
-def _run(program, folder, **environment):
+@kernel
+def is_plain():
+    return PLAIN
+
+@kernel
+def element(array, index):
+    return flat(array, 0)[index]
+"""
+_VARIANT = """
+import json
+import numpy as np
+from variant import element, is_plain
+plain, beyond = is_plain(), "read"
+try:
+    element(np.arange(8.0)[:2], 5)
+except IndexError:
+    beyond = "refused"
+hits = sum(sum(function.stats.cache_hits.values()) for function in (is_plain, element))
+print(json.dumps([plain, beyond, hits]))
+"""
+_MIXED_FIT = """
+import json, sys
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from clinclust import MAPDP
+import clinclust.engine.kernels.inner_loops as loops
+n, kinds, options = json.loads(sys.argv[1])
+frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)
+model = MAPDP(schema, random_state=0, progress=False, **options).fit(frame)
+print(json.dumps({
+    "loops": loops.add_rows.__module__,
+    "llvmlite": "clinclust.engine.kernels.vectors" in sys.modules,
+    "labels": model.labels_.tolist(), "joint": model.log_joint_, "membership": model.membership_.tobytes().hex(),
+}))
+"""
+
+
+def _run(program, folder, *arguments, **environment):
     path = os.pathsep.join([str(Path(clinclust.__file__).parents[1]), str(Path(__file__).parents[2])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    ran = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
+    command = [sys.executable, "-c", program, *arguments]
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -62,3 +108,44 @@ def test_where_nothing_can_be_kept_every_process_compiles(tmp_path):
 
 def test_no_kernel_leaves_its_arrays(tmp_path):
     _run(_CHECKED_FITS, tmp_path, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+
+
+def test_variants_of_the_kernels_are_kept_apart(tmp_path):
+    (tmp_path / "variant.py").write_text(_KERNELS)
+    variants = [
+        ({}, [False, "read"]),
+        ({"CLINCLUST_PLAIN_KERNELS": "1"}, [True, "read"]),
+        ({"NUMBA_BOUNDSCHECK": "1"}, [False, "refused"]),
+        ({"CLINCLUST_PLAIN_KERNELS": "1", "NUMBA_BOUNDSCHECK": "1"}, [True, "refused"]),
+    ]
+    neither = {"CLINCLUST_PLAIN_KERNELS": "0", "NUMBA_BOUNDSCHECK": "0", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for hits in (0, 2):
+        for chosen, expected in variants:
+            assert json.loads(_run(_VARIANT, tmp_path, **{**neither, **chosen})) == [*expected, hits]
+
+
+def _mixed_fit(folder, n, kinds, options, **environment):
+    neither = {"CLINCLUST_PLAIN_KERNELS": "0", "NUMBA_DISABLE_JIT": "0"}
+    return json.loads(_run(_MIXED_FIT, folder, json.dumps([n, kinds, options]), **{**neither, **environment}))
+
+
+def test_plain_kernels_find_the_same_bits_without_llvmlite(tmp_path):
+    cohort = (120, EVERY_LIKELIHOOD * 2 + ("binomial",) * 9, {"n_restarts": 4})
+    vectors = _mixed_fit(tmp_path, *cohort)
+    plain = _mixed_fit(tmp_path, *cohort, CLINCLUST_PLAIN_KERNELS="1")
+    assert vectors.pop("loops") == "clinclust.engine.kernels.lanes"
+    assert plain.pop("loops") == "clinclust.engine.kernels.plain.lanes"
+    assert (vectors.pop("llvmlite"), plain.pop("llvmlite")) == (True, False)
+    assert len(set(vectors["labels"])) > 1
+    assert plain == vectors
+
+
+def test_kernels_run_without_being_compiled(tmp_path):
+    cohort = (20, EVERY_LIKELIHOOD + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05, "discount": 0.3})
+    compiled = _mixed_fit(tmp_path, *cohort)
+    plain = _mixed_fit(tmp_path, *cohort, NUMBA_DISABLE_JIT="1")
+    assert plain["loops"] == "clinclust.engine.kernels.plain.lanes"
+    assert plain["labels"] == compiled["labels"]
+    assert plain["joint"] == pytest.approx(compiled["joint"], rel=1e-12)  # lgamma is not quite the same
+    found, expected = (np.frombuffer(bytes.fromhex(fit["membership"])) for fit in (plain, compiled))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

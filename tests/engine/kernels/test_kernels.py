@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import make_moves, write_scores
@@ -28,7 +28,7 @@ MODELS = [(0.0, 1.0), (0.4, 1.0), (0.0, 0.3), (0.7, 0.6)]
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("missing", [0.0, 0.2])  # features that nobody lacks take a logarithm together
 def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, discount, coarsening, missing):
-    problem = _problem(seed, 30, discount, coarsening, likelihoods=LIKELIHOODS * 2, missing=missing)
+    problem = _problem(seed, 30, discount, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(seed).integers(4, size=30)
     labels[:2] = 4, 5  # two subjects alone
     partition = partition_of(problem, labels)
@@ -69,7 +69,7 @@ def test_dividing_some_clusters_changes_the_joint_of_all_by_as_much_as_their_own
     assert gain == pytest.approx(_joint(problem, moved) - _joint(problem, labels), abs=1e-9)
 
 
-@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("likelihood", EVERY_LIKELIHOOD)
 def test_moving_there_and_back_restores_everything(likelihood):
     """A sweep of one subject with an impossible gain moves nobody; forced moves must be undone exactly."""
     problem = _problem(1, likelihoods=(likelihood,) * 3)

@@ -1,13 +1,17 @@
 """The innermost loops against NumPy."""
 
+import llvmlite
 import numpy as np
 import pytest
+from llvmlite import ir
 from numba import njit
 from scipy.stats import betabinom
 
-from clinclust.engine.kernels import lanes
+from clinclust.engine.kernels import binomials, lanes
 from clinclust.engine.kernels.binomials import eight_binomials
-from clinclust.engine.kernels.vectors import padded
+from clinclust.engine.kernels.eights import padded
+
+_LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
 
 
 @njit
@@ -149,3 +153,28 @@ def test_eight_binomials_at_a_time(n):
             possible = sums[feature, 0] >= level and sums[feature, 1] >= n - level
             without = betabinom(n, a - level, b - n + level).pmf(level) if possible else 1.0
             assert left_numbers[feature, level] == pytest.approx(without, rel=1e-11)
+
+
+@pytest.mark.skipif(_LLVMLITE < (0, 45), reason="there LLVM itself has typed pointers")
+def test_pointers_need_no_types(monkeypatch):
+    """As they will have none in a later llvmlite."""
+    address_of = lanes.memory_of
+
+    def without_type(context, builder, kind, array):
+        whole = builder.ptrtoint(address_of(context, builder, kind, array), ir.IntType(64))
+        address = builder.inttoptr(whole, ir.PointerType())
+        assert not hasattr(address.type, "pointee")
+        return address
+
+    monkeypatch.setattr(lanes, "memory_of", without_type)
+    monkeypatch.setattr(binomials, "memory_of", without_type)
+    for function in (_log, _rows, _highest, _sum_of_rows, _terms, _products, _sum, _binomials):
+        monkeypatch.setitem(globals(), function.__name__, njit(function.py_func))
+    test_the_logarithm_is_right_to_the_last_place()
+    test_rows_add_up(8, 7)
+    test_the_highest_score(9)
+    test_entries_are_summed(9)
+    test_log_terms_of_one_value()
+    test_log_terms_of_features_that_share_an_exponent(5)
+    test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost()
+    test_eight_binomials_at_a_time(4)

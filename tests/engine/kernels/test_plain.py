@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 from clinclust import MAPDP
 from clinclust.engine.kernels.partition import new_partition
@@ -13,7 +13,7 @@ from clinclust.engine.search.settle import minimum_gain
 
 
 def _problem(seed, missing, discount=0.0, coarsening=1.0):
-    frame, schema, _, _ = mixed_cohort(seed, 26, LIKELIHOODS * 2, missing=missing)
+    frame, schema, _, _ = mixed_cohort(seed, 26, EVERY_LIKELIHOOD * 2, missing=missing)
     return pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
 
 
@@ -80,7 +80,7 @@ def test_the_best_cluster_is_that_of_the_highest_joint(n_clusters):
 
 
 def test_twenty_fits_have_the_same_bits():
-    frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
+    frame, schema, _, _ = mixed_cohort(3, 80, EVERY_LIKELIHOOD * 2, missing=0.1)
     fits = [MAPDP(schema, n_jobs=2, random_state=0, progress=False).fit(frame) for _ in range(20)]
     assert len({(fit.labels_.tobytes(), fit.membership_.tobytes(), fit.log_joint_) for fit in fits}) == 1
     assert len({fit.restarts_["log_joint"].to_numpy().tobytes() for fit in fits}) == 1
