@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.cold_search import Settings
     from clinclust.associations.evidence import Association, Part
     from clinclust.associations.residual_dependence import Dependence, Graded
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import Feature
 
@@ -115,6 +115,7 @@ def validated_associations(
     """
     import pandas as pd
 
+    from clinclust.associations.cold_search import cold_plan
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
@@ -125,7 +126,7 @@ def validated_associations(
     frame = model.schema_.validate(frame, warn=False)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     with announcing_compilation():
-        tests = _Tests(model, frame, method, _settings(model, seed, n_restarts), n_folds, min_size, chosen)
+        tests = _Tests(model, frame, method, cold_plan(model, seed, n_restarts), n_folds, min_size, chosen)
         found = _side_by_side(tests.row, features, n_jobs, progress)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
@@ -139,9 +140,9 @@ def _side_by_side(
     """Return the row of each feature, made on threads."""
     from tqdm import tqdm
 
-    from clinclust.engine.search.restarts import processors
+    from clinclust.engine.search.plan import n_threads
 
-    with ThreadPoolExecutor(max_workers=processors() if n_jobs in (None, -1) else n_jobs) as pool:
+    with ThreadPoolExecutor(max_workers=n_threads(n_jobs)) as pool:
         futures = [pool.submit(row, feature) for feature in features]
         try:
             bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
@@ -149,12 +150,6 @@ def _side_by_side(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _settings(model: MAPDP, seed: int, n_restarts: int) -> Settings:
-    from clinclust.associations.cold_search import Settings
-
-    return Settings(seed, n_restarts, model.max_sweeps, model.outlying_share_, model.select_features)
 
 
 class _Tests:
@@ -165,7 +160,7 @@ class _Tests:
         model: MAPDP,
         frame: pd.DataFrame,
         method: Method,
-        settings: Settings,
+        plan: SearchPlan,
         n_folds: int,
         min_size: int,
         contrasts: Mapping[str, ContrastKind],
@@ -174,13 +169,13 @@ class _Tests:
         from clinclust.associations.cross_fitting import folds_of
         from clinclust.associations.residual_dependence import graded
         from clinclust.engine.problem.problem import pose
-        from clinclust.estimators.tuning import named_hyperparameters_of
+        from clinclust.estimators.from_parameters import stated_hyperparameters_of
 
-        stated = named_hyperparameters_of(model.hyperparameters)
+        stated = stated_hyperparameters_of(model)
         self.problem: Problem = pose(
             frame, model.schema_, stated, model.concentration_, model.discount_, model.coarsening_
         )
-        self.model, self.frame, self.method, self.settings = model, frame, method, settings
+        self.model, self.frame, self.method, self.plan = model, frame, method, plan
         self.min_size, self.contrasts = min_size, contrasts
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
@@ -189,7 +184,7 @@ class _Tests:
         # Of values that no other feature has a part in: standardising sums up in an order that all have.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
-        self.folds = folds_of(self.problem, n_folds, settings) if method == "cross-fit" else []
+        self.folds = folds_of(self.problem, n_folds, plan) if method == "cross-fit" else []
 
     def row(self, feature: Feature) -> dict[str, Any]:
         """Return the row of one feature, without q."""
@@ -224,9 +219,9 @@ class _Tests:
         from clinclust.associations.evidence import Part
 
         if self.keys is None:
-            return parts_without(self.folds, left_out, self.settings.outlying_share)
+            return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.settings)
+        subtypes = search_cold(problem, self.plan)
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
 
     def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from clinclust.estimators.subtype_tree import SubtypeTree
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Restart
+    from clinclust.engine.search.one_start import RestartResult
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.resolution_path import ResolutionPath
-    from clinclust.estimators.search import Result
+    from clinclust.estimators.search import SearchResult
     from clinclust.schema import FeatureSchema
 
 __all__ = ["FITTED_ATTRIBUTES", "Fit", "fit_of"]
@@ -104,10 +105,9 @@ FITTED_ATTRIBUTES = (
 """What a fitted estimator shows."""
 
 
-def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
+def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit:
     """Return what a search found, subjects in the order of the table and clusters by decreasing size."""
-    problem, restarts = result.problem, result.restarts
-    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+    problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
     partition = partition_of(problem, labels)
@@ -119,14 +119,14 @@ def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
     joins, evidence = merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
     encoded = [feature.name for feature in cohort.encoding.features]
-    if result.aside.any():
-        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
+    if result.outlying.any():
+        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
     return Fit(
         schema_=schema,
-        random_seed_=seed,
+        random_seed_=plan.seed,
         labels_=cohort.in_table_order(labels),
         membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=replace(clusters_of(problem, partition, included), outlying_share=result.outlying_share),
+        clusters_=replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share),
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
@@ -138,13 +138,13 @@ def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
         kept_out_=problem.kept_out,
         tree_=SubtypeTree(cohort.in_table_order(labels), joins, evidence),
         outlying_=outlying,
-        restarts_=_table_of_restarts(restarts, best),
-        tuning_=result.tried,
+        restarts_=_table_of_restarts(result.restarts, best),
+        tuning_=result.tuning,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 
 
-def _table_of_restarts(restarts: list[Restart], best: Restart) -> pd.DataFrame:
+def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
     """Return one row for each restart."""
     return pd.DataFrame(
         {

@@ -14,14 +14,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
-from clinclust.estimators.parameters import (
-    parameter_problems,
-    seed_of,
-)
+from clinclust.estimators.parameters import parameter_problems
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
-    from clinclust.engine.search.one_start import Restart
+    from clinclust.engine.search.one_start import RestartResult
 
 __all__ = ["MAPDP"]
 
@@ -241,25 +238,21 @@ class MAPDP(_Attributes):
             If a parameter cannot be used, or no feature is left to cluster on.
         """
         from clinclust.engine.kernels.announcement import announcing_compilation
-        from clinclust.engine.problem.problem import pose
         from clinclust.estimators.fit import fit_of
+        from clinclust.estimators.from_parameters import problem_of, search_plan_of
         from clinclust.estimators.search import search
-        from clinclust.estimators.tuning import first_concentration, named_hyperparameters_of
         from clinclust.schema.informative import warn_of_uninformative
 
         problems = parameter_problems(self.get_params())
         if problems:
             raise ValueError("; ".join(problems))
         frame, schema = self._cohort(X)
-        stated, concentration = named_hyperparameters_of(self.hyperparameters), first_concentration(self.concentration)
-        coarsening = 1.0 if isinstance(self.coarsening, str) else self.coarsening
-        problem = pose(frame, schema, stated, concentration, self.discount, coarsening)
+        problem = problem_of(self, frame, schema)
         warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
-        seed = seed_of(self.random_state)
         with announcing_compilation(), self._progress() as finished:
-            result = search(problem, seed, self.get_params(), finished)
-            # Last, so that an interrupted fit leaves the model as it was.
-            self.fit_ = fit_of(result, schema, seed)
+            plan = search_plan_of(self, problem, finished)
+            # In the end, so that an interrupted fit leaves the model as it was.
+            self.fit_ = fit_of(search(problem, plan), schema, plan)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
                 f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
@@ -417,7 +410,7 @@ class MAPDP(_Attributes):
         return schema.validate(_named(X, schema.names), warn=False), schema
 
     @contextmanager
-    def _progress(self) -> Iterator[Callable[[Restart], object]]:
+    def _progress(self) -> Iterator[Callable[[RestartResult], object]]:
         """Show a bar that moves on with every restart, unless standard error is not a terminal."""
         from tqdm import tqdm
 

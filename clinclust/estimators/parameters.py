@@ -17,6 +17,7 @@ __all__ = [
     "cluster_codes",
     "concentration_problems",
     "hyperparameter_problems",
+    "is_number",
     "model_problems",
     "parameter_problems",
     "resolution_problems",
@@ -34,11 +35,11 @@ def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
     if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
         problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
     concentration, coarsening = given["concentration"], given["coarsening"]
-    problems += [] if _is_number(concentration) else concentration_problems(concentration)
+    problems += [] if is_number(concentration) else concentration_problems(concentration)
     if isinstance(coarsening, str) and coarsening != "auto":
         problems.append(f"coarsening must be 'auto' or a number above 0 and at most 1, not {coarsening!r}")
     problems += model_problems(
-        concentration if _is_number(concentration) else 1.0,
+        concentration if is_number(concentration) else 1.0,
         given["discount"],
         1.0 if isinstance(coarsening, str) else coarsening,
     )
@@ -81,7 +82,7 @@ def searched_beside(given: Mapping[str, Any]) -> list[str]:
     share = given["outlying_share"]
     wanted = (
         isinstance(given["hyperparameters"], str),
-        not _is_number(given["concentration"]),
+        not is_number(given["concentration"]),
         given["select_features"],
         isinstance(given["coarsening"], str),
         share is not None and share > 0.0,
@@ -121,7 +122,7 @@ def concentration_problems(concentration: object) -> list[str]:
         return []
     if isinstance(concentration, list | tuple | np.ndarray):
         given = list(concentration)
-        if given and all(_is_number(value) and 0.0 < value < np.inf for value in given):
+        if given and all(is_number(value) and 0.0 < value < np.inf for value in given):
             return []
     return [
         "concentration must be a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation', "
@@ -137,18 +138,18 @@ def switch_problems(name: str, value: object) -> list[str]:
 def model_problems(concentration: object, discount: object, coarsening: object) -> list[str]:
     """Return a sentence for each number of the model that cannot be used."""
     problems = []
-    if not (_is_number(concentration) and 0.0 < concentration < np.inf):
+    if not (is_number(concentration) and 0.0 < concentration < np.inf):
         problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
-    if not (_is_number(discount) and 0.0 <= discount < 1.0):
+    if not (is_number(discount) and 0.0 <= discount < 1.0):
         problems.append(f"discount must be a number from 0 to below 1, not {discount!r}")
-    if not (_is_number(coarsening) and 0.0 < coarsening <= 1.0):
+    if not (is_number(coarsening) and 0.0 < coarsening <= 1.0):
         problems.append(f"coarsening must be a number above 0 and at most 1, not {coarsening!r}")
     return problems
 
 
 def share_problems(outlying_share: object) -> list[str]:
     """Return a sentence if this cannot be the probability that a value is outlying."""
-    if _is_number(outlying_share) and 0.0 <= outlying_share < 1.0:
+    if is_number(outlying_share) and 0.0 <= outlying_share < 1.0:
         return []
     return [f"outlying_share must be a number from 0 to below 1, not {outlying_share!r}"]
 
@@ -160,7 +161,7 @@ def resolution_problems(
     problems = share_problems(outlying_share)
     if coarsenings is not None:
         values = list(coarsenings) if isinstance(coarsenings, Iterable) else []
-        falling = all(_is_number(value) and 0.0 < value <= 1.0 for value in values)
+        falling = all(is_number(value) and 0.0 < value <= 1.0 for value in values)
         falling = falling and all(finer > coarser for finer, coarser in pairwise(values))
         if not values or not falling:
             problems.append(f"coarsenings must fall, each above 0 and at most 1, not {coarsenings!r}")
@@ -195,7 +196,8 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
     return codes
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether this is a real number, of Python or NumPy, and no truth value."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 

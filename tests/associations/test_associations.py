@@ -6,13 +6,14 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.cold_search import Settings, column_keys, search_cold, without
+from clinclust.associations.cold_search import column_keys, search_cold, without
 from clinclust.associations.cross_fitting import folds_of, parts_without
 from clinclust.associations.evidence import Part, association_of
 from clinclust.comparisons.contrasts import contrast_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import SearchPlan
 
-SETTINGS = Settings(seed=3, n_restarts=3, max_sweeps=200, outlying_share=0.0, select_features=False)
+PLAN = SearchPlan(seed=3, n_restarts=3, n_jobs=1, refine=False, divide=False)
 
 
 def cohort(seed=0, n=240, shift=2.0, n_informative=4):
@@ -77,7 +78,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = search_cold(reduced, SETTINGS).labels
+        found[problem.cohort.order[order]] = search_cold(reduced, PLAN).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -85,7 +86,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
 def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():
     frame, schema = cohort()
     problem = pose(frame, schema, {}, 3.0)
-    folds = folds_of(problem, 2, SETTINGS)
+    folds = folds_of(problem, 2, PLAN)
     arrays = problem.cohort.arrays
     tampered = []
     for fold in folds:

@@ -621,6 +621,7 @@ def test_ctrl_c_stops_a_fit_and_leaves_the_model_as_it_was():
 
 def test_an_error_while_progress_is_shown_ends_every_thread():
     from clinclust.engine.problem.problem import pose
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.restarts import run_restarts
     from clinclust.engine.search.starts import search_starts
 
@@ -634,6 +635,6 @@ def test_an_error_while_progress_is_shown_ends_every_thread():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_restarts(problem, starts, max_sweeps=200, n_jobs=2, finished=finished)
+        run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, finished=finished))
     assert len(calls) == 1
     assert not workers()

@@ -15,6 +15,7 @@ from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size, compact
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.refine import recombined
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.seeding import bisected, seated
@@ -60,7 +61,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions():
         # What `fit` does by default, without what it does for the report.
         problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
         starts = search_starts(n, np.random.SeedSequence(0).spawn(MAPDP().n_restarts))
-        restarts = run_restarts(problem, starts, max_sweeps=MAPDP().max_sweeps, n_jobs=1, refine=True)
+        restarts = run_restarts(problem, starts, SearchPlan(n_jobs=1))
         found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.99
 
