@@ -98,6 +98,8 @@ def alternate(
         As many as before, all judged under the last model, with the best carried on. Their traces show the extended
         joint less the log hyperprior of the last model, a constant, so that they end at the log joint.
     """
+    if estimated.hyperprior is None and not estimated.concentration:
+        return problem, restarts  # their joints stay: those of a search that selects features count its prior as well
     for _ in range(MOST_ROUNDS):
         best = restarts[index_of_best(restarts)]
         partition = new_partition(problem.cohort.arrays, best.labels)

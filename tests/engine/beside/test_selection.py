@@ -279,6 +279,18 @@ def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
         )
 
 
+def test_where_all_features_differ_the_joint_is_that_of_partition_and_features():
+    groups = np.repeat([0, 1, 2], 60)
+    noise = np.random.default_rng(0).normal(size=(180, 5))
+    frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    assert model.selected_features_ == list(frame)
+    expected = log_joint(frame, model.labels_, schema, select_features=True)
+    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
+    assert model.restarts_["log_joint"].max() == model.log_joint_
+
+
 def test_restarts_without_selection_include_no_choice():
     problem = _problem(1)
     starts = search_starts(30, np.random.SeedSequence(0).spawn(2))
