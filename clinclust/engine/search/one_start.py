@@ -68,7 +68,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     cancelled = plan.cancelled
     labels = _first_labels(problem, start)
     found = settle(problem, labels, start.order, plan.max_sweeps, cancelled, ignore_size=start.ignore_size)
-    trace = list(found.trace)
+    trace = list(found.trace) or [log_joint(problem, found.partition)]  # none if cancelled before the first sweep
     while not start.ignore_size and found.converged and not cancelled.is_set():
         gains = merge_gains(problem, found.partition)
         if gains.max() > minimum_gain(problem):
@@ -82,7 +82,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     return RestartResult(
         start=start.name,
         labels=found.partition.labels,
-        log_joint=trace[-1] if trace else log_joint(problem, found.partition),  # cancelled before the first sweep
+        log_joint=trace[-1],
         trace=np.array(trace),
         n_sweeps=len(trace),
         converged=found.converged,
