@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -119,35 +119,44 @@ def validated_associations(
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.estimators.parameters import seed_of
 
-    _check(model, frame, method, n_restarts=n_restarts, n_folds=n_folds, min_size=min_size, n_jobs=n_jobs)
+    parameters = {
+        "method": method,
+        "n_restarts": n_restarts,
+        "n_folds": n_folds,
+        "min_size": min_size,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "progress": progress,
+    }
+    _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
-    seed = model.random_seed_ if random_state is None else random_state
+    seed = model.random_seed_ if random_state is None else seed_of(random_state)
     frame = model.schema_.validate(frame, warn=False)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     with announcing_compilation():
         tests = _Tests(model, frame, method, cold_plan(model, seed, n_restarts), n_folds, min_size, chosen)
-        found = _side_by_side(tests.row, features, n_jobs, progress)
+        found = _side_by_side(tests, features, n_jobs, progress)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
     rows["seed"] = str(seed)
     return rows.astype(_DTYPES)
 
 
-def _side_by_side(
-    row: Callable[[Feature], dict[str, Any]], features: list[Feature], n_jobs: int | None, progress: bool
-) -> list[dict[str, Any]]:
+def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, progress: bool) -> list[dict[str, Any]]:
     """Return the row of each feature, made on threads."""
     from tqdm import tqdm
 
     from clinclust.engine.search.plan import n_threads
 
     with ThreadPoolExecutor(max_workers=n_threads(n_jobs)) as pool:
-        futures = [pool.submit(row, feature) for feature in features]
+        futures = [pool.submit(tests.row, feature) for feature in features]
         try:
             bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
             return [future.result() for future in bar]
         except BaseException:
+            tests.plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -271,19 +280,11 @@ def _why_doubtful(found: Dependence, other: Feature) -> str:
     )
 
 
-def _check(model: MAPDP, frame: pd.DataFrame, method: str, **numbers: int | None) -> None:
+def _check(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
     """Raise one ValueError that lists everything that cannot be used."""
-    problems = []
-    if method not in ("refit", "cross-fit"):
-        problems.append(f"method must be 'refit' or 'cross-fit', not {method!r}")
-    least = {"n_restarts": 1, "n_folds": 2, "min_size": 1}
-    for name, smallest in least.items():
-        number = numbers[name]
-        if not isinstance(number, int | np.integer) or number < smallest:
-            problems.append(f"{name} must be a whole number of at least {smallest}, not {number!r}")
-    n_jobs = numbers["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs < -1 or n_jobs == 0):
-        problems.append(f"n_jobs must be a whole number of at least 1, or None or -1 for all, not {n_jobs!r}")
+    from clinclust.estimators.parameters import parameter_problems
+
+    problems = parameter_problems(parameters)
     if not hasattr(model, "labels_"):
         problems.append("the model is not fitted; call model.fit(frame) first")
     elif len(frame) != len(model.labels_):

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
-from clinclust.estimators.parameters import parameter_problems
+from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
@@ -243,7 +243,8 @@ class MAPDP(_Attributes):
         from clinclust.estimators.search import search
         from clinclust.schema.informative import warn_of_uninformative
 
-        problems = parameter_problems(self.get_params())
+        parameters = self.get_params()
+        problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
         if problems:
             raise ValueError("; ".join(problems))
         frame, schema = self._cohort(X)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.estimators.parameters import hyperparameter_problems, model_problems, resolution_problems, seed_of
+from clinclust.estimators.parameters import check_parameters, seed_of
 
 if TYPE_CHECKING:
     from clinclust.engine.beside.resolution import ResolutionStep
@@ -110,11 +110,19 @@ def resolution_path(
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
 
-    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
-    problems += model_problems(concentration, discount, 1.0)
-    problems += resolution_problems(coarsenings, outlying_share, n_restarts, n_fresh, max_sweeps)
-    if problems:
-        raise ValueError("; ".join(problems))
+    coarsenings = COARSENINGS if coarsenings is None else coarsenings
+    check_parameters(
+        hyperparameters=hyperparameters,
+        concentration=concentration,
+        discount=discount,
+        coarsenings=coarsenings,
+        outlying_share=outlying_share,
+        n_restarts=n_restarts,
+        n_fresh=n_fresh,
+        max_sweeps=max_sweeps,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
     problem = pose(schema.validate(frame), schema, hyperparameters, float(concentration), discount)
     plan = SearchPlan(
         seed=seed_of(random_state),
@@ -122,7 +130,7 @@ def resolution_path(
         max_sweeps=max_sweeps,
         n_jobs=n_jobs,
         outlying_share=outlying_share,
-        resolution=ResolutionPlan(COARSENINGS if coarsenings is None else tuple(coarsenings), n_fresh),
+        resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
     with announcing_compilation():
         return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))

@@ -231,9 +231,9 @@ def test_noise_that_is_split_is_not_found_significant():
 def test_everything_wrong_is_said_at_once(fitted):
     model, frame = fitted
     with pytest.raises(
-        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs"
+        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs .* random_state"
     ):
-        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0)
+        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0, random_state=-1)
     with pytest.raises(ValueError, match=r"min_size must be .*; the frame has 10 rows, but"):
         cc.validated_associations(model, frame.head(10), min_size=0)
     with pytest.raises(

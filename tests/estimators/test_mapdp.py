@@ -302,7 +302,10 @@ def test_every_bad_parameter_is_said_at_once():
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("concentration", [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}]),
+        (
+            "concentration",
+            [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}, np.array(3)],
+        ),
         ("hyperparameters", ["flat", 3.0, ["empirical"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
         ("coarsening", [np.nan, 1.1, -1, "1", "automatic", None, True]),
