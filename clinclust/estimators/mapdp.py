@@ -155,6 +155,8 @@ class MAPDP(_Attributes):
     schema_ : FeatureSchema
     concentration_, discount_, coarsening_, outlying_share_ : float
     random_seed_ : int
+    versions_ : dict
+        Versions of clinclust, Python and the packages that made the fit, by name.
     n_features_in_ : int
     feature_names_in_ : array of str
 
