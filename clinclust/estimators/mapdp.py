@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
+from clinclust.estimators.cohort_table import cohort_and_schema, named_table
 from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.schema import Feature, FeatureSchema
 
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 NONE_OF_THESE = -1
-
+"""What `MAPDP.predict` returns for a subject that is most probably in none of the clusters."""
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -249,7 +250,7 @@ class MAPDP(_Attributes):
         problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
         if problems:
             raise ValueError("; ".join(problems))
-        frame, schema = self._cohort(X)
+        frame, schema = cohort_and_schema(X, self.schema, stacklevel=2)
         problem = problem_of(self, frame, schema)
         warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
         with announcing_compilation(), self._progress() as finished:
@@ -326,7 +327,7 @@ class MAPDP(_Attributes):
         from clinclust.estimators.imputation import impute
 
         self._require_fit()
-        return impute(self, _named(frame, self.schema_.names), how, np.random.default_rng(random_state))
+        return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle.
@@ -395,23 +396,6 @@ class MAPDP(_Attributes):
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
         )
 
-    def _cohort(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, FeatureSchema]:
-        schema = self.schema
-        if schema is None:
-            from clinclust.schema import draft_schema, schema_for_array
-
-            if isinstance(X, pd.DataFrame):
-                schema = draft_schema(X)
-                warnings.warn(
-                    "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
-                    "because the likelihoods decide what is found",
-                    CohortWarning,
-                    stacklevel=3,
-                )
-            else:
-                schema = schema_for_array(_table(X))
-        return schema.validate(_named(X, schema.names), warn=False), schema
-
     @contextmanager
     def _progress(self) -> Iterator[Callable[[RestartResult], object]]:
         """Show a bar that moves on with every restart, unless standard error is not a terminal."""
@@ -423,7 +407,7 @@ class MAPDP(_Attributes):
     def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
         self._require_fit()
         features = self.clusters_.encoding.features
-        frame = _named(X, self.schema_.names)
+        frame = named_table(X, self.schema_.names)
         return self.schema_.restricted_to(feature.name for feature in features).validate(frame, warn=False), features
 
     def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
@@ -442,20 +426,3 @@ class MAPDP(_Attributes):
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
 _PARAMETERS = ("schema", *_DEFAULTS)
 _DEFAULTS["schema"] = None
-
-
-def _table(X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
-    table = np.asarray(X)
-    if table.ndim != 2:
-        raise ValueError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
-    return table
-
-
-def _named(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return a DataFrame; the columns of a plain array are those of the schema, in order."""
-    if isinstance(X, pd.DataFrame):
-        return X
-    table = _table(X)
-    if table.shape[1] != len(names):
-        raise ValueError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
-    return pd.DataFrame(table, columns=list(names))
