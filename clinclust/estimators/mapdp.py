@@ -1,4 +1,4 @@
-"""MAPDP: the estimator a user meets."""
+"""MAPDP: the estimator, its parameters, and what a fitted one can do."""
 
 from __future__ import annotations
 
@@ -73,9 +73,10 @@ class MAPDP(_Attributes):
         the others within clusters, each debiased by 1 / n). The fit is then that of this number.
     outlying_share : float, optional
         Probability, in [0, 1), that a single value is not of its subject's subtype but outlying: a slip of the pen, or
-        the tail of a distribution that is no textbook one. Such values (`outlying_`) are set aside, each at the price
-        of a value from the prior, ln m_d(x) + ln share, where they would else open clusters of their own. Which they
-        are is found with the partition, by raising one joint. By default .01 with ``coarsening="auto"``, else 0.
+        the tail of a distribution that is no textbook one. Such values (`outlying_`) add nothing to their clusters;
+        each adds ln m_d(x) + ln share to the joint, as a value from the prior would. As ordinary values they would open
+        clusters of their own. Which they are is found with the partition, by raising one joint. By default .01 with
+        ``coarsening="auto"``, else 0.
     select_features : bool
         Let features that do not differ between the clusters have one distribution for everybody, so that many
         irrelevant ones do not drown the others. Which features are included, gamma, is then part of the model,
@@ -150,7 +151,7 @@ class MAPDP(_Attributes):
     tree_ : SubtypeTree
         The subtypes merged step by step, each join with its evidence in nats: which are near-twins.
     outlying_ : bool (N, D)
-        Values set aside; columns as `feature_names_in_`. Everything above is of the values that are kept.
+        Outlying values; columns as `feature_names_in_`. Everything above is of the values that are kept.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"``: the best partition at each coarsening.
     schema_ : FeatureSchema

@@ -1,4 +1,4 @@
-"""How the subtypes of a cohort change with the resolution at which one looks at them."""
+"""ResolutionPath: the best partition at each of a falling sequence of coarsenings."""
 
 from __future__ import annotations
 

@@ -11,7 +11,10 @@ from clinclust.associations.cross_fitting import folds_of, parts_without
 from clinclust.associations.evidence import Part, association_of
 from clinclust.comparisons.contrasts import contrast_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
+from clinclust.estimators.search import search
 
 PLAN = SearchPlan(seed=3, n_restarts=3, n_jobs=1, refine=False, divide=False)
 
@@ -81,6 +84,18 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         found[problem.cohort.order[order]] = search_cold(reduced, PLAN).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
+
+
+def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch):
+    frame, schema = cohort()
+    problem = pose(frame, schema, {}, 3.0)
+    among_all = search(problem, PLAN)
+    assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
+    monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
+    monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
+    assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
+    found = search_cold(problem, PLAN).labels
+    assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
 def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():

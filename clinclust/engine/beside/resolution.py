@@ -159,10 +159,11 @@ def _step(
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
-    """Return the finest step whose coarsening its own partition bears out, or else the last one.
+    """Return the index of the finest step whose coarsening its own partition bears out, or else of the last step.
 
-    The partition at 1 may owe clusters to dependence, and so leave less of it between features than there is. Hence
-    the search steps down to the share that each partition leaves, until the next leaves the same.
+    At coarsening 1 dependence between features may be explained by extra clusters, so that less of it is left within
+    clusters than there is. The search therefore goes on to the coarsening that the dependence left by each partition
+    asks for, until a partition asks for its own.
     """
     for index, step in enumerate(steps):
         if step.borne_out:
