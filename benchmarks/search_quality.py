@@ -19,13 +19,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from reference_cohorts import N_COHORTS, reference_cohort
 from sklearn import datasets
 
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.schema.array_schema import schema_for_array
@@ -56,10 +56,15 @@ def posed(cohort: str) -> Problem:
 def long_run(cohort: str, n_jobs: int) -> dict[str, Any]:
     """Search from fifty starts, and refine with patience."""
     problem = posed(cohort)
-    starts = search_starts(problem.cohort.n_subjects, np.random.SeedSequence(LONG_SEED).spawn(N_LONG))
-    restarts = run_restarts(
-        problem, starts, max_sweeps=1000, n_jobs=n_jobs, refine=True, often_enough=N_LONG + 1, patience=LONG_PATIENCE
+    plan = SearchPlan(
+        seed=LONG_SEED,
+        n_restarts=N_LONG,
+        max_sweeps=1000,
+        n_jobs=n_jobs,
+        often_enough=N_LONG + 1,
+        patience=LONG_PATIENCE,
     )
+    restarts = run_restarts(problem, search_starts(problem.cohort.n_subjects, plan.seeds), plan)
     best = max(restarts, key=lambda restart: restart.log_joint)
     return {
         "log_joint": best.log_joint,

@@ -490,7 +490,7 @@ def test_the_model_file_says_what_was_run(fitted):
     text = json.loads((fitted / "model.json").read_text(encoding="utf-8"))
     assert text["clinclust_version"] == __version__
     assert text["parameters"]["n_restarts"] == 4
-    assert FeatureSchema.from_yaml(text["schema"]) == FeatureSchema.from_yaml(SCHEMA)
+    assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
 
 
 # --- the subtype table --------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.cold_search import Settings
     from clinclust.associations.evidence import Association, Part
     from clinclust.associations.residual_dependence import Dependence
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import Feature
 
@@ -115,46 +115,50 @@ def validated_associations(
     """
     import pandas as pd
 
+    from clinclust.associations.cold_search import cold_plan
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.estimators.parameters import seed_of
 
-    _check(model, frame, method, n_restarts=n_restarts, n_folds=n_folds, min_size=min_size, n_jobs=n_jobs)
+    parameters = {
+        "method": method,
+        "n_restarts": n_restarts,
+        "n_folds": n_folds,
+        "min_size": min_size,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "progress": progress,
+    }
+    _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
-    seed = model.random_seed_ if random_state is None else random_state
+    seed = model.random_seed_ if random_state is None else seed_of(random_state)
     frame = model.schema_.validate(frame, warn=False)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     with announcing_compilation():
-        tests = _Tests(model, frame, method, _settings(model, seed, n_restarts), n_folds, min_size, chosen)
-        found = _side_by_side(tests.row, features, n_jobs, progress)
+        tests = _Tests(model, frame, method, cold_plan(model, seed, n_restarts), n_folds, min_size, chosen)
+        found = _side_by_side(tests, features, n_jobs, progress)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
     rows["seed"] = str(seed)
     return rows.astype(_DTYPES)
 
 
-def _side_by_side(
-    row: Callable[[Feature], dict[str, Any]], features: list[Feature], n_jobs: int | None, progress: bool
-) -> list[dict[str, Any]]:
+def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, progress: bool) -> list[dict[str, Any]]:
     """Return the row of each feature, made on threads."""
     from tqdm import tqdm
 
-    from clinclust.engine.search.restarts import processors
+    from clinclust.engine.search.plan import n_threads
 
-    with ThreadPoolExecutor(max_workers=processors() if n_jobs in (None, -1) else n_jobs) as pool:
-        futures = [pool.submit(row, feature) for feature in features]
+    with ThreadPoolExecutor(max_workers=n_threads(n_jobs)) as pool:
+        futures = [pool.submit(tests.row, feature) for feature in features]
         try:
             bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
             return [future.result() for future in bar]
         except BaseException:
+            tests.plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _settings(model: MAPDP, seed: int, n_restarts: int) -> Settings:
-    from clinclust.associations.cold_search import Settings
-
-    return Settings(seed, n_restarts, model.max_sweeps, model.outlying_share_, model.select_features)
 
 
 class _Tests:
@@ -165,7 +169,7 @@ class _Tests:
         model: MAPDP,
         frame: pd.DataFrame,
         method: Method,
-        settings: Settings,
+        plan: SearchPlan,
         n_folds: int,
         min_size: int,
         contrasts: Mapping[str, ContrastKind],
@@ -174,13 +178,13 @@ class _Tests:
         from clinclust.associations.cross_fitting import folds_of
         from clinclust.engine.problem.numeric_columns import graded, mid_ranks
         from clinclust.engine.problem.problem import pose
-        from clinclust.estimators.tuning import named_hyperparameters_of
+        from clinclust.estimators.from_parameters import stated_hyperparameters_of
 
-        stated = named_hyperparameters_of(model.hyperparameters)
+        stated = stated_hyperparameters_of(model)
         self.problem: Problem = pose(
             frame, model.schema_, stated, model.concentration_, model.discount_, model.coarsening_
         )
-        self.model, self.frame, self.method, self.settings = model, frame, method, settings
+        self.model, self.frame, self.method, self.plan = model, frame, method, plan
         self.min_size, self.contrasts = min_size, contrasts
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
@@ -190,7 +194,7 @@ class _Tests:
         # Of values that no other feature has a part in: standardising sums up in an order that all have.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
-        self.folds = folds_of(self.problem, n_folds, settings) if method == "cross-fit" else []
+        self.folds = folds_of(self.problem, n_folds, plan) if method == "cross-fit" else []
 
     def row(self, feature: Feature) -> dict[str, Any]:
         """Return the row of one feature, without q."""
@@ -225,9 +229,9 @@ class _Tests:
         from clinclust.associations.evidence import Part
 
         if self.keys is None:
-            return parts_without(self.folds, left_out, self.settings.outlying_share)
+            return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.settings)
+        subtypes = search_cold(problem, self.plan)
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
 
     def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
@@ -278,19 +282,11 @@ def _why_doubtful(found: Dependence, other: Feature) -> str:
     )
 
 
-def _check(model: MAPDP, frame: pd.DataFrame, method: str, **numbers: int | None) -> None:
+def _check(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
     """Raise one ValueError that lists everything that cannot be used."""
-    problems = []
-    if method not in ("refit", "cross-fit"):
-        problems.append(f"method must be 'refit' or 'cross-fit', not {method!r}")
-    least = {"n_restarts": 1, "n_folds": 2, "min_size": 1}
-    for name, smallest in least.items():
-        number = numbers[name]
-        if not isinstance(number, int | np.integer) or number < smallest:
-            problems.append(f"{name} must be a whole number of at least {smallest}, not {number!r}")
-    n_jobs = numbers["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs < -1 or n_jobs == 0):
-        problems.append(f"n_jobs must be a whole number of at least 1, or None or -1 for all, not {n_jobs!r}")
+    from clinclust.estimators.parameters import parameter_problems
+
+    problems = parameter_problems(parameters)
     if not hasattr(model, "labels_"):
         problems.append("the model is not fitted; call model.fit(frame) first")
     elif len(frame) != len(model.labels_):

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.outlying_search import search as search_robustly
-from clinclust.engine.beside.selection import run_selecting_restarts
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.sampled import LARGE, run_sampled_restarts
-from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.estimators.search import search
 
-__all__ = ["Settings", "Subtypes", "column_keys", "search_cold", "without"]
+if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["Subtypes", "cold_plan", "column_keys", "search_cold", "without"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
-
-
-class Settings(NamedTuple):
-    """How to search."""
-
-    seed: int
-    n_restarts: int
-    max_sweeps: int
-    outlying_share: float
-    select_features: bool
 
 
 class Subtypes(NamedTuple):
@@ -73,28 +63,31 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
     return problem.with_features(~left_out).restricted_to(order, 0), order
 
 
-def search_cold(problem: Problem, settings: Settings) -> Subtypes:
-    """Search from random partitions of these features on; on one thread."""
-    seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
-    options: dict[str, Any] = {"max_sweeps": settings.max_sweeps, "n_jobs": 1}
-    if settings.outlying_share > 0.0:
-        starts = search_starts(problem.cohort.n_subjects, seeds)
-        found = search_robustly(problem, starts, settings.outlying_share, **options)
-        problem, labels = found.problem, found.restarts[found.best].labels
-    elif settings.select_features:
-        restarts = run_selecting_restarts(problem, search_starts(problem.cohort.n_subjects, seeds), **options)
-        best = max(restarts, key=lambda restart: restart.log_joint)
-        labels = best.labels
-        if best.included is not None and best.included.any():
-            problem = problem.with_features(best.included)
-    elif problem.cohort.n_subjects >= LARGE:
-        restarts = run_sampled_restarts(problem, seeds, **options)
-        labels = max(restarts, key=lambda restart: restart.log_joint).labels
-    else:
-        # Whole clusters are merged but not divided: divisions take nine tenths of the time of a search, and from
-        # random partitions of many clusters they hardly ever find anything.
-        starts = [start._replace(dividing=False) for start in search_starts(problem.cohort.n_subjects, seeds)]
-        restarts = run_restarts(problem, starts, **options)
-        labels = max(restarts, key=lambda restart: restart.log_joint).labels
-    labels = by_decreasing_size(labels)
+def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
+    """Return how to search for subtypes as the model did, but from scratch, on one thread, and without refinement.
+
+    Outlying values and features are searched for if the model did. Where they are not, whole clusters are merged but
+    not divided: divisions take nine tenths of the time of a search, and from random partitions of many clusters they
+    hardly ever find anything.
+    """
+    share, select_features = model.outlying_share_, model.select_features
+    return SearchPlan(
+        seed=seed,
+        n_restarts=n_restarts,
+        max_sweeps=model.max_sweeps,
+        n_jobs=1,
+        refine=False,
+        divide=share > 0.0 or select_features,
+        select_features=select_features,
+        outlying_share=share,
+    )
+
+
+def search_cold(problem: Problem, plan: SearchPlan) -> Subtypes:
+    """Search for the subtypes of a problem; they come with the membership probabilities of its subjects."""
+    found = search(problem, plan)
+    problem, included = found.problem, found.winner.included
+    if included is not None and included.any():
+        problem = problem.with_features(included)
+    labels = by_decreasing_size(found.winner.labels)
     return Subtypes(labels, probabilities(leave_one_out_scores(problem, partition_of(problem, labels))))

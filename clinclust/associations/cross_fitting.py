@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.cold_search import Settings, search_cold
+from clinclust.associations.cold_search import search_cold
 from clinclust.associations.evidence import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import probabilities
 from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.plan import SearchPlan
 
 __all__ = ["Fold", "folds_of", "parts_without"]
 
@@ -31,16 +32,16 @@ class Fold(NamedTuple):
     """(m,) rows of the table that were held out."""
 
 
-def folds_of(problem: Problem, n_folds: int, settings: Settings) -> list[Fold]:
+def folds_of(problem: Problem, n_folds: int, plan: SearchPlan) -> list[Fold]:
     """Search among all but one fold, for each fold in turn; folds are dealt from the seed."""
-    rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(2,)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
     dealt = np.arange(problem.cohort.n_subjects) % n_folds
     rng.shuffle(dealt)
     folds = []
     for fold in range(n_folds):
         inside, outside = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         training = problem.restricted_to(inside, 0)
-        labels = search_cold(training, settings).labels
+        labels = search_cold(training, plan).labels
         folds.append(Fold(training, labels, problem.restricted_to(outside, 0), problem.cohort.order[outside]))
     return folds
 

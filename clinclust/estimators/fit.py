@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.objective import feature_relevance, leave_one_out_nll, log_crp
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
-from clinclust.estimators.resolution_path import path_of
+from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.versions import software_versions
+from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
-    from clinclust.engine.problem.posterior import Clusters
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Restart
-    from clinclust.estimators.resolution_path import ResolutionPath
-    from clinclust.estimators.search import Result
-    from clinclust.schema import FeatureSchema
+    from clinclust.engine.search.one_start import RestartResult
+    from clinclust.engine.search.plan import SearchPlan
+    from clinclust.estimators.search import SearchResult
+
+    FloatSeries: TypeAlias = pd.Series[float]
+else:
+    FloatSeries = pd.Series  # which has no parameters at run time
 
 __all__ = ["FITTED_ATTRIBUTES", "Fit", "fit_of"]
 
@@ -35,7 +39,8 @@ Labels = NDArray[np.int64]
 class Fit:
     """What a search found. A fitted estimator has each field as an attribute of the same name, unless it is None.
 
-    Shapes, units and meaning are in the docstring of `MAPDP`, which shows them to users.
+    Shapes, units and meaning are in the docstring of `MAPDP`, which shows them to users. A field that is added here is
+    an attribute of a fitted model, and saved with it (`saved_fields`), without a change elsewhere.
     """
 
     schema_: FeatureSchema
@@ -47,13 +52,14 @@ class Fit:
     log_joint_trace_: Array
     leave_one_out_nll_: float
     hyperparameters_: dict[str, dict[str, Any]]
-    feature_relevance_: pd.Series[float]
+    feature_relevance_: FloatSeries
     selected_features_: list[str]
     kept_out_: dict[str, str]
     tree_: SubtypeTree
     outlying_: NDArray[np.bool_]
     restarts_: pd.DataFrame
     tuning_: pd.DataFrame
+    versions_: dict[str, str]
     resolution_path_: ResolutionPath | None = None
 
     @property
@@ -104,10 +110,9 @@ FITTED_ATTRIBUTES = (
 """What a fitted estimator shows."""
 
 
-def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
+def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit:
     """Return what a search found, subjects in the order of the table and clusters by decreasing size."""
-    problem, restarts = result.problem, result.restarts
-    best = max(restarts, key=lambda restart: restart.log_joint)  # the first of equals
+    problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
     partition = partition_of(problem, labels)
@@ -119,14 +124,14 @@ def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
     joins, evidence = merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
     encoded = [feature.name for feature in cohort.encoding.features]
-    if result.aside.any():
-        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.aside)
+    if result.outlying.any():
+        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
     return Fit(
         schema_=schema,
-        random_seed_=seed,
+        random_seed_=plan.seed,
         labels_=cohort.in_table_order(labels),
         membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=replace(clusters_of(problem, partition, included), outlying_share=result.outlying_share),
+        clusters_=replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share),
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
@@ -138,13 +143,14 @@ def fit_of(result: Result, schema: FeatureSchema, seed: int) -> Fit:
         kept_out_=problem.kept_out,
         tree_=SubtypeTree(cohort.in_table_order(labels), joins, evidence),
         outlying_=outlying,
-        restarts_=_table_of_restarts(restarts, best),
-        tuning_=result.tried,
+        restarts_=_table_of_restarts(result.restarts, best),
+        tuning_=result.tuning,
+        versions_=software_versions(),
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 
 
-def _table_of_restarts(restarts: list[Restart], best: Restart) -> pd.DataFrame:
+def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
     """Return one row for each restart."""
     return pd.DataFrame(
         {

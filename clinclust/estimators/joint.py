@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from clinclust.estimators.parameters import cluster_codes, hyperparameter_problems, model_problems, switch_problems
+from clinclust.estimators.parameters import check_parameters, cluster_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,11 +56,13 @@ def log_joint(
     from clinclust.engine.problem.posterior import partition_of
     from clinclust.engine.problem.problem import pose
 
-    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
-    problems += model_problems(concentration, discount, coarsening)
-    problems += switch_problems("select_features", select_features)
-    if problems:
-        raise ValueError("; ".join(problems))
+    check_parameters(
+        hyperparameters=hyperparameters,
+        concentration=concentration,
+        discount=discount,
+        coarsening=coarsening,
+        select_features=select_features,
+    )
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
     problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)

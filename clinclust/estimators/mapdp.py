@@ -1,4 +1,4 @@
-"""MAPDP: the estimator a user meets."""
+"""MAPDP: the estimator, its parameters, and what a fitted one can do."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning
-from clinclust.estimators.parameters import (
-    parameter_problems,
-    seed_of,
-)
+from clinclust.estimators.cohort_table import cohort_and_schema, named_table
+from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.schema import Feature, FeatureSchema
 
 if TYPE_CHECKING:
-    from clinclust.engine.search.one_start import Restart
+    from clinclust.engine.search.one_start import RestartResult
 
 __all__ = ["MAPDP"]
 
@@ -29,7 +27,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 NONE_OF_THESE = -1
-
+"""What `MAPDP.predict` returns for a subject that is most probably in none of the clusters."""
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -75,9 +73,10 @@ class MAPDP(_Attributes):
         the others within clusters, each debiased by 1 / n). The fit is then that of this number.
     outlying_share : float, optional
         Probability, in [0, 1), that a single value is not of its subject's subtype but outlying: a slip of the pen, or
-        the tail of a distribution that is no textbook one. Such values (`outlying_`) are set aside, each at the price
-        of a value from the prior, ln m_d(x) + ln share, where they would else open clusters of their own. Which they
-        are is found with the partition, by raising one joint. By default .01 with ``coarsening="auto"``, else 0.
+        the tail of a distribution that is no textbook one. Such values (`outlying_`) add nothing to their clusters;
+        each adds ln m_d(x) + ln share to the joint, as a value from the prior would. As ordinary values they would open
+        clusters of their own. Which they are is found with the partition, by raising one joint. By default .01 with
+        ``coarsening="auto"``, else 0.
     select_features : bool
         Let features that do not differ between the clusters have one distribution for everybody, so that many
         irrelevant ones do not drown the others. Which features are included, gamma, is then part of the model,
@@ -152,12 +151,14 @@ class MAPDP(_Attributes):
     tree_ : SubtypeTree
         The subtypes merged step by step, each join with its evidence in nats: which are near-twins.
     outlying_ : bool (N, D)
-        Values set aside; columns as `feature_names_in_`. Everything above is of the values that are kept.
+        Outlying values; columns as `feature_names_in_`. Everything above is of the values that are kept.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"``: the best partition at each coarsening.
     schema_ : FeatureSchema
     concentration_, discount_, coarsening_, outlying_share_ : float
     random_seed_ : int
+    versions_ : dict
+        Versions of clinclust, Python and the packages that made the fit, by name.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -241,25 +242,22 @@ class MAPDP(_Attributes):
             If a parameter cannot be used, or no feature is left to cluster on.
         """
         from clinclust.engine.kernels.announcement import announcing_compilation
-        from clinclust.engine.problem.problem import pose
         from clinclust.estimators.fit import fit_of
+        from clinclust.estimators.from_parameters import problem_of, search_plan_of
         from clinclust.estimators.search import search
-        from clinclust.estimators.tuning import first_concentration, named_hyperparameters_of
         from clinclust.schema.informative import warn_of_uninformative
 
-        problems = parameter_problems(self.get_params())
+        parameters = self.get_params()
+        problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
         if problems:
             raise ValueError("; ".join(problems))
-        frame, schema = self._cohort(X)
-        stated, concentration = named_hyperparameters_of(self.hyperparameters), first_concentration(self.concentration)
-        coarsening = 1.0 if isinstance(self.coarsening, str) else self.coarsening
-        problem = pose(frame, schema, stated, concentration, self.discount, coarsening)
+        frame, schema = cohort_and_schema(X, self.schema, stacklevel=2)
+        problem = problem_of(self, frame, schema)
         warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
-        seed = seed_of(self.random_state)
         with announcing_compilation(), self._progress() as finished:
-            result = search(problem, seed, self.get_params(), finished)
-            # Last, so that an interrupted fit leaves the model as it was.
-            self.fit_ = fit_of(result, schema, seed)
+            plan = search_plan_of(self, problem, finished)
+            # In the end, so that an interrupted fit leaves the model as it was.
+            self.fit_ = fit_of(search(problem, plan), schema, plan)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
                 f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
@@ -330,7 +328,7 @@ class MAPDP(_Attributes):
         from clinclust.estimators.imputation import impute
 
         self._require_fit()
-        return impute(self, _named(frame, self.schema_.names), how, np.random.default_rng(random_state))
+        return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle.
@@ -399,25 +397,8 @@ class MAPDP(_Attributes):
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
         )
 
-    def _cohort(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, FeatureSchema]:
-        schema = self.schema
-        if schema is None:
-            from clinclust.schema import draft_schema, schema_for_array
-
-            if isinstance(X, pd.DataFrame):
-                schema = draft_schema(X)
-                warnings.warn(
-                    "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
-                    "because the likelihoods decide what is found",
-                    CohortWarning,
-                    stacklevel=3,
-                )
-            else:
-                schema = schema_for_array(_table(X))
-        return schema.validate(_named(X, schema.names), warn=False), schema
-
     @contextmanager
-    def _progress(self) -> Iterator[Callable[[Restart], object]]:
+    def _progress(self) -> Iterator[Callable[[RestartResult], object]]:
         """Show a bar that moves on with every restart, unless standard error is not a terminal."""
         from tqdm import tqdm
 
@@ -427,7 +408,7 @@ class MAPDP(_Attributes):
     def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
         self._require_fit()
         features = self.clusters_.encoding.features
-        frame = _named(X, self.schema_.names)
+        frame = named_table(X, self.schema_.names)
         return self.schema_.restricted_to(feature.name for feature in features).validate(frame, warn=False), features
 
     def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
@@ -446,20 +427,3 @@ class MAPDP(_Attributes):
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
 _PARAMETERS = ("schema", *_DEFAULTS)
 _DEFAULTS["schema"] = None
-
-
-def _table(X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
-    table = np.asarray(X)
-    if table.ndim != 2:
-        raise ValueError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
-    return table
-
-
-def _named(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return a DataFrame; the columns of a plain array are those of the schema, in order."""
-    if isinstance(X, pd.DataFrame):
-        return X
-    table = _table(X)
-    if table.shape[1] != len(names):
-        raise ValueError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
-    return pd.DataFrame(table, columns=list(names))

@@ -1,4 +1,4 @@
-"""How sure each subject's own subtype is."""
+"""The probability of each subject's own subtype."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model shows itself in a notebook."""
+"""A model as HTML, for notebooks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What the parameters of `MAPDP` may be, so that everything wrong with them is said at once."""
+"""What parameters may be: one rule for each, so that all functions say the same of it, and everything wrong at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -14,57 +15,160 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "MAPDP_RULES",
+    "RULES",
+    "Rule",
+    "check_parameters",
     "cluster_codes",
-    "concentration_problems",
-    "hyperparameter_problems",
-    "model_problems",
+    "combination_problems",
+    "is_number",
     "parameter_problems",
-    "resolution_problems",
-    "searched_beside",
     "seed_of",
-    "share_problems",
-    "switch_problems",
 ]
 
+_LONGEST_SHOWN = 200
+"""Characters of a value in an error; of a longer one the type is named."""
 
-def parameter_problems(parameters: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for every parameter of `MAPDP` that cannot be used, whatever the cohort."""
-    given = dict(parameters)
-    problems = []
-    if given["schema"] is not None and not isinstance(given["schema"], FeatureSchema):
-        problems.append(f"schema must be a FeatureSchema, not {type(given['schema']).__name__}")
-    concentration, coarsening = given["concentration"], given["coarsening"]
-    problems += [] if _is_number(concentration) else concentration_problems(concentration)
-    if isinstance(coarsening, str) and coarsening != "auto":
-        problems.append(f"coarsening must be 'auto' or a number above 0 and at most 1, not {coarsening!r}")
-    problems += model_problems(
-        concentration if _is_number(concentration) else 1.0,
-        given["discount"],
-        1.0 if isinstance(coarsening, str) else coarsening,
-    )
-    if given["outlying_share"] is not None:
-        problems += share_problems(given["outlying_share"])
-    for name in ("n_restarts", "max_sweeps"):
-        if not _is_whole(given[name], 1):
-            problems.append(f"{name} must be a whole number of at least 1, not {given[name]!r}")
-    n_jobs = given["n_jobs"]
-    if n_jobs is not None and not (_is_whole(n_jobs, -1) and n_jobs != 0):
-        problems.append(f"n_jobs must be a whole number of at least 1, or None or -1 for all, not {n_jobs!r}")
-    init = given["init"]
-    if init not in ("search", "single") if isinstance(init, str) else np.ndim(init) != 1:
-        problems.append(f"init must be 'search', 'single' or one label for each subject, not {init!r}")
-    hyperparameters = given["hyperparameters"]
-    if isinstance(hyperparameters, str):
-        if hyperparameters not in ("empirical", "greedy"):
-            problems.append(f"hyperparameters must be 'empirical', 'greedy' or a dictionary, not {hyperparameters!r}")
-    elif hyperparameters is not None:
-        problems += hyperparameter_problems(hyperparameters)
-    random_state = given["random_state"]
-    if not (random_state is None or isinstance(random_state, np.random.Generator) or _is_whole(random_state, 0)):
-        problems.append(f"random_state must be a whole number from 0, a numpy Generator or None, not {random_state!r}")
-    for name in ("select_features", "progress"):
-        problems += switch_problems(name, given[name])
-    return problems or _combination_problems(given)
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter may be.
+
+    Attributes
+    ----------
+    allowed : str
+        In words, as in "n_jobs must be ...".
+    accepts : callable
+        Whether a value can be used.
+    """
+
+    allowed: str
+    accepts: Callable[[Any], bool]
+
+    def problems(self, name: str, value: object) -> list[str]:
+        """Return a sentence for everything wrong with a value."""
+        if self.accepts(value):
+            return []
+        shown = repr(value)
+        return [f"{name} must be {self.allowed}, not {shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__}"]
+
+    def or_none(self) -> Rule:
+        """Return the rule of a parameter that may be None as well."""
+        return Rule(f"{self.allowed} or None", lambda value: value is None or self.accepts(value))
+
+
+@dataclass(frozen=True)
+class _DictionaryOfDictionaries(Rule):
+    """A rule for stated hyperparameters, of which each feature is checked; their values are checked with the cohort."""
+
+    def problems(self, name: str, value: object) -> list[str]:
+        if not isinstance(value, Mapping):
+            return super().problems(name, value)
+        return [
+            f"{name} of {feature} must be a dictionary by name, not {named!r}"
+            for feature, named in value.items()
+            if not isinstance(named, Mapping)
+        ]
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether this is a real number, of Python or NumPy, and no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _whole(lowest: int) -> Rule:
+    return Rule(f"a whole number of at least {lowest}", lambda value: _is_whole(value, lowest))
+
+
+def _is_whole(value: object, lowest: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest
+
+
+def _is_positive(value: object) -> bool:
+    return is_number(value) and 0.0 < value < np.inf
+
+
+def _is_power(value: object) -> bool:
+    return is_number(value) and 0.0 < value <= 1.0
+
+
+def _is_grid(value: object) -> bool:
+    values = list(value) if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim) else []
+    return len(values) > 0 and all(map(_is_positive, values))
+
+
+def _fall(values: object) -> bool:
+    coarsenings = list(values) if isinstance(values, Iterable) else []
+    in_range = len(coarsenings) > 0 and all(map(_is_power, coarsenings))
+    return in_range and all(finer > coarser for finer, coarser in pairwise(coarsenings))
+
+
+_SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
+_ON_OR_OFF = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
+
+RULES: dict[str, Rule] = {
+    "schema": Rule("a FeatureSchema", lambda value: isinstance(value, FeatureSchema)),
+    "concentration": Rule("a finite number above 0", _is_positive),
+    "discount": _SHARE,
+    "coarsening": Rule("a number above 0 and at most 1", _is_power),
+    "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
+    "outlying_share": _SHARE,
+    "select_features": _ON_OR_OFF,
+    "n_restarts": _whole(1),
+    "n_fresh": _whole(1),
+    "n_folds": _whole(2),
+    "min_size": _whole(1),
+    "init": Rule(
+        "'search', 'single' or one label for each subject",
+        lambda value: value in ("search", "single") if isinstance(value, str) else np.ndim(value) == 1,
+    ),
+    "hyperparameters": _DictionaryOfDictionaries("a dictionary by feature or None", lambda value: value is None),
+    "max_sweeps": _whole(1),
+    "n_jobs": Rule(
+        "a whole number of at least 1, or None or -1 for all",
+        lambda value: value is None or (_is_whole(value, -1) and value != 0),
+    ),
+    "method": Rule("'refit' or 'cross-fit'", lambda value: isinstance(value, str) and value in ("refit", "cross-fit")),
+    "random_state": Rule(
+        "a whole number from 0, a numpy Generator or None",
+        lambda value: value is None or isinstance(value, np.random.Generator) or _is_whole(value, 0),
+    ),
+    "progress": _ON_OR_OFF,
+}
+"""What each parameter may be, wherever it is a parameter."""
+
+MAPDP_RULES: dict[str, Rule] = {
+    **RULES,
+    "schema": RULES["schema"].or_none(),
+    "concentration": Rule(
+        "a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation'",
+        lambda value: (
+            value in ("map", "cross-validation") if isinstance(value, str) else _is_positive(value) or _is_grid(value)
+        ),
+    ),
+    "coarsening": Rule(
+        "'auto' or a number above 0 and at most 1",
+        lambda value: value == "auto" if isinstance(value, str) else _is_power(value),
+    ),
+    "outlying_share": _SHARE.or_none(),
+    "hyperparameters": _DictionaryOfDictionaries(
+        "'empirical', 'greedy', a dictionary by feature or None",
+        lambda value: value is None or (isinstance(value, str) and value in ("empirical", "greedy")),
+    ),
+}
+"""What the parameters of `MAPDP` may be: some of them more than elsewhere, because it can estimate them."""
+
+
+def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
+    """Return a sentence for everything wrong with parameters, by name, whatever the cohort."""
+    return [problem for name, value in given.items() for problem in rules[name].problems(name, value)]
+
+
+def check_parameters(**given: Any) -> None:
+    """Raise one ValueError for everything wrong with parameters that keep to `RULES`."""
+    problems = parameter_problems(given)
+    if problems:
+        raise ValueError("; ".join(problems))
 
 
 _SEARCHES = (
@@ -76,25 +180,20 @@ _SEARCHES = (
 )
 
 
-def searched_beside(given: Mapping[str, Any]) -> list[str]:
-    """Return what the parameters of `MAPDP` ask to search for beside the partition."""
+def combination_problems(given: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with parameters of `MAPDP` that can be used, but not together.
+
+    Each of these searches for something beside the partition, in turns with it; only one such search runs in a fit.
+    """
     share = given["outlying_share"]
     wanted = (
         isinstance(given["hyperparameters"], str),
-        not _is_number(given["concentration"]),
+        not is_number(given["concentration"]),
         given["select_features"],
         isinstance(given["coarsening"], str),
         share is not None and share > 0.0,
     )
-    return [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
-
-
-def _combination_problems(given: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with parameters that can be used, but not together.
-
-    Each of these searches for something beside the partition, in turns with it; only one such search runs in a fit.
-    """
-    asked = searched_beside(given)
+    asked = [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
     # Two pairs are one search.
     if len(asked) < 2 or asked in (list(_SEARCHES[:2]), list(_SEARCHES[3:])):
         return []
@@ -102,72 +201,6 @@ def _combination_problems(given: Mapping[str, Any]) -> list[str]:
         f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
         "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
     ]
-
-
-def hyperparameter_problems(hyperparameters: object) -> list[str]:
-    """Return what keeps `hyperparameters` from being dictionaries by feature and name; values are checked later."""
-    if not isinstance(hyperparameters, Mapping):
-        return [f"hyperparameters must be a dictionary by feature, not {type(hyperparameters).__name__}"]
-    return [
-        f"hyperparameters of {feature} must be a dictionary by name, not {named!r}"
-        for feature, named in hyperparameters.items()
-        if not isinstance(named, Mapping)
-    ]
-
-
-def concentration_problems(concentration: object) -> list[str]:
-    """Return what keeps a concentration that is no number from being a way to choose one."""
-    if isinstance(concentration, str) and concentration in ("map", "cross-validation"):
-        return []
-    if isinstance(concentration, list | tuple | np.ndarray):
-        given = list(concentration)
-        if given and all(_is_number(value) and 0.0 < value < np.inf for value in given):
-            return []
-    return [
-        "concentration must be a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation', "
-        f"not {concentration!r}"
-    ]
-
-
-def switch_problems(name: str, value: object) -> list[str]:
-    """Return what is wrong with a parameter that is on or off."""
-    return [] if isinstance(value, bool | np.bool_) else [f"{name} must be True or False, not {value!r}"]
-
-
-def model_problems(concentration: object, discount: object, coarsening: object) -> list[str]:
-    """Return a sentence for each number of the model that cannot be used."""
-    problems = []
-    if not (_is_number(concentration) and 0.0 < concentration < np.inf):
-        problems.append(f"concentration must be a finite number above 0, not {concentration!r}")
-    if not (_is_number(discount) and 0.0 <= discount < 1.0):
-        problems.append(f"discount must be a number from 0 to below 1, not {discount!r}")
-    if not (_is_number(coarsening) and 0.0 < coarsening <= 1.0):
-        problems.append(f"coarsening must be a number above 0 and at most 1, not {coarsening!r}")
-    return problems
-
-
-def share_problems(outlying_share: object) -> list[str]:
-    """Return a sentence if this cannot be the probability that a value is outlying."""
-    if _is_number(outlying_share) and 0.0 <= outlying_share < 1.0:
-        return []
-    return [f"outlying_share must be a number from 0 to below 1, not {outlying_share!r}"]
-
-
-def resolution_problems(
-    coarsenings: object, outlying_share: object, n_restarts: object, n_fresh: object, max_sweeps: object
-) -> list[str]:
-    """Return a sentence for each parameter of a resolution path that cannot be used."""
-    problems = share_problems(outlying_share)
-    if coarsenings is not None:
-        values = list(coarsenings) if isinstance(coarsenings, Iterable) else []
-        falling = all(_is_number(value) and 0.0 < value <= 1.0 for value in values)
-        falling = falling and all(finer > coarser for finer, coarser in pairwise(values))
-        if not values or not falling:
-            problems.append(f"coarsenings must fall, each above 0 and at most 1, not {coarsenings!r}")
-    for name, value, lowest in (("n_restarts", n_restarts, 1), ("n_fresh", n_fresh, 1), ("max_sweeps", max_sweeps, 1)):
-        if not _is_whole(value, lowest):
-            problems.append(f"{name} must be a whole number of at least {lowest}, not {value!r}")
-    return problems
 
 
 def seed_of(random_state: int | np.random.Generator | None) -> int:
@@ -193,11 +226,3 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
     if (codes < 0).any():
         raise ValueError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
     return codes
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _is_whole(value: object, lowest: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest

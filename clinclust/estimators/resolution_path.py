@@ -1,4 +1,4 @@
-"""How the subtypes of a cohort change with the resolution at which one looks at them."""
+"""ResolutionPath: the best partition at each of a falling sequence of coarsenings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.estimators.parameters import hyperparameter_problems, model_problems, resolution_problems, seed_of
+from clinclust.estimators.parameters import check_parameters, seed_of
 
 if TYPE_CHECKING:
-    from clinclust.engine.beside.resolution import Step
+    from clinclust.engine.beside.resolution import ResolutionStep
     from clinclust.schema import FeatureSchema
 
 __all__ = ["ResolutionPath", "path_of", "resolution_path"]
@@ -32,7 +32,7 @@ class ResolutionPath:
     steps : DataFrame
         One row for each step, the finest first: `coarsening`; `n_clusters`; `log_joint`, coarsened, which the step
         maximises; `log_joint_uncoarsened` and `log_likelihood` of the same partition; `independent_share`, the
-        coarsening that its dependence asks for (see ``coarsening="auto"`` in `MAPDP`); `n_outlying`, values set aside;
+        coarsening that its dependence asks for (see ``coarsening="auto"`` in `MAPDP`); `n_outlying`, outlying values;
         `ari_to_previous` and `ari_to_finest`, adjusted Rand indices; `start`, where the search that won began.
     labels : int64 (steps, N)
         The partition of each step: 0, 1, ... by decreasing size, subjects in the order of the table.
@@ -105,31 +105,38 @@ def resolution_path(
     ValueError
         If a parameter cannot be used.
     """
-    from clinclust.engine.beside.resolution import COARSENINGS, resolution_steps
+    from clinclust.engine.beside.resolution import resolution_steps
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
+    from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
 
-    problems = [] if hyperparameters is None else hyperparameter_problems(hyperparameters)
-    problems += model_problems(concentration, discount, 1.0)
-    problems += resolution_problems(coarsenings, outlying_share, n_restarts, n_fresh, max_sweeps)
-    if problems:
-        raise ValueError("; ".join(problems))
+    coarsenings = COARSENINGS if coarsenings is None else coarsenings
+    check_parameters(
+        hyperparameters=hyperparameters,
+        concentration=concentration,
+        discount=discount,
+        coarsenings=coarsenings,
+        outlying_share=outlying_share,
+        n_restarts=n_restarts,
+        n_fresh=n_fresh,
+        max_sweeps=max_sweeps,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
     problem = pose(schema.validate(frame), schema, hyperparameters, float(concentration), discount)
+    plan = SearchPlan(
+        seed=seed_of(random_state),
+        n_restarts=n_restarts,
+        max_sweeps=max_sweeps,
+        n_jobs=n_jobs,
+        outlying_share=outlying_share,
+        resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
+    )
     with announcing_compilation():
-        steps = resolution_steps(
-            problem,
-            COARSENINGS if coarsenings is None else coarsenings,
-            outlying_share,
-            np.random.SeedSequence(seed_of(random_state)),
-            n_restarts=n_restarts,
-            n_fresh=n_fresh,
-            max_sweeps=max_sweeps,
-            n_jobs=None if n_jobs == -1 else n_jobs,
-        )
-    return path_of(steps)
+        return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
 
 
-def path_of(steps: Sequence[Step], chosen: float | None = None) -> ResolutionPath:
+def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
     """Return the steps of a search as a table and labels in the order of the table."""
     from clinclust.engine.search.agreement import adjusted_rand_index
     from clinclust.engine.search.labels import by_decreasing_size
@@ -143,7 +150,7 @@ def path_of(steps: Sequence[Step], chosen: float | None = None) -> ResolutionPat
             "log_joint_uncoarsened": [step.log_joint_uncoarsened for step in steps],
             "log_likelihood": [step.log_likelihood for step in steps],
             "independent_share": [step.independent_share for step in steps],
-            "n_outlying": [int(step.aside.sum()) for step in steps],
+            "n_outlying": [int(step.outlying.sum()) for step in steps],
             "ari_to_previous": [adjusted_rand_index(found[max(i - 1, 0)], found[i]) for i in range(len(found))],
             "ari_to_finest": [adjusted_rand_index(found[0], labels) for labels in found],
             "start": [step.restarts[step.best].start for step in steps],

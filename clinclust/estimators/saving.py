@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
 from clinclust.files.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -19,74 +20,49 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 3
+_FORMAT = 4
 _TEXT, _NUMBERS = "model.json", "model.npz"
-_MODEL_NUMBERS = ("concentration", "discount", "coarsening")
-_FITTED_ARRAYS = ("labels_", "membership_", "log_joint_trace_", "outlying_")
+_INIT = "init"
+"""Name of the array with the labels of the parameter `init`, if it holds labels."""
 
 
 def save(model: MAPDP, folder: Path) -> Path:
     """Do the work of `MAPDP.save`, which documents it."""
+    from clinclust import __version__
+
+    arrays: Arrays = {}
+    text = {
+        "clinclust_model": _FORMAT,
+        "clinclust_version": __version__,
+        "parameters": _parameters(model, arrays),
+        "fit": written_fields(model.fit_, arrays),
+    }
     numbers = io.BytesIO()
-    np.savez_compressed(numbers, allow_pickle=False, **_arrays(model))
-    checksum = hashlib.sha256(numbers.getvalue()).hexdigest()
-    text = json.dumps({**_text(model), "sha256_of_npz": checksum}, indent=1, allow_nan=False, default=_plain)
+    np.savez_compressed(numbers, allow_pickle=False, **arrays)
+    text["sha256_of_npz"] = hashlib.sha256(numbers.getvalue()).hexdigest()
+    written = json.dumps(text, indent=1, allow_nan=False, default=_plain)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     folder.mkdir(parents=True, exist_ok=True)
     # Both are complete before one takes its place; the checksum tells files of different models apart.
     with atomic_write(folder / _NUMBERS) as numbers_path, atomic_write(folder / _TEXT) as text_path:
         numbers_path.write_bytes(numbers.getvalue())
-        text_path.write_text(text, encoding="utf-8")
+        text_path.write_text(written, encoding="utf-8")
     return folder
 
 
-def _arrays(model: MAPDP) -> dict[str, Any]:
-    clusters = model.clusters_
-    arrays: dict[str, Any] = {"sizes": clusters.sizes, "statistics": clusters.statistics, "prior": clusters.model.prior}
-    arrays.update({name: getattr(model, name) for name in _FITTED_ARRAYS})
-    arrays |= {"tree_joins": model.tree_.joins, "tree_evidence": model.tree_.evidence}
-    if model.fit_.resolution_path_ is not None:
-        arrays["path_labels"] = model.fit_.resolution_path_.labels
-    if not isinstance(model.init, str):
-        # Which subjects start together is all that labels say.
-        arrays["init"] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
-    return arrays
-
-
-def _text(model: MAPDP) -> dict[str, Any]:
-    from clinclust import __version__
-
-    encoding = model.clusters_.encoding
+def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
+    """Return the parameters but for the schema, which is that of the fit."""
     parameters = {name: value for name, value in model.get_params().items() if name != "schema"}
     # The seed that was used stands for a generator, whose state cannot be written down.
     parameters["random_state"] = model.random_seed_
     if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
     if not isinstance(model.init, str):
+        # Which subjects start together is all that labels say.
+        arrays[_INIT] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
         del parameters["init"]
-    path = model.fit_.resolution_path_
-    return {
-        "clinclust_model": _FORMAT,
-        "clinclust_version": __version__,
-        "schema": model.schema_.to_yaml(),
-        "parameters": parameters,
-        "features": [feature.name for feature in encoding.features],
-        "centres": encoding.centres.tolist(),
-        "scales": encoding.scales.tolist(),
-        **{name: getattr(model, f"{name}_") for name in _MODEL_NUMBERS},
-        "hyperparameters": model.hyperparameters_,
-        "kept_out": model.kept_out_,
-        "log_joint": model.log_joint_,
-        "leave_one_out_nll": model.leave_one_out_nll_,
-        "feature_relevance": model.feature_relevance_.to_dict(),
-        "selected_features": model.selected_features_,
-        "restarts": model.restarts_.to_dict("list"),
-        "tuning": model.tuning_.to_dict("list"),
-        "outlying_share": model.outlying_share_,
-        "resolution_path": None if path is None else {"steps": path.steps.to_dict("list"), "chosen": path.chosen},
-        "random_seed": model.random_seed_,
-    }
+    return parameters
 
 
 def load(folder: Path) -> MAPDP:
@@ -99,7 +75,10 @@ def load(folder: Path) -> MAPDP:
         if not isinstance(text, dict) or "clinclust_model" not in text:
             raise ValueError(f"{_TEXT} was not written by clinclust")
         if text["clinclust_model"] != _FORMAT:
-            raise ValueError(f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}")
+            raise ValueError(
+                f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}; fit the model again, or "
+                f"load it with the clinclust that saved it ({text.get('clinclust_version', 'unknown version')})"
+            )
         numbers = (folder / _NUMBERS).read_bytes()
         if hashlib.sha256(numbers).hexdigest() != text["sha256_of_npz"]:
             raise ValueError(f"{_NUMBERS} is damaged, or belongs to another model than {_TEXT}")
@@ -112,49 +91,15 @@ def load(folder: Path) -> MAPDP:
         raise ValueError(f"{folder} holds no model that can be read: {error}") from error
 
 
-def _model(text: dict[str, Any], arrays: dict[str, Any]) -> MAPDP:
-    from clinclust.engine.kernels.model import Model
-    from clinclust.engine.problem.encoding import Encoding
-    from clinclust.engine.problem.posterior import Clusters
+def _model(text: dict[str, Any], arrays: Arrays) -> MAPDP:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.resolution_path import ResolutionPath
-    from clinclust.estimators.subtype_tree import SubtypeTree
-    from clinclust.schema import FeatureSchema
 
-    schema = FeatureSchema.from_yaml(text["schema"])
-    encoding = Encoding(
-        tuple(schema[name] for name in text["features"]), np.array(text["centres"]), np.array(text["scales"])
-    )
-    model = MAPDP(schema, **text["parameters"])
-    if "init" in arrays:
-        model.init = arrays["init"]
-    numbers = {name: float(text[name]) for name in _MODEL_NUMBERS}
-    path = text["resolution_path"]
-    model.fit_ = Fit(
-        schema_=schema,
-        random_seed_=text["random_seed"],
-        clusters_=Clusters(
-            encoding,
-            Model(arrays["prior"], **numbers),
-            arrays["sizes"],
-            arrays["statistics"],
-            float(text["outlying_share"]),
-        ),
-        tree_=SubtypeTree(arrays["labels_"], arrays["tree_joins"], arrays["tree_evidence"]),
-        resolution_path_=None
-        if path is None
-        else ResolutionPath(pd.DataFrame(path["steps"]), arrays["path_labels"], path["chosen"]),
-        hyperparameters_=text["hyperparameters"],
-        kept_out_=text["kept_out"],
-        log_joint_=text["log_joint"],
-        leave_one_out_nll_=text["leave_one_out_nll"],
-        feature_relevance_=pd.Series(text["feature_relevance"], name="relevance", dtype=np.float64),
-        selected_features_=text["selected_features"],
-        restarts_=pd.DataFrame(text["restarts"]),
-        tuning_=pd.DataFrame(text["tuning"]),
-        **{name: arrays[name] for name in _FITTED_ARRAYS},
-    )
+    fit = read_fields(Fit, text["fit"], arrays)
+    model = MAPDP(fit.schema_, **text["parameters"])
+    if _INIT in arrays:
+        model.init = arrays[_INIT]
+    model.fit_ = fit
     return model
 
 

@@ -1,4 +1,4 @@
-"""SubtypeTree: which subtypes are near-twins, and how much evidence keeps them apart."""
+"""SubtypeTree: the subtypes merged step by step, each join with its evidence in nats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubtypeTree:
-    """The subtypes of a fit, merged step by step, each time the two that the data part least.
+    """The subtypes of a fit, merged step by step, each time the two with the least evidence between them.
 
     The evidence of a join is by how many nats the joint (coarsened, if the fit is) falls when its two sides become
     one. Sufficient statistics add up, so that it is exact: the difference of the joints of two cuts. A fit by the

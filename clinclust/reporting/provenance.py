@@ -1,31 +1,16 @@
-"""What a result rests on: versions, fingerprints of data and schema, and the date."""
+"""What a report rests on: the fingerprint of the data, and the date."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["data_fingerprint", "date_of_report", "software"]
-
-_PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
-
-
-def software() -> dict[str, str]:
-    """Versions of clinclust, of Python and of the packages whose numbers are in a report."""
-    from clinclust import __version__
-
-    return {
-        "clinclust": __version__,
-        "Python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
+__all__ = ["data_fingerprint", "date_of_report"]
 
 
 def data_fingerprint(frame: pd.DataFrame) -> str:

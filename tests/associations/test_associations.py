@@ -6,13 +6,17 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.cold_search import Settings, column_keys, search_cold, without
+from clinclust.associations.cold_search import column_keys, search_cold, without
 from clinclust.associations.cross_fitting import folds_of, parts_without
 from clinclust.associations.evidence import Part, association_of
 from clinclust.comparisons.contrasts import contrast_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.estimators.search import search
 
-SETTINGS = Settings(seed=3, n_restarts=3, max_sweeps=200, outlying_share=0.0, select_features=False)
+PLAN = SearchPlan(seed=3, n_restarts=3, n_jobs=1, refine=False, divide=False)
 
 
 def cohort(seed=0, n=240, shift=2.0, n_informative=4):
@@ -77,15 +81,27 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = search_cold(reduced, SETTINGS).labels
+        found[problem.cohort.order[order]] = search_cold(reduced, PLAN).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
+
+
+def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch):
+    frame, schema = cohort()
+    problem = pose(frame, schema, {}, 3.0)
+    among_all = search(problem, PLAN)
+    assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
+    monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
+    monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
+    assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
+    found = search_cold(problem, PLAN).labels
+    assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
 def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():
     frame, schema = cohort()
     problem = pose(frame, schema, {}, 3.0)
-    folds = folds_of(problem, 2, SETTINGS)
+    folds = folds_of(problem, 2, PLAN)
     arrays = problem.cohort.arrays
     tampered = []
     for fold in folds:
@@ -230,9 +246,9 @@ def test_noise_that_is_split_is_not_found_significant():
 def test_everything_wrong_is_said_at_once(fitted):
     model, frame = fitted
     with pytest.raises(
-        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs"
+        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs .* random_state"
     ):
-        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0)
+        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0, random_state=-1)
     with pytest.raises(ValueError, match=r"min_size must be .*; the frame has 10 rows, but"):
         cc.validated_associations(model, frame.head(10), min_size=0)
     with pytest.raises(

@@ -302,7 +302,10 @@ def test_every_bad_parameter_is_said_at_once():
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("concentration", [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}]),
+        (
+            "concentration",
+            [np.nan, np.inf, -1, "3", None, True, [], [1.0, -1.0], [[1.0, 2.0]], [1.0, "3"], {1.0: 2.0}, np.array(3)],
+        ),
         ("hyperparameters", ["flat", 3.0, ["empirical"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
         ("coarsening", [np.nan, 1.1, -1, "1", "automatic", None, True]),
@@ -621,6 +624,7 @@ def test_ctrl_c_stops_a_fit_and_leaves_the_model_as_it_was():
 
 def test_an_error_while_progress_is_shown_ends_every_thread():
     from clinclust.engine.problem.problem import pose
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.restarts import run_restarts
     from clinclust.engine.search.starts import search_starts
 
@@ -634,6 +638,6 @@ def test_an_error_while_progress_is_shown_ends_every_thread():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_restarts(problem, starts, max_sweeps=200, n_jobs=2, finished=finished)
+        run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, finished=finished))
     assert len(calls) == 1
     assert not workers()

@@ -1,4 +1,4 @@
-"""Resolution and robustness: the path over coarsenings, the coarsening chosen, values set aside."""
+"""Resolution: the path over coarsenings, the coarsening chosen, outlying values."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint, plot_resolution_path, plot_tree, resolution_path
 from clinclust.engine.beside.coarsening import independent_share
-from clinclust.engine.beside.outlying import best_switches, set_aside
+from clinclust.engine.beside.outlying import best_outlying, without_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
@@ -41,37 +41,37 @@ def contaminated():
     return frame, schema, groups, MAPDP(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
 
 
-# --- values set aside -----------------------------------------------------------------------------------------------
+# --- outlying values -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.4])
-def test_the_joint_with_values_set_aside_is_that_of_scipy(coarsening):
+def test_the_joint_with_outlying_values_is_that_of_scipy(coarsening):
     frame, schema, columns, groups = mixed_cohort(4, n=24)
     problem = pose(schema.validate(frame, warn=False), schema, None, 1.7, 0.0, coarsening)
     order = problem.cohort.order
     labels = np.unique(groups, return_inverse=True)[1]
     names = [feature.name for feature in problem.cohort.encoding.features]
     observed = np.array([~np.isnan(columns[name][2][order]) for name in names]).T
-    aside = observed & (np.random.default_rng(0).random(observed.shape) < 0.2)
+    outlying = observed & (np.random.default_rng(0).random(observed.shape) < 0.2)
     share = 0.03
-    kept = set_aside(problem, aside, share)
+    kept = without_outlying(problem, outlying, share)
     found = joint_of(kept, new_partition(kept.cohort.arrays, labels[order]))
 
     table_order = np.argsort(order)
     kept_columns, price = {}, 0.0
     for index, name in enumerate(names):
         likelihood, trials, values = columns[name]
-        out = aside[table_order, index]
+        out = outlying[table_order, index]
         kept_columns[name] = (likelihood, trials, np.where(out, np.nan, values))
         for value in values[out]:
             price += oracles.log_predictive(likelihood, problem.hyperparameters[name], [], value, trials)
-    price += aside.sum() * np.log(share) + (observed & ~aside).sum() * np.log(1 - share)
+    price += outlying.sum() * np.log(share) + (observed & ~outlying).sum() * np.log(1 - share)
     expected = oracles.log_joint(kept_columns, labels, problem.hyperparameters, 1.7, 0.0, coarsening)
     assert found == pytest.approx(expected + coarsening * price, abs=1e-7)
 
 
 @pytest.mark.parametrize(("discount", "coarsening"), [(0.0, 1.0), (0.3, 0.5)])
-def test_no_single_switch_raises_the_joint_further(discount, coarsening):
+def test_no_change_of_a_single_value_raises_the_joint_further(discount, coarsening):
     frame, schema, _, groups = mixed_cohort(6, n=40, likelihoods=LIKELIHOODS)
     frame.loc[3, "gaussian_6"] = 2000.0
     frame.loc[5, "poisson_3"] = 400
@@ -80,16 +80,16 @@ def test_no_single_switch_raises_the_joint_further(discount, coarsening):
     arrays = problem.cohort.arrays
     nothing = np.zeros((40, len(LIKELIHOODS)), dtype=bool)
 
-    def joint(aside):
-        kept = set_aside(problem, aside, 0.02)
+    def joint(outlying):
+        kept = without_outlying(problem, outlying, 0.02)
         return joint_of(kept, new_partition(kept.cohort.arrays, labels))
 
-    aside, reached = best_switches(problem, labels, nothing, 0.02)
-    assert aside.sum() >= 2
-    assert reached == pytest.approx(joint(aside), abs=1e-9)
+    outlying, reached = best_outlying(problem, labels, nothing, 0.02)
+    assert outlying.sum() >= 2
+    assert reached == pytest.approx(joint(outlying), abs=1e-9)
     assert reached > joint(nothing)
     for i, feature in np.argwhere(np.hstack([arrays.codes > 0, ~np.isnan(arrays.values)])):
-        other = aside.copy()
+        other = outlying.copy()
         other[i, feature] ^= True
         assert joint(other) <= reached + 1e-8
 
@@ -148,7 +148,7 @@ def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
     assert (model.predict(new) >= 0).all()  # one wild value makes nobody a stranger
 
 
-def test_nothing_is_set_aside_unless_asked_for():
+def test_no_value_is_outlying_unless_asked_for():
     frame, schema, _ = wrong_cohort(1, contaminated=0.05, n=60)
     model = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.outlying_share_ == 0.0
@@ -225,7 +225,7 @@ def test_the_number_of_threads_changes_no_bit(contaminated):
     pd.testing.assert_frame_equal(one.resolution_path_.steps, two.resolution_path_.steps, check_exact=True)
 
 
-def test_a_saved_model_keeps_its_tree_its_path_and_what_was_set_aside(contaminated, tmp_path):
+def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contaminated, tmp_path):
     frame, _, _, model = contaminated
     back = MAPDP.load(model.save(tmp_path / "model"))
     assert back.coarsening == "auto"
@@ -280,7 +280,7 @@ def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
     for row, before in zip(path.steps.iloc[1:].itertuples(), path.labels[:-1], strict=True):
         posed = replace(problem, model=problem.model._replace(coarsening=row.coarsening))
         labels = before[problem.cohort.order]
-        _, joint = best_switches(posed, labels, np.zeros(frame.shape, dtype=bool), 0.01)
+        _, joint = best_outlying(posed, labels, np.zeros(frame.shape, dtype=bool), 0.01)
         assert row.log_joint >= joint - 1e-6
     assert path.steps["n_outlying"].iloc[0] > 10
 
@@ -297,6 +297,9 @@ def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
         ("n_fresh", 0),
         ("max_sweeps", 1.5),
         ("concentration", 0),
+        ("n_jobs", 0),
+        ("random_state", -1),
+        ("hyperparameters", "empirical"),
     ],
 )
 def test_bad_parameters_of_a_path(name, value):

@@ -6,14 +6,18 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters
+from numpy.typing import NDArray
 
 from clinclust import MAPDP, Feature, FeatureSchema, SchemaError
+from clinclust.estimators.saved_fields import read_fields, written_fields
 
 FITTED = (
     "labels_",
@@ -27,6 +31,7 @@ FITTED = (
     "kept_out_",
     "concentration_",
     "random_seed_",
+    "versions_",
     "n_features_in_",
     "schema_",
 )
@@ -231,14 +236,21 @@ BROKEN = {
     "list": lambda folder: (folder / "model.json").write_text("[1, 2]"),
     "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
     "format": edited(lambda text: text.update(clinclust_model=99)),
-    "lacks features": edited(lambda text: text.pop("features")),
+    "lacks features": edited(lambda text: text["fit"]["clusters_"]["encoding"].pop("features")),
     "lacks checksum": edited(lambda text: text.pop("sha256_of_npz")),
-    "schema": edited(lambda text: text.update(schema="features: [")),
-    "no schema": edited(lambda text: text.update(schema=5)),
-    "feature": edited(lambda text: text["features"].append("unheard_of")),
+    "schema": edited(lambda text: text["fit"].update(schema_="features: [")),
+    "no schema": edited(lambda text: text["fit"].update(schema_=5)),
+    "feature": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].append("unheard_of")),
     "parameter": edited(lambda text: text["parameters"].update(alpha=1)),
     "no parameters": edited(lambda text: text.update(parameters=[])),
-    "restarts": edited(lambda text: text.update(restarts={"a": [1], "b": [1, 2]})),
+    "restarts": edited(lambda text: text["fit"].update(restarts_={"a": [1], "b": [1, 2]})),
+    "no fit": edited(lambda text: text.pop("fit")),
+    "a number for a fit": edited(lambda text: text.update(fit=7)),
+    "a number for a dataclass": edited(lambda text: text["fit"].update(tree_=7)),
+    "a number for an array": edited(lambda text: text["fit"].update(labels_=7)),
+    "no such array": edited(lambda text: text["fit"].update(labels_="other")),
+    "text for a number": edited(lambda text: text["fit"].update(log_joint_="high")),
+    "null for a dictionary": edited(lambda text: text["fit"].update(kept_out_=None)),
     "truncated npz": lambda folder: (folder / "model.npz").write_bytes((folder / "model.npz").read_bytes()[:-200]),
     "empty npz": lambda folder: (folder / "model.npz").write_bytes(b""),
     "truncated npz, right checksum": with_checksum(b"PK\x03\x04 and so on"),
@@ -257,7 +269,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 3" in str(error.value)
+        assert "its format is 99, and this version reads 4; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is damaged" in str(error.value)
 
@@ -319,3 +331,79 @@ def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
     with pytest.raises(SchemaError):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+# --- fields -------------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    numbers: np.ndarray
+    factor: float
+
+
+@dataclass(frozen=True)
+class Found:
+    schema: FeatureSchema
+    features: tuple[Feature, ...]
+    pair: Pair
+    table: pd.DataFrame
+    series: pd.Series
+    flags: NDArray[np.bool_]
+    named: dict[str, list[float]]
+    words: list[str]
+    share: float
+    count: int
+    is_sure: bool
+    path: Pair | None = None
+    other: Pair | None = None
+
+
+def test_a_field_of_any_known_type_comes_back_without_a_word_about_it():
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("x", "y")])
+    found = Found(
+        schema,
+        (schema["y"], schema["x"]),
+        Pair(np.array([[0.1, np.nan], [np.inf, -0.0]]), np.float64(1 / 3)),
+        pd.DataFrame(
+            {
+                "n": [1, 2],
+                "value": [0.1, np.nan],
+                "whole": [1.0, -0.0],
+                "small": np.array([1, 2], dtype=np.int8),
+                "sure": [True, False],
+                "text": ["a", "=1"],
+            }
+        ),
+        pd.Series([1e-300, 2.5], index=["y", "x"], name="relevance"),
+        np.array([True, False]),
+        {"a": [0.1, 2.0]},
+        ["x"],
+        0.1 + 0.2,
+        3,
+        True,
+        other=Pair(np.arange(3), 2.0),
+    )
+    arrays = {}
+    text = json.loads(json.dumps(written_fields(found, arrays), allow_nan=False))
+    back = read_fields(Found, text, arrays)
+    assert back.pair.numbers.tobytes() == found.pair.numbers.tobytes()
+    assert (back.schema, back.features, back.pair.factor, back.share) == (schema, found.features, 1 / 3, 0.1 + 0.2)
+    assert (back.named, back.words, back.count, back.is_sure) == (found.named, ["x"], 3, True)
+    assert back.flags.tolist() == [True, False]
+    assert back.path is None
+    assert back.other.numbers.tolist() == [0, 1, 2]
+    pd.testing.assert_frame_equal(back.table, found.table, check_exact=True)
+    pd.testing.assert_series_equal(back.series, found.series, check_exact=True)
+
+
+def test_what_no_file_can_hold_is_named():
+    with pytest.raises(TypeError, match=r"cannot be saved with function as factor"):
+        written_fields(Pair(np.zeros(2), test_what_no_file_can_hold_is_named), {})
+    with pytest.raises(TypeError, match=r"cannot be saved with ndarray as numbers"):
+        written_fields(Pair(np.array([{}], dtype=object), 1.0), {})
+
+
+def test_a_model_of_an_older_format_says_how_to_go_on(folder):
+    edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
+    with pytest.raises(ValueError, match=r"its format is 3, and this version reads 4; .* saved it \(0\.0\.9\)"):
+        MAPDP.load(folder)

@@ -17,6 +17,7 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
@@ -100,7 +101,7 @@ def test_the_extended_joint_never_falls(empirical, concentration):
     starts = search_starts(80, np.random.SeedSequence(0).spawn(3))
 
     def search(problem, starts):
-        return run_restarts(problem, starts, max_sweeps=200, n_jobs=1)
+        return run_restarts(problem, starts, SearchPlan(n_jobs=1, refine=False))
 
     restarts = search(problem, starts)
     estimated = Estimated(Hyperprior.of(problem) if empirical else None, concentration)

@@ -20,19 +20,20 @@ from clinclust.engine.beside.concentration import concentration_mode, log_concen
 from clinclust.engine.beside.empirical import maximise_hyperparameters
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.starts import starts_from
 
 if TYPE_CHECKING:
     from clinclust.engine.beside.hyperprior import Hyperprior
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Restart
+    from clinclust.engine.search.one_start import RestartResult
     from clinclust.engine.search.starts import Start
 
-__all__ = ["MOST_ROUNDS", "Estimated", "Search", "alternate", "carry_on", "index_of_best"]
+__all__ = ["MOST_ROUNDS", "Estimated", "Search", "alternate", "carry_on"]
 
-Search = Callable[["Problem", list["Start"]], list["Restart"]]
-"""`clinclust.engine.search.restarts.run_restarts` with everything but the problem and the starts settled."""
+Search = Callable[["Problem", list["Start"]], list["RestartResult"]]
+"""`run_restarts` or `run_selecting_restarts` with the plan settled: what it finds of a problem from some starts."""
 
 MOST_ROUNDS = 20
 _LEAST_GAIN = 1e-6
@@ -75,15 +76,15 @@ class Estimated:
 
 
 def alternate(
-    problem: Problem, restarts: list[Restart], starts: list[Start], estimated: Estimated, search: Search
-) -> tuple[Problem, list[Restart]]:
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], estimated: Estimated, search: Search
+) -> tuple[Problem, list[RestartResult]]:
     """Estimate the model from the best partition, search on from there, and so on until neither changes.
 
     Parameters
     ----------
     problem : Problem
         With the model that the restarts searched under.
-    restarts : list of Restart
+    restarts : list of RestartResult
     starts : list of Start
         Where the restarts began.
     estimated : Estimated
@@ -93,10 +94,12 @@ def alternate(
     -------
     problem : Problem
         With the last model.
-    restarts : list of Restart
+    restarts : list of RestartResult
         As many as before, all judged under the last model, with the best carried on. Their traces show the extended
         joint less the log hyperprior of the last model, a constant, so that they end at the log joint.
     """
+    if estimated.hyperprior is None and not estimated.concentration:
+        return problem, restarts  # their joints stay: those of a search that selects features count its prior as well
     for _ in range(MOST_ROUNDS):
         best = restarts[index_of_best(restarts)]
         partition = new_partition(problem.cohort.arrays, best.labels)
@@ -110,15 +113,15 @@ def alternate(
 
 
 def carry_on(
-    problem: Problem, restarts: list[Restart], starts: list[Start], search: Search, fall: float = 0.0
-) -> list[Restart]:
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, fall: float = 0.0
+) -> list[RestartResult]:
     """Judge all restarts under a new model, and search on from the partition that is then the best.
 
     Parameters
     ----------
     problem : Problem
         With the new model.
-    restarts : list of Restart
+    restarts : list of RestartResult
     starts : list of Start
     search : callable
     fall : float
@@ -144,8 +147,3 @@ def carry_on(
         seconds=before.seconds + after.seconds,
     )
     return restarts
-
-
-def index_of_best(restarts: list[Restart]) -> int:
-    """Return which restart has the highest joint, the first of equals."""
-    return max(range(len(restarts)), key=lambda index: restarts[index].log_joint)

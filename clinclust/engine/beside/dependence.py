@@ -1,7 +1,7 @@
-"""How far features depend on each other: what a subtype leaves behind in every feature that it shapes.
+"""How far features depend on each other in the whole cohort.
 
 Features are independent given the cluster, so two that depend on each other in the whole cohort both differ between
-clusters. An irrelevant feature depends on none, and needs no partition to be found out.
+clusters. An irrelevant feature depends on no other, and is recognised without a partition.
 """
 
 from __future__ import annotations

@@ -18,19 +18,20 @@ There is no hyperprior: the values tried are what keeps the hyperparameters in r
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.alternation import Search, carry_on, index_of_best
+from clinclust.engine.beside.alternation import Search, carry_on
 from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
+from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Restart
+    from clinclust.engine.search.one_start import RestartResult
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start
 
 __all__ = ["FACTORS", "STEPS", "choose_greedily"]
@@ -42,25 +43,27 @@ STEPS = (-1.0, -0.5, 0.5, 1.0)
 
 
 def choose_greedily(
-    problem: Problem, restarts: list[Restart], starts: list[Start], search: Search, max_sweeps: int
-) -> tuple[Problem, list[Restart]]:
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, plan: SearchPlan
+) -> tuple[Problem, list[RestartResult]]:
     """Set one hyperparameter after the other to the value with the highest joint at convergence.
 
     Parameters
     ----------
     problem : Problem
         With the default hyperparameters, under which the restarts searched.
-    restarts : list of Restart
+    restarts : list of RestartResult
     starts : list of Start
         Where the restarts began.
     search : callable
-    max_sweeps : int
+        As in `alternate`.
+    plan : SearchPlan
+        For the runs of sweeps.
 
     Returns
     -------
     problem : Problem
         With the chosen hyperparameters.
-    restarts : list of Restart
+    restarts : list of RestartResult
         As many as before, all judged under them, with the best carried on. Its trace shows the joint after each
         change that was kept.
     """
@@ -73,7 +76,7 @@ def choose_greedily(
             prior = here.model.prior.copy()
             prior[index] = value
             candidate = with_prior(here, prior)
-            settled = settle(candidate, best.labels, starts[0].order, max_sweeps, Event(), traced=False)
+            settled = settle(candidate, best.labels, starts[0].order, plan.max_sweeps, plan.cancelled, traced=False)
             if settled.converged and settled.trace[-1] > best.log_joint + minimum_gain(problem):
                 problem = candidate
                 best = replace(

@@ -1,14 +1,16 @@
-"""Values that are not of their subject's cluster at all, whichever it is: set aside as if a cluster of their own.
+"""Outlying values: single values that do not belong to their subject's cluster, given the partition.
 
-Every observed value x_id carries a switch o_id. With probability 1 - share it is drawn from its subject's cluster, with
-probability `share` from the prior of its feature, as the first value of a new cluster would be:
+Every observed value x_id has an indicator o_id. With probability 1 - share the value is drawn from its subject's
+cluster (o_id = 0), with probability `share` from the prior of its feature (o_id = 1), as the first value of a new
+cluster would be:
 
-    ln p(X_obs, z, o) = ln p(z) + coarsening * [ sum_k sum_d ln m_d(values of feature d in cluster k that are kept)
-                        + sum over kept values of ln(1 - share) + sum over values set aside of ln share + ln m_d(x_id) ]
+    ln p(X_obs, z, o) = ln p(z) + coarsening * [ sum_k sum_d ln m_d(values of feature d in cluster k with o_id = 0)
+                        + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
 
-A value set aside leaves the statistics as a missing one does, so that for given switches this is the joint of another
-cohort (`set_aside`), which the whole search can raise. One slip of the pen then costs its subject a bounded price
-(at most ln m_d(x) + ln share - ln(1 - share) below the others), where it would else open a cluster for itself.
+An outlying value adds nothing to the statistics of its cluster, as a missing value adds nothing. For a given mask of
+outlying values the joint is therefore that of another cohort (`without_outlying`), and the whole search can raise it.
+An outlying value lowers the score of its subject by a bounded amount (at most ln m_d(x) + ln share - ln(1 - share)
+below the others). Without this bound it would open a cluster of its own.
 """
 
 from __future__ import annotations
@@ -31,27 +33,31 @@ from clinclust.engine.search.settle import minimum_gain
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["Switches", "best_elsewhere", "best_switches", "set_aside"]
+__all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
-Switches = NDArray[np.bool_]
+OutlyingMask = NDArray[np.bool_]
+"""(N, D), True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 
 
-def set_aside(problem: Problem, aside: Switches, share: float) -> Problem:
-    """Return the problem whose joint is the one above for these switches, bool (N, D), False where missing."""
+def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> Problem:
+    """Return the problem of the values that are kept.
+
+    Its joint is the one above for this mask: the price of the outlying values is part of its log base measure.
+    """
     arrays, model = problem.cohort.arrays, problem.model._replace(coarsening=1.0)
     n_table = arrays.codes.shape[1]
     kept = arrays._replace(
-        codes=np.where(aside[:, :n_table], 0, arrays.codes).astype(np.int32),
-        values=np.where(aside[:, n_table:], np.nan, arrays.values),
+        codes=np.where(outlying[:, :n_table], 0, arrays.codes).astype(np.int32),
+        values=np.where(outlying[:, n_table:], np.nan, arrays.values),
     )
     first_values = _first_values(arrays, model)
     n_observed = int((arrays.codes > 0).sum() + (~np.isnan(arrays.values)).sum())
-    n_aside = int(aside.sum())
+    n_outlying = int(outlying.sum())
     log_base = problem.cohort.log_base
-    log_base += n_aside * math.log(share) + (n_observed - n_aside) * math.log1p(-share)
-    log_base += float(first_values[aside].sum()) - float(_log_base(problem)[aside].sum())
+    log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
+    log_base += float(first_values[outlying].sum()) - float(_log_base(problem)[outlying].sum())
     return replace(problem, cohort=replace(problem.cohort, arrays=kept, log_base=log_base))
 
 
@@ -76,11 +82,12 @@ def _log_base(problem: Problem) -> Array:
     return out
 
 
-def best_switches(problem: Problem, labels: Labels, aside: Switches, share: float) -> tuple[Switches, float]:
-    """Set values aside and take others back until no single switch raises the joint.
+def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
+    """Change which values are outlying until no change of a single value raises the joint.
 
-    Given the partition the joint is a sum over clusters and features, so that in each of these one switch may move
-    without a look at the others; all at once is tried first and kept if the joint rises.
+    Given the partition the joint is a sum over clusters and features. One value of each cluster and feature can
+    therefore change independently of the other clusters and features. All values whose change gains are changed at
+    once first; that is kept if the joint rises.
 
     Parameters
     ----------
@@ -88,45 +95,48 @@ def best_switches(problem: Problem, labels: Labels, aside: Switches, share: floa
         Of all values.
     labels : int64 (N,)
         Clusters 0 .. K - 1, which stay.
-    aside : bool (N, D)
+    outlying : bool (N, D)
         Where to begin.
     share : float
 
     Returns
     -------
-    switches : bool (N, D)
+    outlying : bool (N, D)
     log_joint : float
     """
     least = minimum_gain(problem)
-    joint = _joint(problem, labels, aside, share)
+    joint = _joint(problem, labels, outlying, share)
     while True:
-        _, gains = _bounded(problem, labels, aside, share)
+        _, gains = _bounded(problem, labels, outlying, share)
         if not (gains > least).any():
-            return aside, joint
-        switched = aside ^ (gains > least)
-        raised = _joint(problem, labels, switched, share)
+            return outlying, joint
+        changed = outlying ^ (gains > least)
+        raised = _joint(problem, labels, changed, share)
         if raised <= joint + least:
-            switched = aside ^ _best_of_each(gains, labels, least)
-            raised = _joint(problem, labels, switched, share)
+            changed = outlying ^ _best_of_each(gains, labels, least)
+            raised = _joint(problem, labels, changed, share)
             if raised <= joint:  # nothing but rounding
-                return aside, joint
-        aside, joint = switched, raised
+                return outlying, joint
+        outlying, joint = changed, raised
 
 
-def best_elsewhere(problem: Problem, labels: Labels, aside: Switches, share: float, cluster: int) -> Labels:
-    """Return labels with the members of one cluster moved to the others, each with its switches at their best there."""
-    scores, _ = _bounded(problem, labels, aside, share)
+def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
+    """Return labels with the members of one cluster moved to their best other clusters.
+
+    Each member is scored there with the outlying values that are best for it in that cluster.
+    """
+    scores, _ = _bounded(problem, labels, outlying, share)
     scores[:, cluster] = -np.inf
     return compact(np.where(labels == cluster, scores.argmax(axis=1), labels))
 
 
-def _joint(problem: Problem, labels: Labels, aside: Switches, share: float) -> float:
-    kept = set_aside(problem, aside, share)
+def _joint(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> float:
+    kept = without_outlying(problem, outlying, share)
     return log_joint(kept, new_partition(kept.cohort.arrays, labels))
 
 
-def _best_of_each(gains: Array, labels: Labels, least: float) -> Switches:
-    """Return the one switch of each cluster and feature that gains most, if it gains."""
+def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
+    """Return in each cluster and feature the one value whose change gains most, if it gains; bool (N, D)."""
     chosen = np.zeros(gains.shape, dtype=np.bool_)
     for cluster in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == cluster)
@@ -135,12 +145,12 @@ def _best_of_each(gains: Array, labels: Labels, least: float) -> Switches:
     return chosen & (gains > least)
 
 
-def _bounded(problem: Problem, labels: Labels, aside: Switches, share: float) -> tuple[Array, Array]:
-    """Return each subject's log weights with its switches at their best, (N, K), and what each switch gains, (N, D)."""
-    kept = set_aside(problem, aside, share).cohort.arrays
+def _bounded(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Array, Array]:
+    """Return log weights given the best outlying values of each subject, (N, K), and gains of each change, (N, D)."""
+    kept = without_outlying(problem, outlying, share).cohort.arrays
     partition = new_partition(kept, labels)
     scores = np.zeros((labels.size, int(partition.n_clusters[0])))
-    gains = np.full(aside.shape, -np.inf)
+    gains = np.full(outlying.shape, -np.inf)
     log_odds = problem.model.coarsening * (math.log(share) - math.log1p(-share))
-    bounded_scores(problem.cohort.arrays, problem.model, partition, aside, log_odds, scores, gains)
+    bounded_scores(problem.cohort.arrays, problem.model, partition, outlying, log_odds, scores, gains)
     return scores, gains

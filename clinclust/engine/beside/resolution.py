@@ -10,38 +10,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.beside.coarsening import independent_share
-from clinclust.engine.beside.outlying import Switches, best_switches, set_aside
-from clinclust.engine.beside.outlying_search import Found, raise_in_turns, restarts_beside, search
+from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
+from clinclust.engine.beside.outlying_search import (
+    OutlyingResult,
+    raise_in_turns,
+    run_outlying_restarts,
+    search_with_outlying,
+)
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.search.one_start import Restart
+from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
+from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.starts import Start, search_starts, starts_from
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
+__all__ = ["ResolutionStep", "chosen_step", "resolution_steps"]
+
 Labels = NDArray[np.int64]
 
-__all__ = ["COARSENINGS", "Step", "chosen_step", "resolution_steps"]
-
-COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-"""From the whole likelihood down, in steps of about a fifth and wider."""
 # The share of independent features is itself an estimate; a hundredth of it moves no subject.
 _TOLERANCE = 0.01
 _ONWARD = "step before"
 
 
 @dataclass(frozen=True)
-class Step:
+class ResolutionStep:
     """The best partition found at one coarsening."""
 
     coarsening: float
-    restarts: list[Restart]
+    restarts: list[RestartResult]
     """The first is ``"step before"``, from the finer partition, except at the first step."""
     best: int
     """Which of the restarts won."""
-    aside: Switches
-    """(N, D) the values set aside."""
+    outlying: OutlyingMask
+    """(N, D) the outlying values."""
     problem: Problem
     """The problem of the values that are kept, at this coarsening."""
     log_joint_uncoarsened: float
@@ -65,17 +70,10 @@ class Step:
 
 def resolution_steps(
     problem: Problem,
-    coarsenings: Sequence[float],
-    share: float,
+    plan: SearchPlan,
     seed: np.random.SeedSequence,
-    *,
-    n_restarts: int,
-    n_fresh: int = 2,
-    max_sweeps: int,
-    n_jobs: int | None = None,
-    first: Found | None = None,
-    choose: bool = False,
-) -> list[Step]:
+    first: OutlyingResult | None = None,
+) -> list[ResolutionStep]:
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the better.
 
     The path ends at the first step that finds everybody together.
@@ -84,82 +82,75 @@ def resolution_steps(
     ----------
     problem : Problem
         Of all values; its own coarsening does not matter.
-    coarsenings : sequence of float
-        Falling.
-    share : float
-        Probability that a value is outlying (`clinclust.engine.beside.outlying`).
+    plan : SearchPlan
+        Its `resolution` says which coarsenings, its `n_restarts` from how many starts the first step searches.
     seed : SeedSequence
-    n_restarts : int
-        Starts of the first step, unless `first` is what it found.
-    n_fresh : int
-        Fresh starts of every further step.
-    max_sweeps, n_jobs
-        As in `run_restarts`.
-    first : Found, optional
-    choose : bool
-        Look for the coarsening that its own partition bears out (`chosen_step`), between those given as well.
+    first : OutlyingResult, optional
+        What the first step found, if it has been searched.
     """
-    steps: list[Step] = []
-    ahead = [float(coarsening) for coarsening in coarsenings]
+    resolution = plan.resolution or ResolutionPlan()
+    steps: list[ResolutionStep] = []
+    ahead = [float(coarsening) for coarsening in resolution.coarsenings]
     while ahead:
         coarsening = ahead.pop(0)
         (drawn,) = seed.spawn(1)
         posed = replace(problem, model=problem.model._replace(coarsening=float(coarsening)))
-        n_starts = n_fresh if steps else n_restarts
+        n_starts = resolution.n_fresh if steps else plan.n_restarts
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(n_starts))
         if steps:
-            restarts, best, aside = _beside(posed, steps[-1], starts, share, drawn, max_sweeps, n_jobs)
+            restarts, best, outlying = _beside(posed, steps[-1], starts, drawn, plan)
         else:
-            found = first or search(posed, starts, share, max_sweeps=max_sweeps, n_jobs=n_jobs, refine=True)
-            restarts, best, aside = found.restarts, found.best, found.aside
-        steps.append(_step(posed, restarts, best, aside, share))
+            found = first or search_with_outlying(posed, starts, plan)
+            restarts, best, outlying = found.restarts, found.best, found.outlying
+        steps.append(_step(posed, restarts, best, outlying, plan.outlying_share))
         if int(steps[-1].labels.max()) == 0:
             break
-        if choose and not any(step.borne_out for step in steps) and ahead and ahead[0] < steps[-1].independent_share:
+        if (
+            resolution.choose
+            and not any(step.borne_out for step in steps)
+            and ahead
+            and ahead[0] < steps[-1].independent_share
+        ):
             ahead.insert(0, steps[-1].independent_share)
     return steps
 
 
 def _beside(
-    posed: Problem,
-    before: Step,
-    starts: list[Start],
-    share: float,
-    seed: np.random.SeedSequence,
-    max_sweeps: int,
-    n_jobs: int | None,
-) -> tuple[list[Restart], int, Switches]:
+    posed: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
+) -> tuple[list[RestartResult], int, OutlyingMask]:
     """Search on from the step before, and from fresh starts among the values that are then kept."""
+    share = plan.outlying_share
     (start,) = starts_from(before.labels, [seed])
     if share > 0.0:
-        aside, joint = best_switches(posed, before.labels, before.aside, share)
+        outlying, joint = best_outlying(posed, before.labels, before.outlying, share)
     else:
-        aside, joint = before.aside, log_joint(posed, new_partition(posed.cohort.arrays, before.labels))
+        outlying, joint = before.outlying, log_joint(posed, new_partition(posed.cohort.arrays, before.labels))
     onward = replace(
         before.restarts[before.best], start=_ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
     )
-    onward, aside = raise_in_turns(posed, onward, aside, share, start, max_sweeps, look_back=False)
-    fresh, switches = restarts_beside(posed, starts, aside, share, max_sweeps=max_sweeps, n_jobs=n_jobs)
+    onward, outlying = raise_in_turns(posed, onward, outlying, start, plan, look_back=False)
+    fresh_plan = replace(plan, refine=False, finished=None)  # the first step alone is counted as progress
+    fresh, masks = run_outlying_restarts(posed, starts, outlying, fresh_plan)
     restarts = [onward, *fresh]
-    best = int(np.argmax([restart.log_joint for restart in restarts]))  # the first of equals
+    best = index_of_best(restarts)
     if best > 0:
-        restarts[best], aside = raise_in_turns(
-            posed, restarts[best], switches[best - 1], share, start, max_sweeps, look_back=False
-        )
-    return restarts, best, aside
+        restarts[best], outlying = raise_in_turns(posed, restarts[best], masks[best - 1], start, plan, look_back=False)
+    return restarts, best, outlying
 
 
-def _step(posed: Problem, restarts: list[Restart], best: int, aside: Switches, share: float) -> Step:
-    kept = set_aside(posed, aside, share) if share > 0.0 else posed
+def _step(
+    posed: Problem, restarts: list[RestartResult], best: int, outlying: OutlyingMask, share: float
+) -> ResolutionStep:
+    kept = without_outlying(posed, outlying, share) if share > 0.0 else posed
     whole = replace(kept, model=kept.model._replace(coarsening=1.0))
     partition = new_partition(kept.cohort.arrays, restarts[best].labels)
     uncoarsened = log_joint(whole, partition)
     nothing = replace(kept, model=kept.model._replace(coarsening=0.0))
-    return Step(
+    return ResolutionStep(
         coarsening=posed.model.coarsening,
         restarts=restarts,
         best=best,
-        aside=aside,
+        outlying=outlying,
         problem=kept,
         log_joint_uncoarsened=uncoarsened,
         log_likelihood=uncoarsened - log_joint(nothing, partition),
@@ -167,11 +158,12 @@ def _step(posed: Problem, restarts: list[Restart], best: int, aside: Switches, s
     )
 
 
-def chosen_step(steps: Sequence[Step]) -> int:
-    """Return the finest step whose coarsening its own partition bears out, or else the last one.
+def chosen_step(steps: Sequence[ResolutionStep]) -> int:
+    """Return the index of the finest step whose coarsening its own partition bears out, or else of the last step.
 
-    The partition at 1 may owe clusters to dependence, and so leave less of it between features than there is. Hence
-    the search steps down to the share that each partition leaves, until the next leaves the same.
+    At coarsening 1 dependence between features may be explained by extra clusters, so that less of it is left within
+    clusters than there is. The search therefore goes on to the coarsening that the dependence left by each partition
+    asks for, until a partition asks for its own.
     """
     for index, step in enumerate(steps):
         if step.borne_out:

@@ -18,10 +18,8 @@ only. Each step maximises the same joint over one of them, so that it never fall
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
-from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,12 +30,13 @@ from clinclust.engine.beside.dependence import mutual_dependence
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import Restart, search_from
+from clinclust.engine.search.one_start import RestartResult, search_from
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start
 
 __all__ = ["SelectingSearch", "best_inclusion", "log_inclusion", "run_selecting_restarts"]
@@ -79,15 +78,7 @@ def _best(gains: Array) -> Included:
     return included
 
 
-def run_selecting_restarts(
-    problem: Problem,
-    starts: list[Start],
-    *,
-    max_sweeps: int,
-    n_jobs: int | None = None,
-    refine: bool = False,
-    finished: Callable[[Restart], object] = lambda restart: None,
-) -> list[Restart]:
+def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPlan) -> list[RestartResult]:
     """Search from every start and select features, as `run_restarts` does without selection.
 
     From a random partition and all features, hundreds of irrelevant ones drown the others. So the first half of the
@@ -95,20 +86,11 @@ def run_selecting_restarts(
     between the clusters of the best restart so far.
     """
 
-    def second_half(starts: list[Start], found: list[Restart]) -> list[Start]:
+    def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
         best = max(found, key=lambda restart: restart.log_joint)
         return _relevant(problem, starts, best.labels)
 
-    return run_restarts(
-        problem,
-        _dependent(problem, starts),
-        max_sweeps=max_sweeps,
-        n_jobs=n_jobs,
-        refine=refine,
-        finished=finished,
-        search=SelectingSearch(),
-        second_half=second_half,
-    )
+    return run_restarts(problem, _dependent(problem, starts), plan, search=SelectingSearch(), second_half=second_half)
 
 
 def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
@@ -157,9 +139,7 @@ class SelectingSearch:
         # Clusters that cannot be divided with profit on some features may well be divided on others.
         self._attempts: dict[bytes, Attempts] = {}
 
-    def __call__(
-        self, problem: Problem, start: Start, max_sweeps: int, cancelled: Event, attempts: Attempts
-    ) -> Restart:
+    def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
         """Search the partition and select features by turns, until neither raises the joint."""
         began = time.perf_counter()
         n_features = len(problem.cohort.encoding.features)
@@ -167,14 +147,14 @@ class SelectingSearch:
         traces: list[Array] = []
         while True:
             shared = self._attempts.setdefault(included.tobytes(), Attempts())
-            found = search_from(problem.with_features(included), start, max_sweeps, cancelled, shared)
+            found = search_from(problem.with_features(included), start, plan, shared)
             log_prior = log_inclusion(int(included.sum()), included.size)
             traces.append(found.trace + log_prior)
             gains = problem.model.coarsening * _relevance(problem, found.labels)
             better = _best(gains)
             gain = float(gains[better].sum() - gains[included].sum()) - log_prior
             gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not found.converged or cancelled.is_set():
+            if gain <= minimum_gain(problem) or not found.converged or plan.cancelled.is_set():
                 break
             included = better
             start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)

@@ -1,4 +1,4 @@
-"""Attempts that several searches would make, on several threads: each is made once, by whoever wants it first."""
+"""Outcomes of attempts that searches on several threads share, so that each attempt is made once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Labels = NDArray[np.int64]
 
 
 class Attempts:
-    """What came of attempts, by a key that says all that the outcome depends on."""
+    """Outcomes of attempts, by a key of everything that the outcome depends on."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._outcomes: dict[bytes, Future[Labels | None]] = {}
 
     def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
-        """Return what came of an attempt; make it if nobody has begun.
+        """Return the outcome of an attempt; make the attempt if no thread has begun it.
 
         Parameters
         ----------
@@ -30,12 +30,12 @@ class Attempts:
         make : callable
             Returns the labels to keep, none of them (0,) if the attempt failed, or None if it was cancelled.
         wait : bool
-            Whether to wait for somebody else who is making it.
+            Whether to wait for another thread that is making it.
 
         Returns
         -------
         labels : int64, or None
-            None if cancelled here, or if somebody else is still at it and not to be waited for.
+            None if it was cancelled here, or if another thread is still making it and `wait` is False.
         """
         while True:
             with self._lock:
@@ -55,7 +55,7 @@ class Attempts:
         try:
             outcome = make()
         finally:
-            if outcome is None:  # whoever waits must make it again
+            if outcome is None:  # a thread that waits for it must make it again
                 with self._lock:
                     del self._outcomes[key]
             mine.set_result(outcome)

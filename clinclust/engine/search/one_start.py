@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.seeding import bisected, seated
-from clinclust.engine.search.settle import Settled, hasten, minimum_gain, settle
+from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["Restart", "search_from"]
+__all__ = ["RestartResult", "search_from"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -31,11 +33,13 @@ _PAIRS_PER_CLUSTER = 2
 
 
 @dataclass(frozen=True)
-class Restart:
-    """What one restart found."""
+class RestartResult:
+    """What one restart found: a partition that no move of the search improves, unless it was stopped before."""
 
     start: str
+    """Name of the start."""
     labels: Labels
+    """(N,) clusters 0 .. K - 1, subjects as encoded."""
     log_joint: float
     trace: Array
     """Log joint after every sweep."""
@@ -46,36 +50,36 @@ class Restart:
     """(D,) features that differ between the clusters; None = all, as nothing was selected."""
 
 
-def search_from(problem: Problem, start: Start, max_sweeps: int, cancelled: Event, attempts: Attempts) -> Restart:
+def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the joint.
 
-    A start that ignores sizes (the paper's) only settles; one that is not `dividing` only merges whole clusters.
+    A start that ignores sizes (the paper's) is only swept until it settles.
 
     Parameters
     ----------
     problem : Problem
     start : Start
-    max_sweeps : int
-    cancelled : threading.Event
+    plan : SearchPlan
     attempts : Attempts
         Groups of clusters that were divided anew. Restarts share it: most end at the same partition, and what comes
-        of a group depends on the group alone, not on who asks first.
+        of a group depends on the group alone, not on which restart asks first.
     """
     began = time.perf_counter()
+    cancelled = plan.cancelled
     labels = _first_labels(problem, start)
-    found = settle(problem, labels, start.order, max_sweeps, cancelled, ignore_size=start.ignore_size)
-    trace = list(found.trace)
+    found = settle(problem, labels, start.order, plan.max_sweeps, cancelled, ignore_size=start.ignore_size)
+    trace = list(found.trace) or [log_joint(problem, found.partition)]  # none if cancelled before the first sweep
     while not start.ignore_size and found.converged and not cancelled.is_set():
         gains = merge_gains(problem, found.partition)
         if gains.max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, gains, start.seed, attempts, cancelled) if start.dividing else None
+            changed = _divided(problem, found, gains, start.seed, attempts, cancelled) if plan.divide else None
         if changed is None:
             break
-        found = settle(problem, changed, start.order, max_sweeps, cancelled)
+        found = settle(problem, changed, start.order, plan.max_sweeps, cancelled)
         trace += found.trace
-    return Restart(
+    return RestartResult(
         start=start.name,
         labels=found.partition.labels,
         log_joint=trace[-1],
@@ -105,7 +109,7 @@ def _groups(gains: Array) -> Iterator[list[int]]:
 
 def _divided(
     problem: Problem,
-    found: Settled,
+    found: SweepResult,
     gains: Array,
     seed: np.random.SeedSequence,
     attempts: Attempts,

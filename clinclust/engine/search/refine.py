@@ -1,8 +1,8 @@
-"""From partitions already found to places from which a better one may be reached.
+"""New starts from partitions already found: recombined and perturbed ones.
 
-What two searches agree on is most likely right; where they differ, each may be right somewhere. Recombining two
-partitions keeps what they share and lets exact mergers decide the rest. Perturbing one tears up a few neighbouring
-clusters at random: what the search then settles on is often the same, sometimes better.
+Where two searches agree they are most likely right; where they differ, each may be right in some clusters. Recombining
+two partitions keeps what they share and decides the rest by exact mergers. Perturbing a partition divides a few
+neighbouring clusters at random; the search then often returns to the same partition, and sometimes finds a better one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def recombined(problem: Problem, first: Labels, second: Labels) -> Labels:
 
 
 def perturbed(problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event) -> Labels | None:
-    """Return labels with one to four neighbouring clusters torn up at random and settled among themselves.
+    """Return labels with one to four neighbouring clusters divided at random and settled among themselves.
 
     None if their members settled as they were before, which is most often the case and spares a search.
     """

@@ -11,9 +11,9 @@ alone, so the number of threads cannot change what is found.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import Restart, search_from
+from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.search.plan import SearchPlan, n_threads
 from clinclust.engine.search.refine import perturbed, recombined
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.starts import Start
@@ -30,13 +31,13 @@ from clinclust.engine.search.starts import Start
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["best_distinct", "processors", "run_restarts"]
+__all__ = ["best_distinct", "index_of_best", "run_restarts"]
 
 Labels = NDArray[np.int64]
 Maker = Callable[..., Labels | None]
-Search = Callable[..., Restart]
+Begin = Callable[..., RestartResult]
+"""`search_from` with the problem and the attempts settled; it lacks the start and the plan."""
 
-OFTEN_ENOUGH = 3
 # Where several restarts end at the best partition, hardly ever is there a better one; where each ends at another,
 # there mostly is, and pays for a longer look.
 _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
@@ -50,52 +51,33 @@ _BATCH = 8
 def run_restarts(
     problem: Problem,
     starts: list[Start],
+    plan: SearchPlan,
     *,
-    max_sweeps: int,
-    n_jobs: int | None = None,
-    refine: bool = False,
-    often_enough: int = OFTEN_ENOUGH,
-    patience: int | None = None,
-    finished: Callable[[Restart], object] = lambda restart: None,
-    search: Search = search_from,
-    second_half: Callable[[list[Start], list[Restart]], list[Start]] | None = None,
-) -> list[Restart]:
+    search: Callable[..., RestartResult] = search_from,
+    second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None = None,
+) -> list[RestartResult]:
     """Search from every start, on threads; the results come in a fixed order, whatever the threads did.
 
     Parameters
     ----------
     problem : Problem
     starts : list of Start
-    max_sweeps : int
-    n_jobs : int, optional
-        Threads; by default one for each processor that this process may use.
-    refine : bool
-        Leave out the starts that come after the best partition was found often enough, then recombine and perturb.
-        What this finds stands after the restarts.
-    often_enough : int
-        Restarts that must end at the best log joint for the rest to be spared.
-    patience : int, optional
-        Batches of perturbations in a row without a better partition after which the search ends; by default 4 if
-        the best partition was found often enough, else 12.
-    finished : callable
-        Called with each restart when it is done, on the caller's thread.
+    plan : SearchPlan
+        What refinement finds stands after the restarts.
     search : callable
         What searches from one start, with the parameters of `search_from`.
     second_half : callable, optional
         Called with the second half of the starts and what was found from the first; returns where to begin instead.
     """
-    cancelled = Event()
-    begin = partial(search, problem, max_sweeps=max_sweeps, attempts=Attempts())
-    with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
+    begin = partial(search, problem, attempts=Attempts())
+    with ThreadPoolExecutor(max_workers=n_threads(plan.n_jobs)) as pool:
         try:
-            found = _restarts(pool, begin, starts, cancelled, finished, second_half, often_enough if refine else None)
-            if patience is None:
-                patience = _PATIENCE_IF_FOUND_OFTEN if _times_found(found) >= often_enough else _PATIENCE
-            if refine:
-                found += _refinements(pool, problem, begin, found, starts[0].seed.entropy, cancelled, patience)
+            found = _restarts(pool, begin, starts, plan, second_half)
+            if plan.refine:
+                found += _refinements(pool, problem, begin, found, plan)
         except BaseException:
             # Ctrl-C reaches this thread only: the others stop at the end of their sweep.
-            cancelled.set()
+            plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return found
@@ -103,33 +85,33 @@ def run_restarts(
 
 def _restarts(
     pool: ThreadPoolExecutor,
-    begin: Search,
+    begin: Begin,
     starts: list[Start],
-    cancelled: Event,
-    finished: Callable[[Restart], object],
-    second_half: Callable[[list[Start], list[Restart]], list[Start]] | None,
-    often_enough: int | None,
-) -> list[Restart]:
+    plan: SearchPlan,
+    second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None,
+) -> list[RestartResult]:
     """Search from the starts in their order; perhaps leave out the last ones."""
-    found: list[Restart] = []
-    spared = _Either(cancelled)
+    found: list[RestartResult] = []
+    left_out = _Either(plan.cancelled)
+    own_plan = replace(plan, cancelled=left_out)
     n_first = len(starts) if second_half is None else (len(starts) + 1) // 2
-    futures = [pool.submit(begin, start=start, cancelled=spared) for start in starts[:n_first]]
+    futures = [pool.submit(begin, start=start, plan=own_plan) for start in starts[:n_first]]
     try:
-        while len(found) < len(starts) and _times_found(found) != often_enough:
+        while len(found) < len(starts) and not (plan.refine and _times_found(found) == plan.often_enough):
             if len(found) == n_first and second_half is not None:
                 later = second_half(starts[n_first:], found)
-                futures += [pool.submit(begin, start=start, cancelled=spared) for start in later]
+                futures += [pool.submit(begin, start=start, plan=own_plan) for start in later]
             found.append(futures[len(found)].result())
-            finished(found[-1])
+            if plan.finished is not None:
+                plan.finished(found[-1])
     finally:
-        spared.set()
+        left_out.set()
         for future in futures:
             future.cancel()
     return found
 
 
-def _times_found(found: list[Restart]) -> int:
+def _times_found(found: list[RestartResult]) -> int:
     """Return how many restarts ended at the best log joint."""
     best = max((restart.log_joint for restart in found), default=0.0)
     return sum(restart.log_joint > best - 1e-6 for restart in found)
@@ -149,29 +131,30 @@ class _Either(Event):
 def _refinements(
     pool: ThreadPoolExecutor,
     problem: Problem,
-    begin: Search,
-    found: list[Restart],
-    entropy: object,
-    cancelled: Event,
-    patience: int,
-) -> list[Restart]:
+    begin: Begin,
+    found: list[RestartResult],
+    plan: SearchPlan,
+) -> list[RestartResult]:
     """Recombine and perturb the best of what was found; return what came of it."""
+    patience = plan.patience
+    if patience is None:
+        patience = _PATIENCE_IF_FOUND_OFTEN if _times_found(found) >= plan.often_enough else _PATIENCE
     everything = list(found)
     tried: set[tuple[float, float]] = set()
     numbers = itertools.count()
 
-    def run(name: str, makers: list[tuple[Restart, Maker]]) -> bool:
+    def run(name: str, makers: list[tuple[RestartResult, Maker]]) -> bool:
         """Search from what each maker makes of a restart; return whether this found a better partition."""
         before = max(restart.log_joint for restart in everything)
         futures = [
-            pool.submit(_search_from_made, begin, name, make, origin, _seed(entropy, next(numbers)), cancelled)
+            pool.submit(_search_from_made, partial(begin, plan=plan), name, make, origin, _seed(plan, next(numbers)))
             for origin, make in makers
         ]
         everything.extend(restart for future in futures if (restart := future.result()) is not None)
         return max(restart.log_joint for restart in everything) > before + minimum_gain(problem)
 
     failures = 0
-    while failures < patience and not cancelled.is_set():
+    while failures < patience and not plan.cancelled.is_set():
         while pairs := [
             pair for pair in itertools.combinations(best_distinct(everything, _ELITE), 2) if _joints(pair) not in tried
         ]:
@@ -180,59 +163,59 @@ def _refinements(
                 failures = 0
         leading = best_distinct(everything, _PERTURBED)
         origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
-        improved = run("perturbed", [(origin, partial(_perturbed, problem, origin, cancelled)) for origin in origins])
+        improved = run(
+            "perturbed", [(origin, partial(_perturbed, problem, origin, plan.cancelled)) for origin in origins]
+        )
         failures = 0 if improved else failures + 1
     return everything[len(found) :]
 
 
 def _search_from_made(
-    begin: Search, name: str, make: Maker, origin: Restart, seed: np.random.SeedSequence, cancelled: Event
-) -> Restart | None:
+    begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
+) -> RestartResult | None:
     rng = np.random.default_rng(seed)
     labels = make(rng=rng)
     if labels is None:
         return None
     start = Start(name, labels, seed, rng.permutation(labels.size), included=_included(origin))
-    return begin(start=start, cancelled=cancelled)
+    return begin(start=start)
 
 
-def _seed(entropy: object, number: int) -> np.random.SeedSequence:
+def _seed(plan: SearchPlan, number: int) -> np.random.SeedSequence:
     """Return the seed of a refinement, apart from those of the restarts, which are spawned one level higher."""
-    return np.random.SeedSequence(entropy, spawn_key=(0, number))  # type: ignore[arg-type]
+    return np.random.SeedSequence(plan.seed, spawn_key=(0, number))
 
 
-def _recombined(problem: Problem, first: Restart, second: Restart, rng: np.random.Generator) -> Labels:
+def _recombined(problem: Problem, first: RestartResult, second: RestartResult, rng: np.random.Generator) -> Labels:
     return recombined(_with_features_of(first, problem), first.labels, second.labels)
 
 
-def _with_features_of(restart: Restart, problem: Problem) -> Problem:
+def _with_features_of(restart: RestartResult, problem: Problem) -> Problem:
     included = _included(restart)
     return problem if included is None else problem.with_features(included)
 
 
-def _included(restart: Restart) -> NDArray[np.bool_] | None:
+def _included(restart: RestartResult) -> NDArray[np.bool_] | None:
     """Return the features that a restart selected; all if it selected none, since nothing can be searched on none."""
     return None if restart.included is None or not restart.included.any() else restart.included
 
 
-def _perturbed(problem: Problem, origin: Restart, cancelled: Event, rng: np.random.Generator) -> Labels | None:
+def _perturbed(problem: Problem, origin: RestartResult, cancelled: Event, rng: np.random.Generator) -> Labels | None:
     return perturbed(_with_features_of(origin, problem), origin.labels, rng, cancelled)
 
 
-def best_distinct(found: list[Restart], at_most: int) -> list[Restart]:
+def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
     """Return the best partitions that differ; equal joints to six decimals count as one partition."""
-    distinct: dict[float, Restart] = {}
+    distinct: dict[float, RestartResult] = {}
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)
     return sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:at_most]
 
 
-def _joints(pair: tuple[Restart, Restart]) -> tuple[float, float]:
+def _joints(pair: tuple[RestartResult, RestartResult]) -> tuple[float, float]:
     return pair[0].log_joint, pair[1].log_joint
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def index_of_best(found: list[RestartResult]) -> int:
+    """Return which restart has the highest joint, the first of equals."""
+    return max(range(len(found)), key=lambda index: found[index].log_joint)

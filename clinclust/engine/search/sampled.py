@@ -9,8 +9,8 @@ so that a subtype too small for the first sample still stands out inside the clu
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,11 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import Restart
-from clinclust.engine.search.restarts import best_distinct, processors, run_restarts
+from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.search.plan import SearchPlan, n_threads
+from clinclust.engine.search.restarts import best_distinct, run_restarts
 from clinclust.engine.search.scan import assigned, settle_by_scans
-from clinclust.engine.search.settle import Settled, minimum_gain
+from clinclust.engine.search.settle import SweepResult, minimum_gain
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import search_starts
 
@@ -49,45 +50,29 @@ _N_DIVIDED = 8_000
 """Members of a cluster among whom a division is looked for."""
 
 
-def run_sampled_restarts(
-    problem: Problem,
-    seeds: list[np.random.SeedSequence],
-    *,
-    max_sweeps: int,
-    n_jobs: int | None = None,
-    finished: Callable[[Restart], object] = lambda restart: None,
-) -> list[Restart]:
-    """Search among a sample, then among everybody; return the restarts of the second kind.
+def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:
+    """Search among a sample from `search_starts`, then among everybody; return what the searches among everybody found.
 
-    Parameters
-    ----------
-    problem : Problem
-    seeds : list of SeedSequence
-        One for each restart among the sample.
-    max_sweeps, n_jobs, finished
-        As in `run_restarts`.
+    The restarts of the plan are those among the sample.
     """
     n_subjects = problem.cohort.n_subjects
-    rng = np.random.default_rng(np.random.SeedSequence(seeds[0].entropy, spawn_key=(1,)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
     sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
     part = problem.restricted_to(sampled, 0)
-    starts = search_starts(N_SAMPLED, seeds)
-    found = run_restarts(part, starts, max_sweeps=max_sweeps, n_jobs=n_jobs, refine=True, patience=1, finished=finished)
-    cancelled = Event()
-    with ThreadPoolExecutor(max_workers=n_jobs or processors()) as pool:
+    in_sample = replace(plan, refine=True, divide=True, patience=1)
+    found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
+    with ThreadPoolExecutor(max_workers=n_threads(plan.n_jobs)) as pool:
         try:
-            return [
-                _carried_over(problem, part, restart, max_sweeps, rng, cancelled, pool) for restart in _unlike(found)
-            ]
+            return [_carried_over(problem, part, restart, rng, pool, plan) for restart in _unlike(found)]
         except BaseException:
-            cancelled.set()
+            plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _unlike(found: list[Restart]) -> list[Restart]:
+def _unlike(found: list[RestartResult]) -> list[RestartResult]:
     """Return the best partitions, the best first, each unlike those before and nearly as good as the first."""
-    chosen: list[Restart] = []
+    chosen: list[RestartResult] = []
     for restart in best_distinct(found, len(found)):
         if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE):
             break
@@ -99,27 +84,26 @@ def _unlike(found: list[Restart]) -> list[Restart]:
 def _carried_over(
     problem: Problem,
     part: Problem,
-    restart: Restart,
-    max_sweeps: int,
+    restart: RestartResult,
     rng: np.random.Generator,
-    cancelled: Event,
     pool: Executor,
-) -> Restart:
+    plan: SearchPlan,
+) -> RestartResult:
     """Search among everybody, from the partition of a sample on."""
     began = time.perf_counter()
     labels = assigned(problem, new_partition(part.cohort.arrays, restart.labels), pool)
-    found = settle_by_scans(problem, labels, max_sweeps, cancelled, pool)
+    found = settle_by_scans(problem, labels, plan, pool)
     trace = list(found.trace)
-    while found.converged and not cancelled.is_set():
+    while found.converged and not plan.cancelled.is_set():
         if merge_gains(problem, found.partition).max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, rng, cancelled, pool)
+            changed = _divided(problem, found, rng, plan.cancelled, pool)
         if changed is None:
             break
-        found = settle_by_scans(problem, changed, max_sweeps, cancelled, pool)
+        found = settle_by_scans(problem, changed, plan, pool)
         trace += found.trace
-    return Restart(
+    return RestartResult(
         start=f"sample: {restart.start}",
         labels=found.partition.labels,
         log_joint=trace[-1],
@@ -131,7 +115,7 @@ def _carried_over(
 
 
 def _divided(
-    problem: Problem, found: Settled, rng: np.random.Generator, cancelled: Event, pool: Executor
+    problem: Problem, found: SweepResult, rng: np.random.Generator, cancelled: Event, pool: Executor
 ) -> Labels | None:
     """Return labels with one cluster divided, the first that raises the joint of everybody; None if none does."""
     labels = found.partition.labels

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,12 +21,13 @@ from clinclust.engine.kernels.partition import Partition, add_up, grow, new_part
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.settle import Settled, minimum_gain
+from clinclust.engine.search.settle import SweepResult, minimum_gain
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["CHUNK", "Scanned", "assigned", "chunks", "scan", "settle_by_scans"]
+__all__ = ["CHUNK", "ScanResult", "assigned", "chunks", "scan", "settle_by_scans"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -39,7 +39,7 @@ _FEW = 1e-3
 """Share of subjects below which those who move are moved one by one."""
 
 
-class Scanned(NamedTuple):
+class ScanResult(NamedTuple):
     """What a scan of some subjects found."""
 
     labels: Labels
@@ -52,7 +52,7 @@ class Scanned(NamedTuple):
     """(C, S) their sufficient statistics, by best cluster."""
 
 
-def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> Scanned:
+def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
     """Find the best cluster of some subjects while the clusters stand still.
 
     Parameters
@@ -71,7 +71,7 @@ def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
     _find_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
     add_up(chunk, best, sizes, statistics)
-    return Scanned(best, np.flatnonzero(best != labels), sizes, statistics)
+    return ScanResult(best, np.flatnonzero(best != labels), sizes, statistics)
 
 
 def _find_best(
@@ -89,7 +89,7 @@ def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
 
 
-def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> Scanned:
+def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> ScanResult:
     """Scan everybody, chunks on threads; sums are taken in the order of the chunks."""
     arrays, model = problem.cohort.arrays, problem.model
     bring_up_to_date(arrays, model, partition)
@@ -104,7 +104,7 @@ def _scan_all(problem: Problem, partition: Partition, least: float, pool: Execut
         best[rows] = found.labels
         sizes += found.sizes
         statistics += found.statistics
-    return Scanned(best, np.flatnonzero(best != partition.labels), sizes, statistics)
+    return ScanResult(best, np.flatnonzero(best != partition.labels), sizes, statistics)
 
 
 def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
@@ -142,7 +142,7 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
     return best
 
 
-def settle_by_scans(problem: Problem, labels: Labels, max_sweeps: int, cancelled: Event, pool: Executor) -> Settled:
+def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
     """Move subjects from labels 0 .. K - 1 until a scan would move nobody; like `settle`, for many subjects.
 
     As long as many would move, all of them do so at once, and what comes of it is kept if the joint has risen.
@@ -151,7 +151,7 @@ def settle_by_scans(problem: Problem, labels: Labels, max_sweeps: int, cancelled
     partition = new_partition(arrays, compact(labels))
     trace = [log_joint(problem, partition)]
     converged, hasty = False, _HASTY_ROUNDS
-    while not converged and len(trace) <= max_sweeps and not cancelled.is_set():
+    while not converged and len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
         found = _scan_all(problem, partition, least, pool)
         n_clusters = int(partition.n_clusters[0])
         converged = found.candidates.size == 0
@@ -174,4 +174,4 @@ def settle_by_scans(problem: Problem, labels: Labels, max_sweeps: int, cancelled
         # Sums that were added to and taken from drift in the last digits; from here they are exact again.
         _add_up_all(problem, partition, pool)
         trace.append(log_joint(problem, partition))
-    return Settled(partition, trace, converged)
+    return SweepResult(partition, trace, converged)

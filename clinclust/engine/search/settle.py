@@ -16,12 +16,12 @@ from clinclust.engine.search.labels import compact
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["Settled", "hasten", "minimum_gain", "settle"]
+__all__ = ["SweepResult", "hasten", "minimum_gain", "settle"]
 
 Labels = NDArray[np.int64]
 
 
-class Settled(NamedTuple):
+class SweepResult(NamedTuple):
     """Where the sweeps ended."""
 
     partition: Partition
@@ -39,7 +39,7 @@ def settle(
     *,
     ignore_size: bool = False,
     traced: bool = True,
-) -> Settled:
+) -> SweepResult:
     """Sweep from labels 0 .. K - 1 until a full sweep moves nobody.
 
     Parameters
@@ -77,7 +77,7 @@ def settle(
         ignore_size = False
         if traced or converged or n_sweeps == max_sweeps:
             trace.append(log_joint(problem, partition))
-    return Settled(partition, trace, converged)
+    return SweepResult(partition, trace, converged)
 
 
 def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:

@@ -36,8 +36,6 @@ class Start(NamedTuple):
     """Begin by seating one after the other, in the order of their visit (`seeding`)."""
     bisecting: bool = False
     """Begin with everybody cut in parts along principal axes (`seeding`)."""
-    dividing: bool = True
-    """Look for clusters to divide anew when none can be merged."""
     ignore_size: bool = False
     """Count cluster 0 as one subject in the first sweep (Raykov et al. 2016, appendix B)."""
     included: NDArray[np.bool_] | None = None

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.provenance import software
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
@@ -269,7 +269,7 @@ def _confidentiality(findings: Findings) -> list[str]:
 
 
 def _software(findings: Findings) -> list[str]:
-    versions = software()
+    versions = software_versions()
     ours = versions.pop("clinclust")
     others = _and([f"{name} {version}" for name, version in versions.items()])
     return [f"The analysis was made with clinclust {ours} on {others}."]

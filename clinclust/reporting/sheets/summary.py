@@ -7,9 +7,10 @@ from datetime import datetime
 
 import numpy as np
 
+from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.provenance import data_fingerprint, software
+from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.tables import DESCRIPTIVE, certainty
 
 __all__ = ["summary"]
@@ -52,7 +53,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _sizes(findings),
         _facts("How to read this report", ("Term", "Meaning"), _HOW_TO_READ),
         _partitions(findings),
-        _facts("Software", ("Package", "Version"), software()),
+        _facts("Software", ("Package", "Version"), software_versions()),
     ]
     return Sheet("Summary", [_sharing(findings), DESCRIPTIVE], tables)
 

@@ -19,6 +19,7 @@ from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 
@@ -177,7 +178,7 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections():
         numbers = {} if seed % 2 else {"discount": 0.3, "coarsening": 0.8}
         problem = pose(schema.validate(frame, warn=False), schema, None, 1.0, **numbers)
         starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
-        restarts = run_selecting_restarts(problem, starts, max_sweeps=200, n_jobs=1)
+        restarts = run_selecting_restarts(problem, starts, SearchPlan(n_jobs=1, refine=False))
         winner = max(restarts, key=lambda restart: restart.log_joint)
         found.append(winner.log_joint >= _best_of_all(problem) - 1e-8)
         selected.append(winner.included.mean())
@@ -278,10 +279,23 @@ def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
         )
 
 
+def test_where_all_features_differ_the_joint_is_that_of_partition_and_features():
+    groups = np.repeat([0, 1, 2], 60)
+    noise = np.random.default_rng(0).normal(size=(180, 5))
+    frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    assert model.selected_features_ == list(frame)
+    expected = log_joint(frame, model.labels_, schema, select_features=True)
+    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
+    assert model.restarts_["log_joint"].max() == model.log_joint_
+
+
 def test_restarts_without_selection_include_no_choice():
     problem = _problem(1)
     starts = search_starts(30, np.random.SeedSequence(0).spawn(2))
-    assert all(restart.included is None for restart in run_restarts(problem, starts, max_sweeps=50, n_jobs=1))
+    plan = SearchPlan(max_sweeps=50, n_jobs=1, refine=False)
+    assert all(restart.included is None for restart in run_restarts(problem, starts, plan))
 
 
 # --- what the clusters then say -----------------------------------------------------------------------------------

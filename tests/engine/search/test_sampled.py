@@ -15,6 +15,7 @@ from clinclust.engine.problem.posterior import leave_one_out_scores
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search import sampled, scan
 from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import minimum_gain, settle
 
 
@@ -59,7 +60,7 @@ def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
 def test_scans_settle_at_a_fixed_point_of_the_sweep_and_the_joint_never_falls(seed, pool):
     problem, _ = _problem(seed, 400, likelihoods=LIKELIHOODS * 2, missing=0.1)
     start = np.random.default_rng(seed).integers(6, size=400)
-    found = scan.settle_by_scans(problem, start, 100, Event(), pool)
+    found = scan.settle_by_scans(problem, start, SearchPlan(max_sweeps=100), pool)
     assert found.converged
     assert (np.diff(found.trace) > 0.0).all()
     again = settle(problem, found.partition.labels, np.arange(400), 100, Event())

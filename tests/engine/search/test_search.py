@@ -15,11 +15,13 @@ from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size, compact
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.refine import recombined
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.seeding import bisected, seated
 from clinclust.engine.search.split_merge import merge_all
 from clinclust.engine.search.starts import search_starts
+from clinclust.estimators.search import search
 from clinclust.schema import schema_for_array
 
 
@@ -60,7 +62,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions():
         # What `fit` does by default, without what it does for the report.
         problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
         starts = search_starts(n, np.random.SeedSequence(0).spawn(MAPDP().n_restarts))
-        restarts = run_restarts(problem, starts, max_sweeps=MAPDP().max_sweeps, n_jobs=1, refine=True)
+        restarts = run_restarts(problem, starts, SearchPlan(n_jobs=1))
         found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.99
 
@@ -233,3 +235,17 @@ def test_bisections_cut_everybody_in_eight_even_parts():
     assert sizes.size <= 8
     assert sizes.sum() == 64
     assert sizes.max() <= 16
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "greedy"}]
+)
+def test_a_cancelled_search_ends_with_what_it_has(options):
+    frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    plan = SearchPlan(n_restarts=20, n_jobs=1, **options)
+    plan.cancelled.set()
+    found = search(problem, plan)
+    assert not any(restart.converged for restart in found.restarts)
+    assert all(restart.labels.shape == (60,) for restart in found.restarts)
+    assert np.isfinite([restart.log_joint for restart in found.restarts]).all()

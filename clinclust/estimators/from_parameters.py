@@ -1,0 +1,91 @@
+"""From the parameters of `MAPDP` to what the engine needs: the problem, and the plan of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.engine.beside.concentration import DEFAULT
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
+from clinclust.estimators.parameters import cluster_codes, is_number, seed_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.one_start import RestartResult
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["AUTOMATIC_SHARE", "problem_of", "search_plan_of", "stated_hyperparameters_of"]
+
+AUTOMATIC_SHARE = 0.01
+"""Share of outlying values that ``coarsening="auto"`` expects."""
+
+
+def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+    """Return the problem of a validated cohort; what is to be estimated begins at its default."""
+    concentration, coarsening = model.concentration, model.coarsening
+    return pose(
+        frame,
+        schema,
+        stated_hyperparameters_of(model),
+        concentration if is_number(concentration) else DEFAULT,
+        model.discount,
+        coarsening if is_number(coarsening) else 1.0,
+    )
+
+
+def search_plan_of(
+    model: MAPDP, problem: Problem, finished: Callable[[RestartResult], object] | None = None
+) -> SearchPlan:
+    """Return the plan of the search that a fit makes.
+
+    Raises
+    ------
+    ValueError
+        If `init` holds labels, and not one for each subject.
+    """
+    automatic, share = isinstance(model.coarsening, str), model.outlying_share
+    if share is None:
+        share = AUTOMATIC_SHARE if automatic else 0.0
+    hyperparameters = model.hyperparameters
+    return SearchPlan(
+        seed=seed_of(model.random_state),
+        n_restarts=model.n_restarts,
+        start=_start_of(model.init, problem),
+        max_sweeps=model.max_sweeps,
+        n_jobs=model.n_jobs,
+        refine=isinstance(model.init, str) and model.init == "search",
+        select_features=model.select_features,
+        outlying_share=share,
+        resolution=ResolutionPlan(choose=True) if automatic else None,
+        hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
+        concentration=_choice_of(model.concentration),
+        finished=finished,
+    )
+
+
+def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:
+    """Return how to choose the concentration, or the grid to choose from; None if it is a number."""
+    if isinstance(concentration, str) or is_number(concentration):
+        return concentration if isinstance(concentration, str) else None
+    return tuple(np.asarray(concentration, dtype=np.float64).tolist())
+
+
+def _start_of(init: str | ArrayLike, problem: Problem) -> str | NDArray[np.int64]:
+    """Return where restarts begin; labels as clusters 0 .. K - 1, subjects as encoded."""
+    if isinstance(init, str):
+        return init
+    n_subjects = problem.cohort.n_subjects
+    labels = cluster_codes(init, n_subjects, called="init")
+    return cluster_codes(labels[problem.cohort.order], n_subjects, called="init")
+
+
+def stated_hyperparameters_of(model: MAPDP) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the hyperparameters that are stated by name, if they are."""
+    return None if isinstance(model.hyperparameters, str) else model.hyperparameters

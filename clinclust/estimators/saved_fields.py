@@ -1,0 +1,154 @@
+"""How the fields of a result are written down and read back, each by its type: text as JSON, numbers as arrays.
+
+A dataclass is written field by field, and read back by the types that its fields declare. So a field that is added to a
+result is saved with it, if it holds plain values, arrays, tables, features, or dataclasses of these. What a file says
+never decides which class is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.schema import Feature, FeatureSchema
+
+__all__ = ["Arrays", "read_fields", "written_fields"]
+
+Arrays = dict[str, NDArray[Any]]
+Result = TypeVar("Result")
+
+_NAMES = {"Feature": Feature, "FeatureSchema": FeatureSchema}
+"""Types that modules import for type checkers only."""
+_PLAIN = (bool, int, float, str)
+_KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
+
+
+def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
+    """Return the fields of a dataclass or named tuple as JSON can hold them.
+
+    Parameters
+    ----------
+    result : dataclass or named tuple
+    arrays : dict
+        Arrays are put in here, by the name of their field; JSON holds this name.
+    within : str
+        What the names of the arrays begin with.
+
+    Raises
+    ------
+    TypeError
+        If a field holds something of which it is not known how to write it down.
+    """
+    return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in _field_names(type(result))}
+
+
+def _written(value: Any, arrays: Arrays, name: str) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays[name] = value
+        return name
+    if isinstance(value, FeatureSchema):
+        return value.to_yaml()
+    if isinstance(value, Feature):
+        return value.name
+    if isinstance(value, pd.DataFrame):
+        return {str(column): _written_column(value[column], arrays, f"{name}.{column}") for column in value}
+    if isinstance(value, pd.Series):
+        index = value.index.tolist()
+        return {"name": value.name, "index": index, "values": _written_column(value, arrays, name)}
+    if _has_fields(type(value)):
+        return written_fields(value, arrays, f"{name}.")
+    if isinstance(value, tuple):
+        return [_written(item, arrays, f"{name}.{place}") for place, item in enumerate(value)]
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (*_PLAIN, dict, list)):
+        return value
+    raise TypeError(f"a model cannot be saved with {type(value).__name__} as {name}")
+
+
+def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | list[Any]:
+    """Return the values of a column; of numbers that JSON would change, the name of the array.
+
+    Tables hold times, which differ from run to run: in JSON they leave the arrays of equal fits the same.
+    """
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        if column.dtype in _KEPT_BY_JSON and column.size and np.isfinite(column).all():
+            return column.tolist()
+        arrays[name] = column.to_numpy()
+        return name
+    return [str(text) for text in column]
+
+
+def read_fields(kind: type[Result], text: Any, arrays: Arrays) -> Result:
+    """Return the dataclass or named tuple of which `written_fields` made this.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If something is missing, or not of the type that the field declares.
+    """
+    return _Reader(arrays).with_fields(kind, text, "")
+
+
+class _Reader:
+    """Reads fields in the order in which the class declares them; features are those of the schema read before."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        self._schema: FeatureSchema | None = None
+
+    def with_fields(self, kind: type[Result], text: Any, within: str) -> Result:
+        hints = get_type_hints(kind, localns=_NAMES)
+        given = _checked(text, dict, within or "fit")
+        return kind(**{name: self._read(hints[name], given[name], f"{within}{name}") for name in _field_names(kind)})
+
+    def _read(self, hint: Any, text: Any, name: str) -> Any:
+        """Return what was written of a value, given the type that its field declares."""
+        origin = get_origin(hint) or hint
+        if origin in (Union, UnionType):
+            (hint,) = (argument for argument in get_args(hint) if argument is not type(None))
+            return None if text is None else self._read(hint, text, name)
+        if origin is np.ndarray:
+            return self._arrays[_checked(text, str, name)]
+        if origin is FeatureSchema:
+            self._schema = FeatureSchema.from_yaml(_checked(text, str, name))
+            return self._schema
+        if origin is Feature and self._schema is not None:
+            return self._schema[_checked(text, str, name)]
+        if origin is pd.DataFrame:
+            columns = _checked(text, dict, name)
+            return pd.DataFrame({column: self._column(columns[column]) for column in columns})
+        if origin is pd.Series:
+            given = _checked(text, dict, name)
+            return pd.Series(self._column(given["values"]), index=given["index"], name=given["name"])
+        if origin is tuple:
+            items = enumerate(_checked(text, list, name))
+            return tuple(self._read(get_args(hint)[0], item, f"{name}.{place}") for place, item in items)
+        if _has_fields(origin):
+            return self.with_fields(origin, text, f"{name}.")
+        if origin is float:
+            return float(_checked(text, (int, float), name))
+        return _checked(text, origin, name)
+
+    def _column(self, column: str | list[Any]) -> NDArray[Any] | list[Any]:
+        return self._arrays[column] if isinstance(column, str) else column
+
+
+def _checked(text: Any, kind: Any, name: str) -> Any:
+    if not isinstance(text, kind):
+        raise ValueError(f"{name.rstrip('.')} is {type(text).__name__}")
+    return text
+
+
+def _has_fields(kind: Any) -> bool:
+    return is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+def _field_names(kind: Any) -> Iterator[str]:
+    yield from (field.name for field in fields(kind)) if is_dataclass(kind) else kind._fields

@@ -1,0 +1,27 @@
+"""Versions of the software that a result rests on."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from importlib.metadata import version
+
+__all__ = ["software_versions"]
+
+_PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
+
+
+def software_versions() -> dict[str, str]:
+    """Return the versions of clinclust, of Python and of the packages that compute and write its numbers, by name."""
+    return dict(_found())
+
+
+@cache  # looking all of them up takes as long as a small fit
+def _found() -> dict[str, str]:
+    from clinclust import __version__
+
+    return {
+        "clinclust": __version__,
+        "Python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
+    }
