@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["atomic_write", "write_together"]
+__all__ = ["atomic_write", "check_place", "write_together"]
 
 
 @contextmanager
@@ -27,10 +27,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         If nothing can be written there.
     """
     path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    check_place(path)
     with _about(path):
         handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -48,6 +45,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_place(path: Path) -> None:
+    """Raise OSError if `path` is a folder, or its folder does not exist."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.estimators.subtype_model import clustered_features
+
 if TYPE_CHECKING:
     import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["Profiles", "profiles_of"]
 
@@ -73,25 +78,43 @@ class Profiles:
         groups = [_ALL_SUBJECTS, *self.subtypes]
         return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
 
-    def ranked(self, relevance: pd.Series[float]) -> list[int]:
-        """Return the rows, those of the most relevant feature first, those without a relevance last.
+    @property
+    def prominence(self) -> dict[str, float]:
+        """How far apart the subtypes lie in a feature: its largest standardised mean, above or below, in any subtype.
+
+        Without features of which no mean can be standardised.
+        """
+        found: dict[str, float] = {}
+        for feature, row in zip(self.features, np.abs(self.standardised), strict=True):
+            if not np.isnan(row).all():
+                found[feature] = max(found.get(feature, 0.0), float(np.nanmax(row)))
+        return found
+
+    def ranked_for(self, model: SubtypeModel) -> list[int]:
+        """Return the rows by the relevance of their features, or, where no search made the subtypes, by prominence.
 
         Raises
         ------
         ValueError
-            If there is a feature with a relevance but without a row.
+            If a feature that the subtypes were found from has no row.
         """
-        unknown = sorted(set(relevance.index) - set(self.features))
+        expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
+        unknown = sorted(expected - set(self.features))
         if unknown:
             raise ValueError(
                 f"the comparisons hold nothing about {', '.join(map(str, unknown))}, which the model was fitted on; "
                 "pass what compare_subtypes returns for this model's labels and schema"
             )
-        nats = relevance.to_dict()
+        if model.fit_ is None:
+            return self.ranked(self.prominence)
+        return self.ranked(model.fit_.feature_relevance_.to_dict())
+
+    def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
+        """Return the rows, those of the feature with the highest rank first, those without a rank last."""
         order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
         return sorted(
             range(len(self.features)),
-            key=lambda row: (-nats.get(self.features[row], -np.inf), order[self.features[row]], row),
+            key=lambda row: (-ranks.get(self.features[row], -np.inf), order[self.features[row]], row),
         )
 
 

@@ -88,7 +88,10 @@ class Compared:
     def __init__(self, comparisons: pd.DataFrame) -> None:
         absent = [name for name in _NEEDED if name not in getattr(comparisons, "columns", ())]
         if absent:
-            raise ValueError(f"comparisons must be what compare_subtypes returns; it lacks {', '.join(absent)}")
+            raise ValueError(
+                "comparisons must be what compare_subtypes returns, or a model that is given with its frame; it lacks "
+                f"{', '.join(absent)}"
+            )
         self.features: dict[str, ComparedFeature] = {}
         for record in comparisons.to_dict("records"):
             self._read({str(name): value for name, value in record.items()})
