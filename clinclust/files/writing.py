@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -56,11 +56,12 @@ def check_place(path: Path) -> None:
 
 
 @contextmanager
-def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
     """Give a temporary folder to write to; its files go to `folder` together when the block ends without an error.
 
-    They take the places of files of the same names. After an error `folder` is as it was: made by this function, it
-    is gone again; old files are still there.
+    They take the places of files of the same names, and of all files named in `replacing`: one of these that was not
+    written is gone from `folder`, so that it never stands beside files of a later run. After an error `folder` is as
+    it was: made by this function, it is gone again; old files are still there.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
             new.mkdir()
             old.mkdir()
             yield new
-            _take_places(new, folder, old)
+            _take_places(new, folder, old, replacing)
     except BaseException:
         for parent in made:
             with suppress(OSError):
@@ -88,10 +89,13 @@ def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def _take_places(new: Path, folder: Path, old: Path) -> None:
-    """Move all files of `new` to `folder`, or none; what they replace goes to `old`."""
+def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str]) -> None:
+    """Move all files of `new` to `folder`, or none; what they replace, and the rest of `replacing`, goes to `old`."""
     placed: list[Path] = []
     try:
+        for target in (folder / name for name in replacing if not (new / name).exists()):
+            with _about(target), suppress(FileNotFoundError):
+                target.replace(old / target.name)
         for file in sorted(new.iterdir()):
             target = folder / file.name
             with _about(target):

@@ -62,13 +62,13 @@ def option_problems(*, min_size: int, significance_level: float, suppress: int |
     return problems
 
 
-def unknown_names(names: Mapping[int, str], subtypes: Iterable[int]) -> list[str]:
+def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
     """Return which names are those of no subtype."""
     known = [int(subtype) for subtype in subtypes]
     unknown = sorted(set(names) - set(known))
     if not unknown:
         return []
-    return [f"names: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
+    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
 
 
 def _wrong_suffix(path: Path) -> str:
