@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.decimals import decimals_for
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,6 @@ __all__ = ["ALL_SUBJECTS", "FeatureCounts", "feature_counts"]
 
 Floats = NDArray[np.float64]
 
-ALL_SUBJECTS = 0
 _WHOLE = ("binomial", "poisson", "geometric")
 _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
@@ -116,22 +116,19 @@ class FeatureCounts:
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
     """Yield the counts of every feature in a frame of `compare_subtypes`, whose rows are numbered from 0."""
-    summaries = comparisons[comparisons["kind"] == "summary"]
-    numbers = {name: comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in _NUMBERS}
-    for name, part in summaries.groupby("feature", sort=False):
-        first = part.iloc[0]
-        subtypes = tuple(int(subtype) for subtype in dict.fromkeys(part["subtype"].tolist()))
-        places = part.index.to_numpy(dtype=np.int64).reshape(-1, len(subtypes))
-        places = places[:, np.argsort(subtypes, kind="stable")]  # all subjects first, whatever the order
-        values = {number: numbers[number][places] for number in _NUMBERS}
+    read = ComparisonsFrame(comparisons)
+    for name, levels in read.summaries.items():
+        first = next(iter(next(iter(levels.values())).values()))
+        places = read.places(levels)
+        values = {number: read.numbers(number, places) for number in _NUMBERS}
         is_share = first["likelihood"] in ("bernoulli", "categorical")
         spreads = [spread for spread in values["sd"][0].tolist() if np.isfinite(spread)]
         has_two = is_share or first["likelihood"] == "binomial"
         yield FeatureCounts(
-            name=str(name),
+            name=name,
             likelihood=str(first["likelihood"]),
-            levels=tuple(dict.fromkeys(part["level"].tolist())) if is_share else (),
-            subtypes=tuple(sorted(subtypes)),
+            levels=tuple(map(str, levels)) if is_share else (),
+            subtypes=(ALL_SUBJECTS, *read.subtypes),
             places=places,
             n=values["n"][0],
             missing=values["missing"][0],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.estimators.subtype_model import cohort_problems, is_fitted
 
 if TYPE_CHECKING:
@@ -85,9 +86,9 @@ def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> lis
         return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
     subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
     sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
-    summaries = comparisons[(comparisons["kind"] == "summary") & (comparisons["subtype"] > 0)]
-    for _, rows in summaries.groupby(["feature", "level"], sort=False, dropna=False):
-        compared = dict(zip(rows["subtype"].tolist(), (rows["n"] + rows["missing"]).tolist(), strict=True))
+    summaries = ComparisonsFrame(comparisons).summaries
+    for rows in (rows for levels in summaries.values() for rows in levels.values()):
+        compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
         if compared != sizes:
             return [
                 f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "

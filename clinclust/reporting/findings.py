@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from clinclust.comparisons.frame import ComparisonsFrame, Level, Record
 from clinclust.reporting.layout import WITHHELD, Column, Value
 from clinclust.reporting.profiles import profiles_of
 
@@ -25,8 +25,7 @@ __all__ = ["Findings", "as_value", "number_of"]
 
 _LARGEST_WHOLE = 10**15 - 1
 
-Row: TypeAlias = dict[str, Any]
-Level: TypeAlias = str | None
+Row: TypeAlias = Record
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,9 @@ class Findings:
             return shown_sizes(self.sizes, self.withheld_below)
         return {0: sum(self.sizes.values()), **self.sizes}
 
-    @cached_property
-    def _withheld(self) -> set[str]:
-        suppressed = self.comparisons["suppressed"].fillna(False).to_numpy(dtype=bool)
-        return set(self.comparisons.loc[suppressed, "feature"])
-
     def is_withheld(self, feature: Feature) -> bool:
         """Whether some number of the feature is withheld."""
-        return feature.name in self._withheld
+        return feature.name in self.read.withheld
 
     @cached_property
     def features(self) -> list[Feature]:
@@ -184,63 +178,39 @@ class Findings:
             return "no"
         return "perhaps" if self.fit is None else "yes"
 
-    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
-        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
-        return self._summaries[feature.name]
-
-    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
-        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
-        return self._tests[feature.name, level]
-
-    def contrast(self, feature: Feature) -> Row | None:
-        """Return the test of all subtypes at once; None where there is no row of it."""
-        return self._contrasts.get(feature.name)
-
-    def effects(self, feature: Feature) -> list[Row]:
-        """Effect sizes of a feature, level by level."""
-        return self._effects[feature.name]
-
     @cached_property
-    def _contrasts(self) -> dict[str, Row]:
-        return {row["feature"]: row for row in self.rows("contrast")}
-
-    @cached_property
-    def _effects(self) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = defaultdict(list)
-        for row in self.rows("effect"):
-            found[row["feature"]].append(row)
-        return found
-
-    @cached_property
-    def _summaries(self) -> dict[str, dict[Level, dict[int, Row]]]:
-        found: dict[str, dict[Level, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
-        for row in self.rows("summary"):
-            found[row["feature"]][row["level"]][row["subtype"]] = row
-        return found
-
-    @cached_property
-    def _tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]:
-        found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]
-        found = defaultdict(lambda: defaultdict(dict))
-        for row in self.rows("test"):
-            found[row["feature"], row["level"]][row["subtype"], row["versus"]][row["test"]] = row
-        return found
+    def read(self) -> ComparisonsFrame:
+        """The rows of the comparisons by name."""
+        return ComparisonsFrame(self.comparisons)
 
     def rows(self, kind: str) -> list[Row]:
         """Return the rows of the comparisons of one kind, in their order; a level that is missing is None."""
-        rows = self.comparisons[self.comparisons["kind"] == kind].to_dict("records")
-        level = {"level": None}  # instead of pandas.NA
-        return [cast("Row", row if isinstance(row["level"], str) else row | level) for row in rows]
+        return self.read.rows(kind)
+
+    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
+        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
+        return self.read.summaries[feature.name]
+
+    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
+        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
+        return self.read.tests.get((feature.name, level), {})
+
+    def contrast(self, feature: Feature) -> Row | None:
+        """Return the test of all subtypes at once; None where there is no row of it."""
+        return self.read.contrasts.get(feature.name)
+
+    def effects(self, feature: Feature) -> list[Row]:
+        """Effect sizes of a feature, level by level."""
+        return self.read.effects.get(feature.name, [])
 
     def association_rows(self) -> list[Row]:
         """Return the rows of the validated associations, if they were made."""
         return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
 
-    @cached_property
+    @property
     def compared(self) -> list[int]:
         """The subtypes that were large enough to be tested."""
-        tests = self.comparisons[self.comparisons["kind"] == "test"]
-        return sorted({*tests["subtype"].tolist(), *tests["versus"].tolist()})
+        return self.read.tested
 
     def is_significant(self, test: Row) -> bool:
         """Whether p is at or below the significance level of the report."""

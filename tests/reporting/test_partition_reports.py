@@ -94,7 +94,8 @@ def test_the_features_stand_in_the_order_of_how_far_their_means_lie_apart(case):
         for summaries in findings.levels(feature).values():
             overall = summaries[0]
             if overall["sd"] > 0:
-                of_levels += [abs(summaries[k]["mean"] - overall["mean"]) / overall["sd"] for k in findings.sizes]
+                between = sum(summaries[k]["n"] * (summaries[k]["mean"] - overall["mean"]) ** 2 for k in findings.sizes)
+                of_levels.append((between / overall["n"]) ** 0.5 / overall["sd"])
         apart.append(max(of_levels, default=0.0))
     assert apart == sorted(apart, reverse=True)
     assert len(set(apart)) > 10

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
 from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.frame import Record, is_missing
 from clinclust.estimators.subtype_model import cohort_problems
 from clinclust.reporting.subtype_table.checking import check_choices
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature, Record, is_missing
+from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
 from clinclust.reporting.subtype_table.numbers import layout_of, numbers_of
 from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, clean, descriptive_test

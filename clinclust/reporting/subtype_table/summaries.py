@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, TypeAlias, get_args
 
+from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
 from clinclust.reporting.layout import number_text
-from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, ComparedFeature, Record, is_missing, is_suppressed
+from clinclust.reporting.subtype_table.compared import ComparedFeature
 
 __all__ = [
     "NOTHING",
