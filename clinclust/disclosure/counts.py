@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.decimals import decimals_for
+from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 
 if TYPE_CHECKING:
@@ -122,7 +122,6 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
         places = read.places(levels)
         values = {number: read.numbers(number, places) for number in _NUMBERS}
         is_share = first["likelihood"] in ("bernoulli", "categorical")
-        spreads = [spread for spread in values["sd"][0].tolist() if np.isfinite(spread)]
         has_two = is_share or first["likelihood"] == "binomial"
         yield FeatureCounts(
             name=name,
@@ -137,6 +136,5 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             mean=values["mean"],
             sd=values["sd"],
             scale=(float(first["minimum"]), float(first["maximum"])),
-            # Those of reports: by the SD of all subjects, the first, where it is shown.
-            decimals=2 if has_two or not spreads else decimals_for(spreads[0]),
+            decimals=decimals_of_mean(values["sd"][0].tolist(), is_scored=has_two),
         )

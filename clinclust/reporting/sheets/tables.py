@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.comparisons.decimals import decimals_for
+from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
 
@@ -114,11 +114,8 @@ def _relevance(findings: Findings, feature: Feature) -> list[Value]:
 
 
 def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
-    if feature.likelihood in (*_SHARES, "binomial"):
-        return 2
-    # The SD of all subjects may be withheld.
-    spreads = [row["sd"] for _, row in sorted(summaries.items()) if np.isfinite(row["sd"])]
-    return decimals_for(spreads[0] if spreads else np.nan)
+    is_scored = feature.likelihood in (*_SHARES, "binomial")
+    return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
 
 
 def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
