@@ -66,9 +66,9 @@ def validated_associations(
     against the subtypes of the model, which they had no part in. Subtypes that no MAP-DP search made cannot be found
     again without a feature: of a `Partition` only described features are tested, and no search starts.
 
-    Features that depend on each other inside subtypes break this, and every other test after clustering: declare them
-    as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say so of a
-    continuum that runs through all features, which looks like ordered subtypes.
+    Dependence of features inside subtypes makes this test invalid, as every other test after clustering: declare such
+    features as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say
+    so of a continuum that runs through all features, which looks like ordered subtypes.
 
     Parameters
     ----------

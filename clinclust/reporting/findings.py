@@ -68,7 +68,7 @@ class Findings:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the report leaves the analyst's hands, so that numbers of few subjects are withheld."""
+        """Whether the report is made for sharing, with numbers of few subjects withheld."""
         return self.withheld_below is not None
 
     def name(self, subtype: int) -> str:

@@ -1,4 +1,4 @@
-"""What a result rests on: versions, fingerprints of data and schema, and the date."""
+"""Provenance of a result: versions of the software, fingerprint of the data, date of the report."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from clinclust.reporting.sheets.tidy_data import tidy_data
 
 __all__ = ["write_findings"]
 
-_SUBJECTS_ON_A_PAGE = 2000  # a browser is slow to show more, and nobody reads them there
+_SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists every subject
 
 
 def write_findings(findings: Findings, path: Path, generated: datetime | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The figures of a page: which there are, what is written below each, and what is said to who does not see it."""
+"""The figures of a page: title, caption and alternative text of each, and which of them a report has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Illustration", "illustrations"]
 
-_MOST_TOLD = 6  # subtypes, in the words for those who do not see the figure
+_MOST_TOLD = 6  # subtypes that the alternative text names
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Illustration:
     title, caption : str
         Above and below it.
     alternative : str
-        What is seen on it.
+        Alternative text: what the figure shows.
     draw : callable
         Draws it on a new figure and returns the Axes.
     """

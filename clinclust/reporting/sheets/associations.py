@@ -1,4 +1,4 @@
-"""The sheet Associations: what was tested honestly, beside what the subtypes look like in their own subjects."""
+"""The sheet Associations: the validated association of each feature beside its descriptive contrast."""
 
 from __future__ import annotations
 

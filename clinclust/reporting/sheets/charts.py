@@ -13,7 +13,7 @@ _LONGEST_NAME = 60
 
 
 def charts(findings: Findings) -> Sheet:
-    """Numbers and the charts of them; numbers that are withheld are in neither."""
+    """Return numbers and their charts; withheld numbers are in neither."""
     sizes = _sizes(findings)
     tables = [sizes]
     drawn = [

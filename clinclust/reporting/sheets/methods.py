@@ -32,7 +32,7 @@ _LIKELIHOODS = {
     "exponential": "exponential",
     "gaussian": "Gaussian",
 }
-# Tests of all subtypes at once by their name in the comparisons: what a sentence calls them, and whom it cites.
+# Tests of all subtypes at once by their name in the comparisons: the words for them, and the key of the reference.
 _CONTRASTS = {
     "Student's t": ("Student’s t-test", "student"),
     "Welch's t": ("Welch’s t-test", "welch"),

@@ -1,4 +1,4 @@
-"""The first screen of a page: how many subtypes, how large, what marks each, and how sure all that is."""
+"""The sheet Overview: number and size of the subtypes, what marks each, and how certain the partition is."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["overview", "searches_sentence"]
 
 _MARKS = 3
-_LEAST_MARK = 0.25  # SDs: a smaller difference marks nobody
+_LEAST_MARK = 0.25  # SDs: smaller differences are not named
 
 
 def overview(findings: Findings) -> Sheet:
-    """Tell in one screen what a reader wants to know first."""
+    """Return the first section of a page: statements about the partition, and a row for each subtype."""
     profiles = profiles_of(findings.comparisons)
     shared = findings.is_shared
     labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)

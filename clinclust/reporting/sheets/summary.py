@@ -31,7 +31,7 @@ _SETTINGS = (
 )
 _MOST_PARTITIONS = 20
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-# What is computed from all values together, so that the last one unknown could be found by trying.
+# These are functions of all values together: with them a reader could find the last unknown value by trial.
 _OF_ALL_VALUES = (
     _MISSING,
     _MISSING_OF_GIVEN,
@@ -98,7 +98,7 @@ def _terms(findings: Findings) -> dict[str, Value]:
 
 
 def _sharing(findings: Findings) -> str:
-    """Whether the report may leave the analyst's hands."""
+    """Return whether the report may be shared, and what is withheld in it."""
     threshold = findings.withheld_below
     if threshold is None:
         return _NOT_FOR_SHARING

@@ -1,4 +1,4 @@
-"""What stands below the table: what its cells hold, what its p-values are and are not, and which tests made them."""
+"""The notes below the table: what its cells hold, what its p-values mean, and which tests they are of."""
 
 from __future__ import annotations
 
