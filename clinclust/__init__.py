@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.files.tables import read_cohort
     from clinclust.reporting import write_report
@@ -40,6 +41,7 @@ _HOME = {
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
     "MAPDP": "clinclust.estimators.mapdp",
+    "Partition": "clinclust.estimators.partition",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
     "draft_schema": "clinclust.schema",
@@ -67,6 +69,7 @@ __all__ = [
     "CohortWarning",
     "Feature",
     "FeatureSchema",
+    "Partition",
     "SchemaError",
     "audit_disclosure",
     "compare_subtypes",

@@ -397,7 +397,7 @@ def test_commands_that_do_not_exist(arguments, capsys):
 
 
 @pytest.mark.parametrize("earlier", [False, True])
-@pytest.mark.parametrize("failing", ["report", "assignments", "last place"])
+@pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
     arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2"]
     if earlier:
@@ -407,8 +407,8 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
     def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    if failing == "report":
-        monkeypatch.setattr("clinclust.reporting.write_report", full)
+    if failing == "model":
+        monkeypatch.setattr(MAPDP, "save", full)
     elif failing == "assignments":
         monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", full)
     else:
@@ -422,6 +422,169 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
         monkeypatch.setattr(Path, "replace", locked)
     message = refused(capsys, *arguments)
     assert "No space left" in message or "subtypes.xlsx cannot be written: the file is open" in message
+
+
+FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--restarts", "2", "--associations", "none"]
+
+
+@pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
+def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, here, capsys, monkeypatch):
+    from clinclust.reporting import writing
+
+    assert main([*FIT, "--seed", "7"]) == 0
+    capsys.readouterr()
+    write = writing.write_findings
+
+    def full(findings, path, *more):
+        if path.name == failing:
+            raise OSError(28, "No space left on device")
+        write(findings, path, *more)
+
+    monkeypatch.setattr(writing, "write_findings", full)
+    assert main(FIT) == 2
+    out, err = capsys.readouterr()
+    assert err == f"clinclust: {failing} was not written: [Errno 28] No space left on device\n"
+    # The report of the earlier run is gone, and not beside the model of this one.
+    assert sorted(path.name for path in Path("out").iterdir()) == [name for name in FILES if name != failing]
+    assert MAPDP.load("out").random_seed_ == 0
+    assert failing not in out
+
+
+def test_what_was_fitted_is_kept_when_a_name_is_that_of_no_subtype(here, capsys):
+    assert main([*FIT, "--name", "7=Rare", "--name", "1=Common"]) == 2
+    out, err = capsys.readouterr()
+    assert err == "clinclust: --name: there is no subtype 7; they are numbered 1 to 2; the reports do without\n"
+    assert "2 subtypes among 40 subjects" in out
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES
+    page = Path("out/subtypes.html").read_text(encoding="utf-8")
+    assert "1 Common" in page
+    assert "Rare" not in page
+
+
+def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, capsys):
+    assert main([*FIT, "--suppress", "40"]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
+    assert "For sharing" not in out
+    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--name", "Mild"], "--name takes the number"),
+        (["--min-size", "0", "--significance-level", "2", "--suppress", "1", "--name", "x=y"], "--min-size"),
+        (["--suppress", "41"], "--suppress 41 withholds everything of 40 subjects"),
+    ],
+)
+def test_what_can_be_known_before_the_fit_does_not_cost_one(options, said, here, capsys, monkeypatch):
+    def never(*arguments):
+        raise AssertionError("a fit began")
+
+    monkeypatch.setattr(MAPDP, "fit", never)
+    message = refused(capsys, *FIT, *options)
+    assert said in message
+    if "--min-size" in options:
+        for other in ("--significance-level must", "--suppress must", "--name takes"):
+            assert other in message
+
+
+# --- a bug is not the fault of the input ------------------------------------------------------------------------------
+
+SECRET = "Zoë-31.12.1950"
+
+
+def _of_numpy():
+    return np.zeros(2) + np.ones(3)  # ValueError
+
+
+def _of_python():
+    return int(SECRET)  # ValueError
+
+
+def _of_another_package():
+    raise ValueError(SECRET)
+
+
+def _missing_module():
+    import nowhere.to.be.found  # noqa: F401
+
+
+def _caused():
+    try:
+        return {}[SECRET]
+    except KeyError as error:
+        raise AssertionError(SECRET) from error
+
+
+PLANTED = {
+    "KeyError": lambda: {}[SECRET],
+    "ZeroDivisionError": lambda: 1 / 0,
+    "AssertionError": _caused,
+    "ValueError": _of_numpy,
+    "ValueError ": _of_python,
+    "ValueError  ": _of_another_package,
+    "UnicodeDecodeError": lambda: b"\xff".decode(),
+    "ModuleNotFoundError": _missing_module,
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_bug_is_called_one_and_told_without_values(kind, here, capsys, monkeypatch):
+    def planted(*arguments, **options):
+        secret = SECRET  # noqa: F841
+        return PLANTED[kind]()
+
+    monkeypatch.setattr(FeatureSchema, "validate", planted)
+    before = contents()
+    assert main(["check", "cohort.csv", *SCHEMA_OPTION]) == 70
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert contents() == before
+    assert err.startswith("clinclust: this is a bug in clinclust; your input is not at fault.\nPlease send")
+    assert f"\n{kind.strip()}\n" in err
+    assert f"clinclust {__version__}, Python " in err
+    assert "command: check\n" in err
+    assert "  clinclust.cli.check:" in err
+    assert "in planted\n" in err
+    for value in (SECRET, "secret", "Zoë", "cohort.csv", *map(str, cohort()["who"]), "Traceback", str(here)):
+        assert value not in err
+    assert main(["--debug", "check", "cohort.csv", *SCHEMA_OPTION]) == 70
+    err = capsys.readouterr().err
+    assert err.startswith("Traceback (most recent call last)")
+    assert "this is a bug in clinclust" in err
+
+
+def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
+    monkeypatch.setattr("clinclust.reporting.writing.summary", lambda *arguments: {}["x"])
+    assert main([*FIT, "--name", "7=Rare"]) == 70  # the graver of two
+    err = capsys.readouterr().err
+    assert "clinclust: --name: there is no subtype 7" in err
+    assert "clinclust: subtypes.html was not written: this is a bug in clinclust" in err
+    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+
+
+def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):
+    from clinclust.associations import associate
+
+    monkeypatch.setattr(associate._Tests, "row", lambda *arguments: np.zeros(2) + np.ones(3))
+    assert main([*FIT[:-1], "refit"]) == 70
+    assert "in _side_by_side" in capsys.readouterr().err
+
+
+def test_bad_input_is_told_with_its_traceback_when_asked_for(here, capsys):
+    assert main(["--debug", "check", "missing.csv", *SCHEMA_OPTION]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("Traceback (most recent call last)")
+    assert err.rstrip().splitlines()[-1].startswith("clinclust: there is no file missing.csv")
+
+
+def test_memory_is_no_bug(here, capsys, monkeypatch):
+    def huge(*arguments, **options):
+        raise MemoryError("Unable to allocate 4 PiB")
+
+    monkeypatch.setattr(FeatureSchema, "validate", huge)
+    assert "there is not enough memory" in refused(capsys, "check", "cohort.csv", *SCHEMA_OPTION)
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
@@ -459,7 +622,7 @@ def test_as_a_process(here):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
-def test_a_reader_who_has_seen_enough_is_not_complained_to(here, fitted):
+def test_a_closed_output_is_no_error(here, fitted):
     pd.concat([cohort()] * 100, ignore_index=True).to_csv("long.csv", index=False)
     for arguments in (["assign", "long.csv", "--model", fitted], ["check", "cohort.csv", *SCHEMA_OPTION]):
         reader, writer = os.pipe()

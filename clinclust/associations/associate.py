@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.estimators.subtype_model import cohort_problems
+
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.evidence import Association, Part
+    from clinclust.associations.evidence import Part
     from clinclust.associations.residual_dependence import Dependence
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
 __all__ = ["Method", "validated_associations"]
@@ -41,7 +44,7 @@ DOUBTFUL_BELOW = 0.01
 
 
 def validated_associations(
-    model: MAPDP,
+    model: SubtypeModel,
     frame: pd.DataFrame,
     *,
     method: Method = "refit",
@@ -60,19 +63,20 @@ def validated_associations(
     because a search that begins at the subtypes knows the feature. The test is that of the contrasts of
     `compare_subtypes`. If the feature is independent of all others, the subtypes are independent of it, and its p is
     valid, however many of them there are and whatever the likelihoods. Features with the role ``describe`` are tested
-    against the subtypes of the model, which they had no part in.
+    against the subtypes of the model, which they had no part in. Subtypes that no MAP-DP search made cannot be found
+    again without a feature: of a `Partition` only described features are tested, and no search starts.
 
-    Features that depend on each other inside subtypes break this, and every other test after clustering: declare them
-    as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say so of a
-    continuum that runs through all features, which looks like ordered subtypes.
+    Dependence of features inside subtypes makes this test invalid, as every other test after clustering: declare such
+    features as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say
+    so of a continuum that runs through all features, which looks like ordered subtypes.
 
     Parameters
     ----------
-    model : MAPDP
+    model : MAPDP, Partition or another SubtypeModel
         Fitted. The searches use its concentration, discount, coarsening and share of outlying values (as chosen, if
         they were chosen from the data), and its stated hyperparameters, but none that were estimated with the subtypes.
     frame : DataFrame, N rows
-        The cohort it was fitted on.
+        The cohort it was fitted on, same subjects in the same order.
     method : {"refit", "cross-fit"}
         ``"refit"``: one search without each feature, in all subjects. ``"cross-fit"``: one search with all features in
         each set of all folds but one; the subjects of the other fold get their most probable subtype from all features
@@ -116,6 +120,7 @@ def validated_associations(
     import pandas as pd
 
     from clinclust.associations.cold_search import cold_plan
+    from clinclust.associations.direct import rows_of_given
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
@@ -132,15 +137,20 @@ def validated_associations(
     }
     _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
-    seed = model.random_seed_ if random_state is None else seed_of(random_state)
     frame = model.schema_.validate(frame, warn=False)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
-    with announcing_compilation():
-        tests = _Tests(model, frame, method, cold_plan(model, seed, n_restarts), n_folds, min_size, chosen)
-        found = _side_by_side(tests, features, n_jobs, progress)
+    seed: int | None = None
+    if model.fit_ is None:
+        found = rows_of_given(model, frame, features, min_size, chosen)
+    else:
+        seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
+        searched = cast("MAPDP", model)
+        with announcing_compilation():
+            tests = _Tests(searched, frame, method, cold_plan(searched, seed, n_restarts), n_folds, min_size, chosen)
+            found = _side_by_side(tests, features, n_jobs, progress)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
-    rows["seed"] = str(seed)
+    rows["seed"] = None if seed is None else str(seed)
     return rows.astype(_DTYPES)
 
 
@@ -198,12 +208,13 @@ class _Tests:
 
     def row(self, feature: Feature) -> dict[str, Any]:
         """Return the row of one feature, without q."""
-        about: dict[str, Any] = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
-        about |= {"feature": feature.name, "label": feature.title}
+        from clinclust.associations.direct import described, whole_cohort
+
+        about = described(feature)
         if feature.name in self.model.kept_out_:
             return about | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
         if feature.role == "describe":
-            return about | self._tested(feature, self._direct(), "direct")
+            return about | self._tested(feature, whole_cohort(self.model), "direct")
         block = [other for other in self.encoded if feature.block is not None and other.block == feature.block]
         others = [other for other in block if other.name != feature.name]
         left_out = np.zeros(len(self.encoded), dtype=np.bool_)
@@ -216,11 +227,6 @@ class _Tests:
         if found["method"] is not None:
             found |= self._doubts(feature, parts, ~left_out)
         return about | found
-
-    def _direct(self) -> list[Part]:
-        from clinclust.associations.evidence import Part
-
-        return [Part(np.arange(len(self.frame)), self.model.labels_, self.model.membership_)]
 
     def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
         """Subtypes found without some features, bool (D,)."""
@@ -236,17 +242,9 @@ class _Tests:
 
     def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
         """Return the test of a feature against these subtypes."""
-        from clinclust.associations.evidence import association_of
-        from clinclust.comparisons.contrasts import contrast_kind
+        from clinclust.associations.direct import tested
 
-        values = feature.scores(self.frame[feature.name])
-        found = association_of(
-            values, parts, self.contrasts.get(feature.name) or contrast_kind(feature, values), self.min_size
-        )
-        about = {"method": method, "n_subtypes": found.n_subtypes}
-        if np.isnan(found.contrast.p):
-            return about | {"method": None, "remark": _why_untested(found, self.min_size)}
-        return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
+        return tested(feature, self.frame, parts, method, self.min_size, self.contrasts)
 
     def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
         """Return whether the feature depends on those that the subtypes were found from, bool (D,), inside subtypes."""
@@ -269,12 +267,6 @@ class _Tests:
         return {"doubtful": True, "remark": _why_doubtful(found, self.encoded[found.strongest])}
 
 
-def _why_untested(found: Association, min_size: int) -> str:
-    if found.n_subtypes < 2:
-        return "not tested: without it there is one subtype only"
-    return f"not tested: fewer than two subtypes of at least {min_size} subjects with values that differ"
-
-
 def _why_doubtful(found: Dependence, other: Feature) -> str:
     return (
         f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
@@ -282,17 +274,10 @@ def _why_doubtful(found: Dependence, other: Feature) -> str:
     )
 
 
-def _check(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
+def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
     """Raise one ValueError that lists everything that cannot be used."""
     from clinclust.estimators.parameters import parameter_problems
 
-    problems = parameter_problems(parameters)
-    if not hasattr(model, "labels_"):
-        problems.append("the model is not fitted; call model.fit(frame) first")
-    elif len(frame) != len(model.labels_):
-        problems.append(
-            f"the frame has {len(frame)} rows, but the model was fitted on {len(model.labels_)} subjects; "
-            "pass the frame that it was fitted on"
-        )
+    problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
     if problems:
         raise ValueError("; ".join(problems))

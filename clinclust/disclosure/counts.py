@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.decimals import decimals_for
+from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ __all__ = ["ALL_SUBJECTS", "FeatureCounts", "feature_counts"]
 
 Floats = NDArray[np.float64]
 
-ALL_SUBJECTS = 0
 _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
 
@@ -118,23 +118,18 @@ class FeatureCounts:
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
     """Yield the counts of every feature in a frame of `compare_subtypes`, whose rows are numbered from 0."""
-    summaries = comparisons[comparisons["kind"] == "summary"]
-    numbers = {name: comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in _NUMBERS}
-    for name, part in summaries.groupby("feature", sort=False):
-        first = part.iloc[0]
-        subtypes = tuple(int(subtype) for subtype in dict.fromkeys(part["subtype"].tolist()))
-        places = part.index.to_numpy(dtype=np.int64).reshape(-1, len(subtypes))
-        places = places[:, np.argsort(subtypes, kind="stable")]  # all subjects first, whatever the order
-        values = {number: numbers[number][places] for number in _NUMBERS}
+    read = ComparisonsFrame(comparisons)
+    for name, levels in read.summaries.items():
+        first = next(iter(next(iter(levels.values())).values()))
+        places = read.places(levels)
+        values = {number: read.numbers(number, places) for number in _NUMBERS}
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
-        spreads = [spread for spread in values["sd"][0].tolist() if np.isfinite(spread)]
-        has_two = is_share or traits.is_scale
         yield FeatureCounts(
-            name=str(name),
+            name=name,
             likelihood=str(first["likelihood"]),
-            levels=tuple(dict.fromkeys(part["level"].tolist())) if is_share else (),
-            subtypes=tuple(sorted(subtypes)),
+            levels=tuple(map(str, levels)) if is_share else (),
+            subtypes=(ALL_SUBJECTS, *read.subtypes),
             places=places,
             n=values["n"][0],
             missing=values["missing"][0],
@@ -143,7 +138,6 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             mean=values["mean"],
             sd=values["sd"],
             scale=(float(first["minimum"]), float(first["maximum"])),
-            # Those of reports: by the SD of all subjects, the first, where it is shown.
-            decimals=2 if has_two or not spreads else decimals_for(spreads[0]),
+            decimals=decimals_of_mean(values["sd"][0].tolist(), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and bool(first["whole"]),
         )

@@ -360,6 +360,21 @@ class MAPDP(_Attributes):
 
         return load(Path(folder))
 
+    @property
+    def made_by(self) -> str:
+        """What reports say made the subtypes."""
+        return "a MAP-DP search"
+
+    @property
+    def names_(self) -> Mapping[int, str]:
+        """Empty: subtypes that were found have no names."""
+        return {}
+
+    @property
+    def index_(self) -> pd.Index | None:
+        """None: the index of the cohort is not kept."""
+        return None
+
     def __repr__(self) -> str:
         shown = ", ".join(
             f"{name}={value!r}" for name, value in self.get_params().items() if value is not _DEFAULTS[name]

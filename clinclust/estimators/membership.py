@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["CLEAR", "own_membership"]
 
@@ -16,7 +16,12 @@ CLEAR = 0.95
 """From this probability on a membership is called clear."""
 
 
-def own_membership(model: MAPDP) -> NDArray[np.float64]:
-    """Return the probability of each subject's own subtype given all other subjects, float64 (N,)."""
+def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
+    """Return the probability of each subject's own subtype given all other subjects, float64 (N,).
+
+    None where the model has no probabilities.
+    """
+    if model.membership_ is None:
+        return None
     labels = np.asarray(model.labels_)
     return np.asarray(model.membership_)[np.arange(labels.size), labels]

@@ -6,39 +6,60 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.estimators.membership import own_membership
+from clinclust.estimators.subtype_model import is_fitted
 from clinclust.files.notebook_html import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.partition import Partition
 
-__all__ = ["model_html"]
+__all__ = ["model_html", "partition_html"]
 
 _MOST_RELEVANT = 10
 
 
 def model_html(model: MAPDP) -> str:
     """Return a model as HTML: before the fit its parameters, after it what was found."""
-    if not hasattr(model, "labels_"):
+    if not is_fitted(model):
         return block("MAPDP, not fitted yet", paragraph(repr(model)))
     labels = np.asarray(model.labels_)
-    own = own_membership(model)
+    own = np.asarray(own_membership(model))
     sizes = np.bincount(labels)
-    subtypes = [
-        (f"{label + 1}", f"{size:,}", f"{100 * size / labels.size:.1f}", f"{own[labels == label].mean():.2f}")
-        for label, size in enumerate(sizes.tolist())
-    ]
+    subtypes = [(*cells, f"{own[labels == label].mean():.2f}") for label, cells in enumerate(_sizes(sizes))]
     relevance = model.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(model.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
-    found = "1 subtype" if sizes.size == 1 else f"{sizes.size} subtypes"
     return block(
-        f"MAPDP: {found} of {labels.size:,} subjects, log joint {model.log_joint_:,.1f} nats",
+        f"MAPDP: {_counted(sizes.size)} of {labels.size:,} subjects, log joint {model.log_joint_:,.1f} nats",
         table(("Subtype", "Subjects", "%", "Mean membership probability"), subtypes),
         table(("Most relevant features", "Nats"), relevant),
         *(paragraph(warning) for warning in _warnings(model)),
         paragraph(repr(model)),
     )
+
+
+def partition_html(partition: Partition) -> str:
+    """Return a given partition as HTML: its subtypes, their given labels and sizes."""
+    subtypes = [
+        (number, str(given), *cells)
+        for given, (number, *cells) in zip(partition.given_, _sizes(partition.cluster_sizes_), strict=True)
+    ]
+    return block(
+        f"Partition: {_counted(len(subtypes))} of {partition.labels_.size:,} subjects, made by {partition.made_by}",
+        table(("Subtype", "Given as", "Subjects", "%"), subtypes),
+    )
+
+
+def _sizes(sizes: NDArray[np.int64]) -> list[tuple[str, str, str]]:
+    """Return number, size and percentage of each subtype as texts."""
+    total = sizes.sum()
+    return [(f"{label + 1}", f"{size:,}", f"{100 * size / total:.1f}") for label, size in enumerate(sizes.tolist())]
+
+
+def _counted(n_subtypes: int) -> str:
+    return "1 subtype" if n_subtypes == 1 else f"{n_subtypes} subtypes"
 
 
 def _warnings(model: MAPDP) -> Iterable[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["atomic_write", "write_together"]
+__all__ = ["atomic_write", "check_place", "write_together"]
 
 
 @contextmanager
@@ -27,10 +27,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         If nothing can be written there.
     """
     path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    check_place(path)
     with _about(path):
         handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -50,12 +47,21 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
+def check_place(path: Path) -> None:
+    """Raise OSError if `path` is a folder, or its folder does not exist."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+
+
 @contextmanager
-def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
     """Give a temporary folder to write to; its files go to `folder` together when the block ends without an error.
 
-    They take the places of files of the same names. After an error `folder` is as it was: made by this function, it
-    is gone again; old files are still there.
+    They take the places of files of the same names, and of all files named in `replacing`: one of these that was not
+    written is gone from `folder`, so that it never stands beside files of a later run. After an error `folder` is as
+    it was: made by this function, it is gone again; old files are still there.
 
     Raises
     ------
@@ -75,7 +81,7 @@ def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
             new.mkdir()
             old.mkdir()
             yield new
-            _take_places(new, folder, old)
+            _take_places(new, folder, old, replacing)
     except BaseException:
         for parent in made:
             with suppress(OSError):
@@ -83,10 +89,13 @@ def write_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def _take_places(new: Path, folder: Path, old: Path) -> None:
-    """Move all files of `new` to `folder`, or none; what they replace goes to `old`."""
+def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str]) -> None:
+    """Move all files of `new` to `folder`, or none; what they replace, and the rest of `replacing`, goes to `old`."""
     placed: list[Path] = []
     try:
+        for target in (folder / name for name in replacing if not (new / name).exists()):
+            with _about(target), suppress(FileNotFoundError):
+                target.replace(old / target.name)
         for file in sorted(new.iterdir()):
             target = folder / file.name
             with _about(target):

@@ -1,4 +1,4 @@
-"""Who belongs to which subtype, as a csv file for the next program in the pipeline."""
+"""The subtype of each subject, as a csv file for other programs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def assignment_table(
     every = np.column_stack(list(of_each.values()))
     probability = every[np.arange(labels.size), labels]  # label -1 takes the last column
     columns = {"subtype": labels + 1, "probability": probability, **of_each}
-    # A name that the table holds twice names nobody.
+    # A column name that the table holds twice cannot identify a column.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
     identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
     return pd.DataFrame({**(identifiers or {"row": frame.index.to_numpy()}), **columns})

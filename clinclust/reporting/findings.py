@@ -1,39 +1,40 @@
-"""What every sheet of a report is made from: a fitted model, its cohort, and the comparisons by name."""
+"""What every sheet of a report is made from: the subtypes, their cohort, and the comparisons by name."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from clinclust.reporting.layout import WITHHELD, Value
+from clinclust.comparisons.frame import ComparisonsFrame, Level, Record
+from clinclust.reporting.layout import WITHHELD, Column, Value
+from clinclust.reporting.profiles import profiles_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
 __all__ = ["Findings", "as_value", "number_of"]
 
 _LARGEST_WHOLE = 10**15 - 1
 
-Row: TypeAlias = dict[str, Any]
-Level: TypeAlias = str | None
+Row: TypeAlias = Record
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A fitted model with its validated cohort and the comparisons of its subtypes.
+    """A partition with its validated cohort and the comparisons of its subtypes.
 
     Attributes
     ----------
-    model : MAPDP
+    model : SubtypeModel
     frame : pandas.DataFrame, N rows
         Validated by the model's schema.
     comparisons : pandas.DataFrame
@@ -47,7 +48,7 @@ class Findings:
         Counts below this are withheld in the comparisons, and nothing is reported of single subjects.
     """
 
-    model: MAPDP
+    model: SubtypeModel
     frame: pd.DataFrame
     comparisons: pd.DataFrame
     significance_level: float
@@ -56,8 +57,18 @@ class Findings:
     withheld_below: int | None = None
 
     @property
+    def fit(self) -> Fit | None:
+        """What the MAP-DP search found; None where no such search made the subtypes."""
+        return self.model.fit_
+
+    @property
+    def formed(self) -> str:
+        """Which features p-values are no inference for, as a relative clause."""
+        return "that the subtypes may have been made from" if self.fit is None else "that were clustered on"
+
+    @property
     def is_shared(self) -> bool:
-        """Whether the report leaves the analyst's hands, so that numbers of few subjects are withheld."""
+        """Whether the report is made for sharing, with numbers of few subjects withheld."""
         return self.withheld_below is not None
 
     def name(self, subtype: int) -> str:
@@ -65,41 +76,26 @@ class Findings:
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
     def for_sharing(self, threshold: int) -> Findings:
-        """Return the same with counts below `threshold` withheld."""
-        from clinclust.disclosure import suppress_small_cells, withhold_associations
+        """Return the same with counts below `threshold` withheld.
+
+        Raises
+        ------
+        ValueError
+            If the cohort is too small for that.
+        """
+        from clinclust.disclosure import suppress_small_cells
 
         comparisons = suppress_small_cells(self.comparisons, threshold=threshold)
-        associations = self.associations
-        if associations is not None:
-            associations = withhold_associations(associations, comparisons)
-        return replace(self, comparisons=comparisons, associations=associations, withheld_below=threshold)
+        shared = replace(self, comparisons=comparisons, associations=None, withheld_below=threshold)
+        return shared if self.associations is None else shared.with_associations(self.associations)
 
-    def check_names(self) -> None:
-        """Raise ValueError if a name is that of no subtype."""
-        unknown = sorted(set(self.names) - set(self.sizes))
-        if unknown:
-            raise ValueError(
-                f"names: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(self.sizes)}"
-            )
+    def with_associations(self, associations: pd.DataFrame) -> Findings:
+        """Return the same with validated associations; in a report for sharing, without what they would give away."""
+        if self.is_shared:
+            from clinclust.disclosure import withhold_associations
 
-    def check_comparisons(self) -> None:
-        """Raise ValueError unless the comparisons are of these features and these subtypes."""
-        if self.comparisons["suppressed"].any():
-            raise ValueError(
-                "comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"
-            )
-        expected = {feature.name for feature in self.features}
-        if set(self.comparisons["feature"]) != expected:
-            different = sorted(expected ^ set(self.comparisons["feature"]))
-            raise ValueError(f"comparisons and the model's schema differ in these features: {', '.join(different)}")
-        for feature in self.features:
-            for summaries in self.levels(feature).values():
-                sizes = {subtype: row["n"] + row["missing"] for subtype, row in summaries.items() if subtype}
-                if sizes != self.sizes:
-                    raise ValueError(
-                        f"comparisons hold subtypes of sizes {list(sizes.values())}, the model of sizes "
-                        f"{list(self.sizes.values())}; compare the labels of this model"
-                    )
+            associations = withhold_associations(associations, self.comparisons)
+        return replace(self, associations=associations)
 
     def versus(self, subtype: int) -> str:
         """Return what a report calls that with which a subtype is compared (0: all other subjects)."""
@@ -120,14 +116,9 @@ class Findings:
             return shown_sizes(self.sizes, self.withheld_below)
         return {0: sum(self.sizes.values()), **self.sizes}
 
-    @cached_property
-    def _withheld(self) -> set[str]:
-        suppressed = self.comparisons["suppressed"].fillna(False).to_numpy(dtype=bool)
-        return set(self.comparisons.loc[suppressed, "feature"])
-
     def is_withheld(self, feature: Feature) -> bool:
         """Whether some number of the feature is withheld."""
-        return feature.name in self._withheld
+        return feature.name in self.read.withheld
 
     @cached_property
     def features(self) -> list[Feature]:
@@ -145,86 +136,81 @@ class Findings:
         return sorted(reported, key=reading_order)
 
     def relevance(self, feature: Feature) -> float | None:
-        """Evidence in nats that the feature differs between subtypes; None where it was not clustered on.
+        """Evidence in nats that the feature differs between subtypes; None where no search clustered on it.
 
         None also where some of its counts are withheld: it is a function of all of them, so that the last one
         unknown could be found by trying.
         """
-        if not self.clustered_on(feature) or self.is_withheld(feature):
+        if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
             return None
-        return float(self.model.feature_relevance_[feature.name])
+        return float(self.fit.feature_relevance_[feature.name])
+
+    @property
+    def relevance_column(self) -> list[Column]:
+        """The column of the relevance, which only a search can tell."""
+        return [] if self.fit is None else [Column("Relevance (nats)", "0.0")]
+
+    def relevance_cell(self, feature: Feature) -> list[Value]:
+        """Return the cell of a feature under `relevance_column`."""
+        return [] if self.fit is None else [self.relevance(feature)]
 
     @cached_property
     def by_relevance(self) -> list[Feature]:
-        """The features, those that matter most first, and last those that were not clustered on."""
+        """The features, those that matter most first, and last those that were not clustered on.
+
+        Without a search those come first whose means lie farthest apart.
+        """
+        ranks = None if self.fit is not None else profiles_of(self.comparisons).prominence
 
         def least_relevant_last(feature: Feature) -> float:
-            relevance = self.relevance(feature)
-            return math.inf if relevance is None else -relevance
+            rank = self.relevance(feature) if ranks is None else ranks.get(feature.name)
+            return math.inf if rank is None else -rank
 
         return sorted(self.features, key=least_relevant_last)
 
     def clustered_on(self, feature: Feature) -> bool:
-        """Whether the feature took part in finding the subtypes."""
+        """Whether the feature took part in finding the subtypes, or may have, where no search made them."""
         return feature.role == "cluster" and feature.name not in self.model.kept_out_
 
-    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
-        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
-        return self._summaries[feature.name]
-
-    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
-        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
-        return self._tests[feature.name, level]
-
-    def contrast(self, feature: Feature) -> Row | None:
-        """Return the test of all subtypes at once; None where there is no row of it."""
-        return self._contrasts.get(feature.name)
-
-    def effects(self, feature: Feature) -> list[Row]:
-        """Effect sizes of a feature, level by level."""
-        return self._effects[feature.name]
+    def clustered_on_text(self, feature: Feature) -> str:
+        """Return what stands under "Clustered on"."""
+        if not self.clustered_on(feature):
+            return "no"
+        return "perhaps" if self.fit is None else "yes"
 
     @cached_property
-    def _contrasts(self) -> dict[str, Row]:
-        return {row["feature"]: row for row in self.rows("contrast")}
-
-    @cached_property
-    def _effects(self) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = defaultdict(list)
-        for row in self.rows("effect"):
-            found[row["feature"]].append(row)
-        return found
-
-    @cached_property
-    def _summaries(self) -> dict[str, dict[Level, dict[int, Row]]]:
-        found: dict[str, dict[Level, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
-        for row in self.rows("summary"):
-            found[row["feature"]][row["level"]][row["subtype"]] = row
-        return found
-
-    @cached_property
-    def _tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]:
-        found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Row]]]
-        found = defaultdict(lambda: defaultdict(dict))
-        for row in self.rows("test"):
-            found[row["feature"], row["level"]][row["subtype"], row["versus"]][row["test"]] = row
-        return found
+    def read(self) -> ComparisonsFrame:
+        """The rows of the comparisons by name."""
+        return ComparisonsFrame(self.comparisons)
 
     def rows(self, kind: str) -> list[Row]:
         """Return the rows of the comparisons of one kind, in their order; a level that is missing is None."""
-        rows = self.comparisons[self.comparisons["kind"] == kind].to_dict("records")
-        level = {"level": None}  # instead of pandas.NA
-        return [cast("Row", row if isinstance(row["level"], str) else row | level) for row in rows]
+        return self.read.rows(kind)
+
+    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
+        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
+        return self.read.summaries[feature.name]
+
+    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
+        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
+        return self.read.tests.get((feature.name, level), {})
+
+    def contrast(self, feature: Feature) -> Row | None:
+        """Return the test of all subtypes at once; None where there is no row of it."""
+        return self.read.contrasts.get(feature.name)
+
+    def effects(self, feature: Feature) -> list[Row]:
+        """Effect sizes of a feature, level by level."""
+        return self.read.effects.get(feature.name, [])
 
     def association_rows(self) -> list[Row]:
         """Return the rows of the validated associations, if they were made."""
         return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
 
-    @cached_property
+    @property
     def compared(self) -> list[int]:
         """The subtypes that were large enough to be tested."""
-        tests = self.comparisons[self.comparisons["kind"] == "test"]
-        return sorted({*tests["subtype"].tolist(), *tests["versus"].tolist()})
+        return self.read.tested
 
     def is_significant(self, test: Row) -> bool:
         """Whether p is at or below the significance level of the report."""

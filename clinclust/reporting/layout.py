@@ -1,7 +1,7 @@
 """What a report is before it becomes a file: sheets of tables, whose numbers are still numbers.
 
-`tables.py` and `summary.py` fill these; `workbook.py` and `page.py` write them. Whatever is a `str` is text,
-whatever is a number gets the format of its column, and nothing else may be in a table.
+The modules in `sheets` fill these; `workbook` and `page` write them. A `str` in a table is text, a number gets the
+format of its column, and a table holds nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
 
 WITHHELD = "[c]"
-"""What stands in place of a number that is confidential because few subjects are behind it."""
+"""The sign that takes the place of a withheld number: few subjects are behind it."""
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.estimators.subtype_model import clustered_features
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.subtype_model import SubtypeModel
+
 __all__ = ["Profiles", "profiles_of"]
 
 Array = NDArray[np.float64]
 
-_ALL_SUBJECTS = 0
 _PLAIN_YES = ("yes", "1", "true", "present")
 
 
@@ -72,28 +77,49 @@ class Profiles:
     def sizes(self) -> dict[int, int | None]:
         """Subjects in all (0) and in each subtype; None where no row tells."""
         found = [column[~np.isnan(column)] for column in (self.n + self.missing).T]
-        groups = [_ALL_SUBJECTS, *self.subtypes]
+        groups = [ALL_SUBJECTS, *self.subtypes]
         return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
 
-    def ranked(self, relevance: pd.Series[float]) -> list[int]:
-        """Return the rows, those of the most relevant feature first, those without a relevance last.
+    @property
+    def prominence(self) -> dict[str, float]:
+        """How far apart the subtypes lie in each feature; without features that have no numbers to tell.
+
+        The root mean square of the standardised means over the subjects, eta of the analysis of variance; of a feature
+        with levels that of the level with the largest. Numbers that are withheld take no part.
+        """
+        found: dict[str, float] = {}
+        for feature, means, n in zip(self.features, self.standardised, self.n[:, 1:], strict=True):
+            shown = ~np.isnan(means) & (n > 0)
+            if shown.any():
+                eta = math.sqrt(np.average(means[shown] ** 2, weights=n[shown]))
+                found[feature] = max(found.get(feature, 0.0), eta)
+        return found
+
+    def ranked_for(self, model: SubtypeModel) -> list[int]:
+        """Return the rows by the relevance of their features, or, where no search made the subtypes, by prominence.
 
         Raises
         ------
         ValueError
-            If there is a feature with a relevance but without a row.
+            If a feature that the subtypes were found from has no row.
         """
-        unknown = sorted(set(relevance.index) - set(self.features))
+        expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
+        unknown = sorted(expected - set(self.features))
         if unknown:
             raise ValueError(
                 f"the comparisons hold nothing about {', '.join(map(str, unknown))}, which the model was fitted on; "
                 "pass what compare_subtypes returns for this model's labels and schema"
             )
-        nats = relevance.to_dict()
+        if model.fit_ is None:
+            return self.ranked(self.prominence)
+        return self.ranked(model.fit_.feature_relevance_.to_dict())
+
+    def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
+        """Return the rows, those of the feature with the highest rank first, those without a rank last."""
         order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
         return sorted(
             range(len(self.features)),
-            key=lambda row: (-nats.get(self.features[row], -np.inf), order[self.features[row]], row),
+            key=lambda row: (-ranks.get(self.features[row], -np.inf), order[self.features[row]], row),
         )
 
 
@@ -107,28 +133,19 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
     """
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
         raise ValueError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
-    summary = comparisons[comparisons["kind"] == "summary"]
-    levels = [level if isinstance(level, str) else None for level in summary["level"]]
-    keys = list(zip(summary["feature"].tolist(), levels, strict=True))
-    place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
-    rows = np.array([place[key] for key in keys])
-    groups = sorted({_ALL_SUBJECTS, *summary["subtype"].tolist()})
-    columns = np.searchsorted(groups, summary["subtype"].to_numpy(dtype=np.int64))
-
-    def gathered(name: str, dtype: Any, missing: Any) -> NDArray[Any]:
-        table = np.full((len(place), len(groups)), missing, dtype=dtype)
-        table[rows, columns] = summary[name].to_numpy(dtype=dtype, na_value=missing)
-        return table
-
-    titles = [""] * len(place)
-    for row, label, level, likelihood in zip(rows, summary["label"], levels, summary["likelihood"], strict=True):
-        plain = level is None or (traits_of(likelihood).is_yes_no and level.casefold() in _PLAIN_YES)
-        titles[row] = label if plain else f"{label}: {level}"
+    read = ComparisonsFrame(comparisons)
+    summaries = {(feature, level): rows for feature, levels in read.summaries.items() for level, rows in levels.items()}
+    places = np.vstack([read.places(levels) for levels in read.summaries.values()])
+    titles = []
+    for (_, level), rows in summaries.items():
+        row = next(iter(rows.values()))
+        plain = level is None or (traits_of(row["likelihood"]).is_yes_no and level.casefold() in _PLAIN_YES)
+        titles.append(str(row["label"]) if plain else f"{row['label']}: {level}")
     return Profiles(
-        features=[feature for feature, _ in place],
-        levels=[level for _, level in place],
+        features=[feature for feature, _ in summaries],
+        levels=[level for _, level in summaries],
         titles=titles,
-        subtypes=groups[1:],
-        **{name: gathered(name, np.float64, np.nan) for name in ("n", "missing", "mean", "sd")},
-        withheld=gathered("suppressed", np.bool_, False),
+        subtypes=read.subtypes,
+        **{name: read.numbers(name, places) for name in ("n", "missing", "mean", "sd")},
+        withheld=read.numbers("suppressed", places) == 1,
     )

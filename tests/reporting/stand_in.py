@@ -35,6 +35,14 @@ class Fitted:
     outlying_share_: float = 0.0
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
+    resolution_path_: object = None
+    names_: dict = field(default_factory=dict)
+    index_: object = None
+    made_by: str = "a MAP-DP search"
+
+    @property
+    def fit_(self):
+        return self  # it has what a search found as attributes of its own
 
     def get_params(self):
         return {

@@ -235,7 +235,7 @@ def test_numbers_bands_and_empty_cells(tmp_path):
 
 
 def test_a_long_list_of_subjects_is_cut_and_says_so(model, frame, tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.reporting.report._SUBJECTS_ON_A_PAGE", 10)
+    monkeypatch.setattr("clinclust.reporting.writing._SUBJECTS_ON_A_PAGE", 10)
     text = write_report(model, frame, tmp_path / "long.html").read_text(encoding="utf-8")
     assert f"The first 10 of {len(frame)} subjects" in text
     book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "long.xlsx"))

@@ -191,7 +191,7 @@ def test_negative_numbers_have_a_true_minus_sign(tmp_path):
     schema = cc.FeatureSchema([cc.Feature(name="z", likelihood="gaussian")])
     frame = pd.DataFrame({"z": [-3.0, -1.0, -2.0, 4.0, 5.0, 6.0]})
     table = cc.subtype_table(cc.compare_subtypes(frame, [0, 0, 0, 1, 1, 1], schema))
-    assert texts_of(table, "z")[2] == "−2.0 (1.0)"
+    assert texts_of(table, "z")[2] == "−2.00 (1.00)"
     assert texts_of(table, "z")[2] in table.save(tmp_path / "z.csv").read_text(encoding="utf-8")
 
 

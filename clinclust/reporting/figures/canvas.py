@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
-
-__all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark", "require_fit"]
+__all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark"]
 
 # Blue and vermilion of Okabe and Ito (2008), which every kind of colour vision tells apart.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
@@ -52,9 +50,3 @@ def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:
     text = "\n".join(line for line in lines if line)
     if text:
         ax.set_xlabel(text, loc="left", fontsize=8, color=GREY, labelpad=below, **PLAIN)
-
-
-def require_fit(model: MAPDP) -> None:
-    """Raise ValueError unless the model is fitted."""
-    if not hasattr(model, "labels_"):
-        raise ValueError("This MAPDP is not fitted yet: call fit first")

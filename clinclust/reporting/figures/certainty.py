@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_certainty"]
 
@@ -24,7 +25,7 @@ _TALLEST = 0.85
 _NAME_TEXT = 28
 
 
-def plot_certainty(model: MAPDP, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
+def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw, for each subtype, the probability with which its subjects belong to it.
 
     Each row is a histogram of the subjects of one subtype: the height of a bar is their share, a full row all of
@@ -32,7 +33,7 @@ def plot_certainty(model: MAPDP, *, names: Mapping[int, str] | None = None, ax: 
 
     Parameters
     ----------
-    model : MAPDP
+    model : SubtypeModel
         Fitted: probabilities are those of `membership_`, of each subject given all others.
     names : dict of int to str, optional
         What subtypes are called, as ``{1: "Tremor dominant"}``.
@@ -42,12 +43,16 @@ def plot_certainty(model: MAPDP, *, names: Mapping[int, str] | None = None, ax: 
     Raises
     ------
     ValueError
-        If the model is not fitted, or names are of other subtypes.
+        If the model is not fitted, has no probabilities, or names are of other subtypes.
     """
-    require_fit(model)
+    require_fitted(model)
     labels, own = np.asarray(model.labels_), own_membership(model)
+    if own is None:
+        raise ValueError(
+            f"plot_certainty needs probabilities of subtypes; these subtypes were made by {model.made_by} without any"
+        )
     subtypes = np.unique(labels).tolist()
-    called = named([subtype + 1 for subtype in subtypes], names)
+    called = named([subtype + 1 for subtype in subtypes], {**model.names_, **(names or {})})
     ax = axes_for(ax, (7.5, 1.3 + 0.5 * len(subtypes)))
     titles = []
     for row, subtype in enumerate(subtypes):

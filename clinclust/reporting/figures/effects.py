@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, require_fit
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["Effect", "effects_against", "plot_effects"]
 
@@ -40,7 +41,7 @@ _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
 def plot_effects(
-    model: MAPDP,
+    model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
     versus: int | None = None,
@@ -56,8 +57,8 @@ def plot_effects(
 
     Parameters
     ----------
-    model : MAPDP
-        Fitted: its `feature_relevance_` orders the rows.
+    model : SubtypeModel
+        Fitted: its `feature_relevance_` orders the rows; without a MAP-DP search the differences do.
     comparisons : pandas.DataFrame
         From `compare_subtypes`, with its rows of the kind ``"effect"``.
     versus : int, optional
@@ -78,11 +79,11 @@ def plot_effects(
     ValueError
         If the model is not fitted, the comparisons or the names are of something else, or there is no such effect.
     """
-    require_fit(model)
+    require_fitted(model)
     profiles = profiles_of(comparisons)
-    called = named(profiles.subtypes, names)
+    called = named(profiles.subtypes, {**model.names_, **(names or {})})
     effects, against, measure = effects_against(comparisons, versus, measure)
-    rows = profiles.ranked(model.feature_relevance_)
+    rows = profiles.ranked_for(model)
     drawn = rows[:at_most] if effects else []
     wide = max(0.8, 5.5 / max(len(effects), 1))
     ax = axes_for(ax, (3.6 + wide * len(effects), 2.0 + 0.24 * len(drawn)))
@@ -92,7 +93,7 @@ def plot_effects(
         ax.set_yticks([])
         ax.text(0.5, 0.5, "No two groups were compared", ha="center", va="center", transform=ax.transAxes)
         return ax
-    clustered = set(model.feature_relevance_.index)
+    clustered = set(clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
     titles = [shortened(profiles.titles[row], _ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
     ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
@@ -118,7 +119,9 @@ def plot_effects(
     remark(
         ax,
         [
-            f"The {len(drawn)} most relevant of {len(rows)} rows" if len(drawn) < len(rows) else "",
+            f"The {len(drawn)} most {'different' if model.fit_ is None else 'relevant'} of {len(rows)} rows"
+            if len(drawn) < len(rows)
+            else "",
             "† not clustered on" if any(aside) else "",
             "Arrow: infinite, no value in common" if is_infinite else "",
             f"{WITHHELD} withheld: few subjects" if is_withheld else "",

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import axes_for, named, remark, require_fit
+from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["headings", "plot_profile"]
 
@@ -29,7 +30,7 @@ _ASIDE = " †"
 
 
 def plot_profile(
-    model: MAPDP,
+    model: SubtypeModel,
     comparisons: pd.DataFrame,
     *,
     names: Mapping[int, str] | None = None,
@@ -43,8 +44,8 @@ def plot_profile(
 
     Parameters
     ----------
-    model : MAPDP
-        Fitted: its `feature_relevance_` orders the rows.
+    model : SubtypeModel
+        Fitted: its `feature_relevance_` orders the rows; without a MAP-DP search the differences do.
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
     names : dict of int to str, optional
@@ -59,12 +60,12 @@ def plot_profile(
     ValueError
         If the model is not fitted, or the comparisons or the names are of something else.
     """
-    require_fit(model)
+    require_fitted(model)
     profiles = profiles_of(comparisons)
-    called = headings(profiles, named(profiles.subtypes, names))
-    rows = profiles.ranked(model.feature_relevance_)
+    called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
+    rows = profiles.ranked_for(model)
     drawn = rows[:at_most]
-    clustered = set(model.feature_relevance_.index)
+    clustered = set(clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
     titles = [shortened(profiles.titles[row], _ROW_TEXT) + _ASIDE * off for row, off in zip(drawn, aside, strict=True)]
     ax = axes_for(ax, heat_map_size(len(drawn), called))
@@ -83,7 +84,9 @@ def plot_profile(
     remark(
         ax,
         [
-            f"The {len(drawn)} most relevant of {len(rows)} rows" if len(drawn) < len(rows) else "",
+            f"The {len(drawn)} most {'different' if model.fit_ is None else 'relevant'} of {len(rows)} rows"
+            if len(drawn) < len(rows)
+            else "",
             "† not clustered on" if any(aside) else "",
             f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
             "– no value" if (np.isnan(numbers) & ~withheld).any() else "",

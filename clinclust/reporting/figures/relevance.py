@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.estimators.subtype_model import require_search
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark, require_fit
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_relevance"]
 
 _ROW_TEXT = 44
 
 
-def plot_relevance(model: MAPDP, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
+def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
 
     Relevance is the evidence, in nats, that a feature differs between the subtypes; at 0 and below (grey) the data
@@ -27,7 +28,7 @@ def plot_relevance(model: MAPDP, *, at_most: int = 30, ax: Axes | None = None) -
 
     Parameters
     ----------
-    model : MAPDP
+    model : SubtypeModel
         Fitted.
     at_most : int
         Features to draw.
@@ -37,10 +38,10 @@ def plot_relevance(model: MAPDP, *, at_most: int = 30, ax: Axes | None = None) -
     Raises
     ------
     ValueError
-        If the model is not fitted.
+        If the model is not fitted, or no MAP-DP search made it.
     """
-    require_fit(model)
-    nats = model.feature_relevance_.sort_values(ascending=False, kind="stable")
+    fit = require_search(model, "plot_relevance")
+    nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
     drawn = nats.iloc[:at_most]
     values = drawn.to_numpy(dtype=np.float64)
     ax = axes_for(ax, (8.0, 1.1 + 0.22 * len(drawn)))

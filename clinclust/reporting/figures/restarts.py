@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.reporting.figures.canvas import BLUE, VERMILION, axes_for, require_fit
+from clinclust.estimators.subtype_model import require_search
+from clinclust.reporting.figures.canvas import BLUE, VERMILION, axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_restarts"]
 
@@ -20,7 +21,7 @@ _LINEAR_BELOW = 10.0  # nats; farther down on a logarithmic scale, where a facto
 _ROOM = (0.12, 0.045)  # of the width and height of the axes, for a number
 
 
-def plot_restarts(model: MAPDP, ax: Axes | None = None) -> Axes:
+def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw each partition that a search ended at: how far below the best, and how alike to it.
 
     The number at a point, or at several close together, is that of the searches that ended there. Points high up and
@@ -29,7 +30,7 @@ def plot_restarts(model: MAPDP, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : MAPDP
+    model : SubtypeModel
         Fitted.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure.
@@ -37,10 +38,10 @@ def plot_restarts(model: MAPDP, ax: Axes | None = None) -> Axes:
     Raises
     ------
     ValueError
-        If the model is not fitted.
+        If the model is not fitted, or no MAP-DP search made it.
     """
-    require_fit(model)
-    searches = model.restarts_
+    fit = require_search(model, "plot_restarts")
+    searches = fit.restarts_
     joint = searches["log_joint"].round(6)
     partitions = searches.groupby(-joint)  # the best first
     below = partitions["log_joint"].first().rsub(searches["log_joint"].max()).to_numpy()

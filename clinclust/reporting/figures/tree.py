@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for, require_fit
+from clinclust.estimators.subtype_model import require_search
+from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_tree"]
 
@@ -19,7 +20,7 @@ __all__ = ["plot_tree"]
 _SPAN = 20.0
 
 
-def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
+def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree whose joins stand at their evidence.
 
     Subtypes that join far to the left are near-twins; a long line into a join means that many nats keep its side
@@ -28,7 +29,7 @@ def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : MAPDP
+    model : SubtypeModel
         Fitted.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure.
@@ -36,10 +37,10 @@ def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
     Raises
     ------
     ValueError
-        If the model is not fitted.
+        If the model is not fitted, or no MAP-DP search made it.
     """
-    require_fit(model)
-    tree = model.tree_
+    fit = require_search(model, "plot_tree")
+    tree = fit.tree_
     n_subtypes = tree.n_subtypes
     ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
     heights = tree.linkage()[:, 2]
@@ -78,7 +79,7 @@ def plot_tree(model: MAPDP, ax: Axes | None = None) -> Axes:
         ax.set_xlim(tip, along.max() * 1.6)
     else:
         ax.set_xlim(0.0, max(along.max(), 1.0) * 1.15)
-    coarsened = "" if model.coarsening_ == 1.0 else f", coarsening {model.coarsening_:.2g}"
+    coarsened = "" if fit.coarsening_ == 1.0 else f", coarsening {fit.coarsening_:.2g}"
     ax.set_xlabel(f"Evidence against the join (nats{coarsened})")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

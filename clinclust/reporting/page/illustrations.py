@@ -1,4 +1,4 @@
-"""The figures of a page: which there are, what is written below each, and what is said to who does not see it."""
+"""The figures of a page: title, caption and alternative text of each, and which of them a report has."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting import figures
@@ -19,9 +20,11 @@ from clinclust.reporting.sheets.overview import searches_sentence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clinclust.estimators.fit import Fit
+
 __all__ = ["Illustration", "illustrations"]
 
-_MOST_TOLD = 6  # subtypes, in the words for those who do not see the figure
+_MOST_TOLD = 6  # subtypes that the alternative text names
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Illustration:
     title, caption : str
         Above and below it.
     alternative : str
-        What is seen on it.
+        Alternative text: what the figure shows.
     draw : callable
         Draws it on a new figure and returns the Axes.
     """
@@ -49,7 +52,7 @@ class Illustration:
 
 def illustrations(findings: Findings) -> list[Illustration]:
     """Return the figures of a page; of one that is shared, none that shows single subjects or small groups."""
-    model, comparisons = findings.model, findings.comparisons
+    model, comparisons, fit = findings.model, findings.comparisons, findings.fit
     profiles = profiles_of(comparisons)
     several = len(profiles.subtypes) > 1
     # Evidence is a function of all counts of a feature: with it the last one unknown could be found by trying.
@@ -64,14 +67,14 @@ def illustrations(findings: Findings) -> list[Illustration]:
             partial(figures.plot_profile, model, comparisons, names=findings.names),
         )
     ]
-    if not anything_withheld:
+    if fit is not None and not anything_withheld:
         found.append(
             Illustration(
                 "relevance",
                 "Which features part the subtypes",
                 "Evidence in nats that the feature differs between the subtypes; at 0 and below, the data rather speak "
                 "for one distribution in all subjects.",
-                _relevance_told(findings),
+                _relevance_told(fit),
                 partial(figures.plot_relevance, model),
             )
         )
@@ -81,45 +84,48 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 "effects",
                 "How large the differences are",
                 "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
-                "subtypes were found from differ between them by construction: read how much, not whether.",
+                f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
+                "construction: read how much, not whether.",
                 _effects_told(findings),
                 partial(figures.plot_effects, model, comparisons, names=findings.names),
             )
         )
-    if not findings.is_shared:
+    own = own_membership(model)
+    if own is not None and not findings.is_shared:
         found.append(
             Illustration(
                 "certainty",
                 "How sure each subject's subtype is",
                 "Subjects of each subtype by the probability of belonging to it, given all other subjects; the height "
                 "of a bar is their share.",
-                _certainty_told(findings),
+                _certainty_told(findings, own),
                 partial(figures.plot_certainty, model, names=findings.names),
             )
         )
-    if several and not anything_withheld:
+    if fit is not None and several and not anything_withheld:
         found.append(
             Illustration(
                 "tree",
                 "Which subtypes are near each other",
                 "Subtypes merged step by step, each join at the evidence against it: what joins far to the left is "
                 "hardly told apart.",
-                _tree_told(findings),
+                _tree_told(fit),
                 partial(figures.plot_tree, model),
             )
         )
-    found.append(
-        Illustration(
-            "restarts",
-            "How far the searches agree",
-            "Every partition that a search ended at. Points high up and far to the left would be different answers, "
-            "nearly as good as the best.",
-            searches_sentence(model.restarts_),
-            partial(figures.plot_restarts, model),
+    if fit is not None:
+        found.append(
+            Illustration(
+                "restarts",
+                "How far the searches agree",
+                "Every partition that a search ended at. Points high up and far to the left would be different "
+                "answers, nearly as good as the best.",
+                searches_sentence(fit.restarts_),
+                partial(figures.plot_restarts, model),
+            )
         )
-    )
-    path = getattr(model, "resolution_path_", None)
-    if path is not None:
+    path = None if fit is None else fit.resolution_path_
+    if fit is not None and path is not None:
         steps = path.steps
         found.append(
             Illustration(
@@ -128,7 +134,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 "Number of subtypes of the best partition at each coarsening, and how far these partitions agree.",
                 f"From coarsening {steps['coarsening'].max():.2g} to {steps['coarsening'].min():.2g} the number of "
                 f"subtypes goes from {steps['n_clusters'].iloc[0]} to {steps['n_clusters'].iloc[-1]}; "
-                f"chosen: {model.coarsening_:.2g}.",
+                f"chosen: {fit.coarsening_:.2g}.",
                 partial(figures.plot_resolution_path, path),
             )
         )
@@ -146,7 +152,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
 
 
 def _profile_told(findings: Findings, profiles: Profiles) -> str:
-    rows = profiles.ranked(findings.model.feature_relevance_)[:30]
+    rows = profiles.ranked_for(findings.model)[:30]
     numbers = profiles.standardised[rows]
     told = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} subtypes."]
     for place, subtype in enumerate(profiles.subtypes[:_MOST_TOLD]):
@@ -160,9 +166,9 @@ def _profile_told(findings: Findings, profiles: Profiles) -> str:
     return " ".join(told)
 
 
-def _relevance_told(findings: Findings) -> str:
-    nats = findings.model.feature_relevance_.sort_values(ascending=False, kind="stable")
-    first = [f"{findings.model.schema_[str(name)].title} ({value:.0f})" for name, value in nats.iloc[:3].items()]
+def _relevance_told(fit: Fit) -> str:
+    nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
+    first = [f"{fit.schema_[str(name)].title} ({value:.0f})" for name, value in nats.iloc[:3].items()]
     return f"Bars; the longest: {', '.join(first)} nats. {int((nats > 0).sum())} of {len(nats)} are above 0."
 
 
@@ -182,14 +188,14 @@ def _effects_told(findings: Findings) -> str:
     return " ".join(told)
 
 
-def _certainty_told(findings: Findings) -> str:
-    labels, clear = np.asarray(findings.model.labels_), own_membership(findings.model) >= CLEAR
+def _certainty_told(findings: Findings, own: NDArray[np.float64]) -> str:
+    labels, clear = np.asarray(findings.model.labels_), own >= CLEAR
     told = [f"{findings.name(subtype)} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
     return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
 
 
-def _tree_told(findings: Findings) -> str:
-    merges = findings.model.tree_.merges
+def _tree_told(fit: Fit) -> str:
+    merges = fit.tree_.merges
 
     def side(members: tuple[int, ...]) -> str:
         return ", ".join(str(member + 1) for member in members)

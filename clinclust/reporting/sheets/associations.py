@@ -1,4 +1,4 @@
-"""The sheet Associations: what was tested honestly, beside what the subtypes look like in their own subjects."""
+"""The sheet Associations: the validated association of each feature beside its descriptive contrast."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ _NOTES = (
     "q: p after the Benjamini–Hochberg correction over the tests made. Doubtful: p should not be believed, for the "
     "reason in Remark. Features stand by decreasing relevance.",
 )
+_NOTE_OF_GIVEN = (
+    "The subtypes were given. A feature declared to have had no part in them is tested as it is, and this p is "
+    "inference. A feature that they may have been made from is not tested: this would need subtypes found again "
+    "without it, and a given partition cannot be found again. q: p after the Benjamini–Hochberg correction over the "
+    "tests made. The features stand in the order of how far apart their means lie."
+)
 
 METHODS = {
     "refit": "subtypes found again without the feature and its block, in the same subjects",
@@ -32,7 +38,7 @@ def association_table(findings: Findings) -> Sheet:
         Column("Feature", widest=36),
         Column("Section", widest=24),
         Column("Clustered on"),
-        Column("Relevance (nats)", "0.0"),
+        *findings.relevance_column,
         Column("Contrast", group=descriptive, widest=18),
         Column("p of contrast", "p", descriptive),
         *(Column(title, group=validated, widest=18) for title in ("Method", "Test")),
@@ -50,12 +56,13 @@ def association_table(findings: Findings) -> Sheet:
     rows: list[list[Value]] = []
     for feature in findings.by_relevance:
         contrast, association = findings.contrast(feature), found.get(feature.name)
-        row: list[Value] = [feature.title, feature.section, "yes" if findings.clustered_on(feature) else "no"]
-        row.append(findings.relevance(feature))
+        row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
+        row += findings.relevance_cell(feature)
         row += [None, None] if contrast is None else [as_value(contrast["test"]), number_of(contrast, "p")]
         rows.append(row + ([None] * 13 if association is None else _validated(association)))
     used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
-    notes = [*_NOTES, *(f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used)]
+    notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES)]
+    notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
     return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
 
 

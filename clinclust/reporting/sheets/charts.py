@@ -13,7 +13,7 @@ _LONGEST_NAME = 60
 
 
 def charts(findings: Findings) -> Sheet:
-    """Numbers and the charts of them; numbers that are withheld are in neither."""
+    """Return numbers and their charts; withheld numbers are in neither."""
     sizes = _sizes(findings)
     tables = [sizes]
     drawn = [
@@ -46,7 +46,7 @@ def charts(findings: Findings) -> Sheet:
             tables.append(table)
     notes = [
         "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
-        "of features that were clustered on are descriptive, because the subtypes were made to differ in them."
+        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them."
     ]
     return Sheet("Charts", notes, tables, drawn, workbook_only=True)
 

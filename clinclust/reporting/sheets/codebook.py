@@ -52,7 +52,7 @@ def _row(findings: Findings, feature: Feature) -> list[Value]:
         *texts,
         "yes" if feature.complete else "no",
         *_observed(findings, feature),
-        "yes" if findings.clustered_on(feature) else "no",
+        findings.clustered_on_text(feature),
         _prior_or_reason(findings, feature),
     ]
 
@@ -73,7 +73,8 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.is_withheld(feature):
         return WITHHELD  # set from the data
     if findings.clustered_on(feature):
-        return _prior_text(findings.model.hyperparameters_.get(feature.name, {}))
+        fit = findings.fit
+        return None if fit is None else _prior_text(fit.hyperparameters_.get(feature.name, {}))
     reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored"}
     return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
 

@@ -32,7 +32,7 @@ def effect_sizes(findings: Findings) -> Sheet:
     rows: list[list[Value]] = []
     used = []
     for feature in findings.by_relevance:
-        clustered_on = "yes" if findings.clustered_on(feature) else "no"
+        clustered_on = findings.clustered_on_text(feature)
         # Against all others first: this is what sets a subtype apart.
         for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
             measure = str(row["measure"])
@@ -43,7 +43,7 @@ def effect_sizes(findings: Findings) -> Sheet:
             rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
     notes = [
         "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
-        "0.5) the subtype has the higher values. Of features that were clustered on, the intervals are descriptive, "
+        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
         "as the p-values are: the subtypes were made to differ in them.",
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
     ]

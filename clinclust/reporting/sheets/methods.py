@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
@@ -15,6 +17,9 @@ from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
 
 __all__ = ["Methods", "methods", "methods_sheet"]
 
@@ -51,12 +56,13 @@ class Methods:
 
 def methods(findings: Findings) -> Methods:
     """Describe what was run, and only that."""
-    references = References()
+    references, fit = References(), findings.fit
+    asked = parameters_of(findings.model)
     written = {
-        "Model": _model(findings, references),
-        "Prior": _prior(findings, references),
-        "Missing values": _missing(findings),
-        "Search": _search(findings),
+        "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
+        "Prior": [] if fit is None else _prior(findings, asked, references),
+        "Missing values": [] if fit is None else _missing(findings, fit),
+        "Search": [] if fit is None else _search(findings, fit, asked),
         "Comparisons": _comparisons(findings, references),
         "Associations": _associations(findings, references),
         "Confidentiality": _confidentiality(findings),
@@ -80,9 +86,27 @@ def methods_sheet(findings: Findings) -> Sheet:
     )
 
 
-def _model(findings: Findings, references: References) -> list[str]:
-    model, schema = findings.model, findings.model.schema_
-    given = model.get_params()
+def _given(findings: Findings) -> list[str]:
+    """Describe subtypes that no search of ours made."""
+    schema, model = findings.model.schema_, findings.model
+    where = f" in {schema.title}" if schema.title else ""
+    sizes = _sizes(findings)
+    n_formed = sum(map(findings.clustered_on, findings.features))
+    sentences = [
+        f"The {_count(len(findings.sizes), 'subtype')}{where} ({_count(len(findings.frame), 'subject')}: {sizes}) "
+        f"{_was(len(findings.sizes))} made by {model.made_by}."
+    ]
+    if n_formed:
+        sentences.append(
+            f"They may have been made from {_count(n_formed, 'feature')}; the other features are declared to have had "
+            "no part in them."
+        )
+    sentences.append("Missing values were left out of each summary and test, and were not imputed.")
+    return sentences
+
+
+def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: References) -> list[str]:
+    schema = fit.schema_
     clustered = [feature for feature in findings.features if findings.clustered_on(feature)]
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = f"in {schema.title} " if schema.title else ""
@@ -94,29 +118,29 @@ def _model(findings: Findings, references: References) -> list[str]:
         "Within a subtype features are independent, each with its likelihood and the conjugate prior of this: "
         f"{listed}.",
     ]
-    sentences += [_concentration(findings, references)]
-    if model.discount_ > 0:
+    sentences += [_concentration(fit, given["concentration"], references)]
+    if fit.discount_ > 0:
         sentences.append(
-            f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {model.discount_:g} took the place "
+            f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {fit.discount_:g} took the place "
             "of the Dirichlet process."
         )
     automatic = isinstance(given["coarsening"], str)
-    if automatic or model.coarsening_ < 1:
+    if automatic or fit.coarsening_ < 1:
         how = (
             ", the first value that the dependence left between features within subtypes bore out" if automatic else ""
         )
         sentences.append(
-            f"The likelihood was raised to the power {model.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
+            f"The likelihood was raised to the power {fit.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
-    if model.outlying_share_ > 0:
-        n_aside = int(model.outlying_.sum())
+    if fit.outlying_share_ > 0:
+        n_aside = int(fit.outlying_.sum())
         sentences.append(
-            f"Each value was outlying with a prior probability of {model.outlying_share_:g}"
+            f"Each value was outlying with a prior probability of {fit.outlying_share_:g}"
             + ("." if findings.is_shared else f"; {_count(n_aside, 'value')} {_was(n_aside)} set aside.")
         )
     if given["select_features"]:
-        selected = len(model.selected_features_)
+        selected = len(fit.selected_features_)
         sentences.append(
             f"Which features differ between the subtypes was found together with them: {selected} of "
             f"{len(clustered)} do, the others share one distribution."
@@ -124,22 +148,21 @@ def _model(findings: Findings, references: References) -> list[str]:
     return sentences
 
 
-def _concentration(findings: Findings, references: References) -> str:
-    model, asked = findings.model, findings.model.get_params()["concentration"]
-    value = f"{model.concentration_:.3g}"
+def _concentration(fit: Fit, asked: Any, references: References) -> str:
+    value = f"{fit.concentration_:.3g}"
     if isinstance(asked, str) and asked == "map":
         how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"
     elif isinstance(asked, str):
-        how = f"{value}, the one of {len(model.tuning_)} values with the highest density of held-out subjects"
+        how = f"{value}, the one of {len(fit.tuning_)} values with the highest density of held-out subjects"
     elif np.ndim(asked):
-        how = f"{value}, the one of {len(model.tuning_)} values tried with the highest log joint"
+        how = f"{value}, the one of {len(fit.tuning_)} values tried with the highest log joint"
     else:
         how = f"set to {value} in advance"
     return f"The concentration (prior count of a new subtype, in subjects) was {how}."
 
 
-def _prior(findings: Findings, references: References) -> list[str]:
-    given = findings.model.get_params()["hyperparameters"]
+def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
+    given = asked["hyperparameters"]
     stated = {feature.name for feature in findings.features if findings.clustered_on(feature) and feature.prior}
     if given == "empirical":
         how = "were estimated, feature by feature, by maximising the marginal likelihood under a weak hyperprior"
@@ -154,7 +177,7 @@ def _prior(findings: Findings, references: References) -> list[str]:
     return sentences
 
 
-def _missing(findings: Findings) -> list[str]:
+def _missing(findings: Findings, fit: Fit) -> list[str]:
     clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
     sentences = []
@@ -166,7 +189,7 @@ def _missing(findings: Findings) -> list[str]:
         )
     else:
         sentences.append("No value of these features was missing.")
-    kept_out = len(findings.model.kept_out_)
+    kept_out = len(fit.kept_out_)
     if kept_out:
         sentences.append(
             f"{_count(kept_out, 'feature')} without an observed value, or with the same one throughout, "
@@ -175,30 +198,32 @@ def _missing(findings: Findings) -> list[str]:
     return sentences
 
 
-def _search(findings: Findings) -> list[str]:
-    model = findings.model
-    restarts = model.restarts_
+def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
+    restarts = fit.restarts_
     refined = int(restarts["start"].isin(("recombined", "perturbed")).sum())
     started = len(restarts) - refined
     best = int((restarts["log_joint"].round(6) == round(float(restarts["log_joint"].max()), 6)).sum())
     begun = {"single": "with all subjects in one subtype", "search": "different partitions"}
-    init = model.get_params()["init"]
+    init = asked["init"]
     where = begun[init] if isinstance(init, str) else "from a partition given in advance"
     sentences = [
         f"The partition with the highest log joint was sought from {_count(started, 'start')} ({where}; random seed "
-        f"{model.random_seed_})."
+        f"{fit.random_seed_})."
     ]
     if refined:
         sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
-    shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
-    sizes = [WITHHELD if size is None else f"{size:,}" for size in shown]
-    joint = "" if findings.is_shared else f" (log joint {model.log_joint_:.2f} nats)".replace("-", "−")
-    subjects = "all subjects" if len(sizes) == 1 else f"{_and(sizes)} subjects"
+    joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
+    subjects = "all subjects" if len(findings.sizes) == 1 else f"{_sizes(findings)} subjects"
     sentences.append(
         f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with "
         f"{_count(len(findings.sizes), 'subtype')} of {subjects}{joint}."
     )
     return sentences
+
+
+def _sizes(findings: Findings) -> str:
+    shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
+    return _and([WITHHELD if size is None else f"{size:,}" for size in shown])
 
 
 def _comparisons(findings: Findings, references: References) -> list[str]:
@@ -221,6 +246,9 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         sentences.append(
             "For features from which the subtypes were found, these numbers are descriptive and no inference: subtypes "
             "found and tested in the same subjects differ in these features by construction."
+            if findings.fit is not None
+            else "For features from which the subtypes may have been made, these numbers are descriptive and no "
+            "inference: subtypes differ by construction in the features that they were made from."
         )
     return sentences
 
@@ -245,7 +273,7 @@ def _associations(findings: Findings, references: References) -> list[str]:
     how = _and(ways, "; ")
     names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
     seeds = sorted({str(row["seed"]) for row in rows})
-    seed = f" (random seed {_and(seeds)})"
+    seed = f" (random seed {_and(seeds)})" if findings.fit is not None else ""
     sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
     if names:
         sentences.append(f"The tests were {_tests(names, references)}.")

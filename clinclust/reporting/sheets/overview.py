@@ -1,4 +1,4 @@
-"""The first screen of a page: how many subtypes, how large, what marks each, and how sure all that is."""
+"""The sheet Overview: number and size of the subtypes, what marks each, and how certain the partition is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.sheets.summary import given_subtypes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,60 +19,73 @@ if TYPE_CHECKING:
 __all__ = ["overview", "searches_sentence"]
 
 _MARKS = 3
-_LEAST_MARK = 0.25  # SDs: a smaller difference marks nobody
+_LEAST_MARK = 0.25  # SDs: smaller differences are not named
 
 
 def overview(findings: Findings) -> Sheet:
-    """Tell in one screen what a reader wants to know first."""
+    """Return the first section of a page: statements about the partition, and a row for each subtype."""
     profiles = profiles_of(findings.comparisons)
     shared = findings.is_shared
     labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
+    with_clear = own is not None and not shared
     columns = [
         Column("Subtype"),
         Column("Subjects", "0"),
         Column("%", "0.0"),
         Column("Higher than in all subjects"),
         Column("Lower than in all subjects"),
-        Column("Mean membership probability", "0.00"),
-        *([] if shared else [Column("Clear members (%)", "0")]),
+        *([] if own is None else [Column("Mean membership probability", "0.00")]),
+        *([Column("Clear members (%)", "0")] if with_clear else []),
     ]
     rows: list[list[Value]] = []
     for place, subtype in enumerate(profiles.subtypes):
-        members = own[labels == subtype - 1]
         size = findings.shown_sizes[subtype]
         how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, 100 * size / labels.size]
-        how_sure: list[Value] = [WITHHELD if size is None else float(members.mean())]
-        if not shared:
-            how_sure.append(100 * float((members >= CLEAR).mean()))
+        how_sure: list[Value] = []
+        if own is not None:
+            members = own[labels == subtype - 1]
+            how_sure.append(WITHHELD if size is None else float(members.mean()))
+            if with_clear:
+                how_sure.append(100 * float((members >= CLEAR).mean()))
         rows.append([findings.name(subtype), *how_many, *_marks(findings, profiles, place), *how_sure])
     table = Table("The subtypes at a glance", columns, rows)
     return Sheet("Overview", [*_statements(findings), _how_to_read(findings)], [table])
 
 
 def _statements(findings: Findings) -> list[str]:
-    model, frame = findings.model, findings.frame
+    fit, frame = findings.fit, findings.frame
     clustered_on = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     missing = 100 * float(frame[clustered_on].isna().to_numpy().mean()) if clustered_on else 0.0
     some = "some" if findings.is_shared else f"{missing:.1f}%"
     many = len(findings.sizes) > 1
     found = f"{len(findings.sizes)} subtypes" if many else "one group, no subtypes"
-    relevant = int((model.feature_relevance_ > 0).sum())
-    differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
-    statements = [
-        f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
-        f"({some} of their values are missing).{differ}",
-        searches_sentence(model.restarts_),
-    ]
+    if fit is None:
+        made_from = f"{len(clustered_on)} features that they may have been made from"
+        missing_of_these = f" ({some} of their values are missing)" if clustered_on else ""
+        statements = [
+            f"Given: {found}, among {len(frame):,} subjects; {made_from}{missing_of_these}.",
+            given_subtypes(findings),
+        ]
+    else:
+        relevant = int((fit.feature_relevance_ > 0).sum())
+        differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
+        statements = [
+            f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
+            f"({some} of their values are missing).{differ}",
+            searches_sentence(fit.restarts_),
+        ]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements
 
 
 def _how_to_read(findings: Findings) -> str:
-    clear = "" if findings.is_shared else " Clear: a membership probability of 0.95 or more."
+    with_clear = findings.model.membership_ is not None and not findings.is_shared
+    clear = " Clear: a membership probability of 0.95 or more." if with_clear else ""
+    of_those = "" if findings.fit is None else " of those with evidence of a difference,"
     return (
-        f"Beside each feature: its mean or share in the subtype, and in all. At most {_MARKS} are named, of those "
-        f"with evidence of a difference, the farthest from all subjects in standard deviations first.{clear}"
+        f"Beside each feature: its mean or share in the subtype, and in all. At most {_MARKS} are named,{of_those} "
+        f"the farthest from all subjects in standard deviations first.{clear}"
     )
 
 
@@ -95,11 +109,12 @@ def searches_sentence(restarts: pd.DataFrame) -> str:
 def _marks(findings: Findings, profiles: Profiles, place: int) -> list[str]:
     """Name the features in which a subtype lies highest above, and lowest below, all subjects."""
     standardised = profiles.standardised[:, place]
-    relevance = findings.model.feature_relevance_.to_dict()
+    # Without a search nothing says whether a difference is more than chance.
+    relevance = None if findings.fit is None else findings.fit.feature_relevance_.to_dict()
     candidates = [
         row
         for row, feature in enumerate(profiles.features)
-        if relevance.get(feature, 0.0) > 0 and abs(standardised[row]) >= _LEAST_MARK
+        if (relevance is None or relevance.get(feature, 0.0) > 0) and abs(standardised[row]) >= _LEAST_MARK
     ]
     texts = []
     for sign in (1.0, -1.0):

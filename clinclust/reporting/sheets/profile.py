@@ -15,18 +15,22 @@ def profile(findings: Findings) -> Sheet:
     """Mean of each subtype, in standard deviations from the mean of all subjects."""
     subtypes = list(findings.sizes)
     group = ("Mean, in SD from that of all subjects", "")
-    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Relevance (nats)", "0.0")]
+    columns = [Column("Feature"), Column("Level"), Column("Section"), *findings.relevance_column]
     columns += [Column(findings.name(subtype), "0.00", group) for subtype in subtypes]
     rows: list[list[Value]] = []
-    shown = [feature for feature in findings.by_relevance if findings.clustered_on(feature)][:_MOST_FEATURES]
+    # Of given subtypes every feature can be what marks them.
+    marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
+    shown = marking[:_MOST_FEATURES]
     for feature in shown:
         for level, summaries in findings.levels(feature).items():
             overall = summaries[_ALL_SUBJECTS]
             means = [_standardised(summaries[subtype], overall) for subtype in subtypes]
-            rows.append([feature.title, level, feature.section, findings.relevance(feature), *means])
+            rows.append([feature.title, level, feature.section, *findings.relevance_cell(feature), *means])
+    order = "whose means lie farthest apart" if findings.fit is None else "that matter most for the subtypes"
+    first_of_all = "the farthest apart first" if findings.fit is None else "the most relevant first"
     notes = [
         "Blue: above the mean of all subjects, orange: below, white: about equal; the colours are full at one "
-        f"standard deviation. The {len(shown)} features that matter most for the subtypes, the most relevant first.",
+        f"standard deviation. The {len(shown)} features {order}, {first_of_all}.",
     ]
     first = len(columns) - len(subtypes)
     table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.estimators.membership import own_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint
-from clinclust.reporting.sheets.tables import DESCRIPTIVE, certainty
+from clinclust.reporting.sheets.tables import certainty, descriptive
 
-__all__ = ["summary"]
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+
+__all__ = ["given_subtypes", "summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
+_PERHAPS = "Features that the subtypes may have been made from"
+_MISSING_OF_GIVEN = "Values missing, of these features (%)"
 _SETTINGS = (
     "Concentration",
     "Discount",
@@ -25,8 +32,14 @@ _SETTINGS = (
 )
 _MOST_PARTITIONS = 20
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-# What is computed from all values together, so that the last one unknown could be found by trying.
-_OF_ALL_VALUES = (_MISSING, "Log joint (nats)", "Values set aside as outlying", "Data fingerprint (SHA-256)")
+# These are functions of all values together: with them a reader could find the last unknown value by trial.
+_OF_ALL_VALUES = (
+    _MISSING,
+    _MISSING_OF_GIVEN,
+    "Log joint (nats)",
+    "Values set aside as outlying",
+    "Data fingerprint (SHA-256)",
+)
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
     "Relevance": "evidence in nats that the feature differs between subtypes; below 0 it speaks against",
@@ -44,22 +57,49 @@ _HOW_TO_READ = {
     WITHHELD: "a number withheld because few subjects are behind it, or behind one that it would give away",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
 }
+# Terms that only the report of a search uses.
+_OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)")
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
     """Everything needed to know, and to repeat, what was run."""
+    fit = findings.fit
     tables = [
         _what_was_run(findings, generated),
         _sizes(findings),
-        _facts("How to read this report", ("Term", "Meaning"), _HOW_TO_READ),
-        _partitions(findings),
+        _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
+        *([] if fit is None else [_partitions(findings, fit)]),
         _facts("Software", ("Package", "Version"), software_versions()),
     ]
-    return Sheet("Summary", [_sharing(findings), DESCRIPTIVE], tables)
+    given = [] if fit is not None else [given_subtypes(findings)]
+    return Sheet("Summary", [_sharing(findings), *given, descriptive(findings)], tables)
+
+
+def given_subtypes(findings: Findings) -> str:
+    """Return what made the subtypes where no MAP-DP search did, and which parts the report therefore lacks."""
+    lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
+    if findings.model.membership_ is None:
+        lacking.insert(0, "the certainty of each subject's subtype")
+    return (
+        f"These subtypes were given: they were made by {findings.model.made_by}. The parts that need a MAP-DP search "
+        f"are left out: {', '.join(lacking)}, the hyperparameters and the settings of the model."
+    )
+
+
+def _terms(findings: Findings) -> dict[str, Value]:
+    """Return the terms that occur in this report."""
+    terms: dict[str, Value] = dict(_HOW_TO_READ)
+    if findings.fit is None:
+        terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
+        for term in _OF_A_SEARCH:
+            del terms[term]
+        if findings.model.membership_ is None:
+            del terms["Membership probability"]
+    return terms
 
 
 def _sharing(findings: Findings) -> str:
-    """Whether the report may leave the analyst's hands."""
+    """Return whether the report may be shared, and what is withheld in it."""
     threshold = findings.withheld_below
     if threshold is None:
         return _NOT_FOR_SHARING
@@ -82,34 +122,21 @@ def _facts(
 
 
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
-    model, schema = findings.model, findings.model.schema_
+    schema = findings.model.schema_
     clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
     cells = findings.frame[[feature.name for feature in clustered_on]]
     untested = [str(subtype) for subtype in findings.sizes if subtype not in findings.compared]
-    restarts = model.restarts_
-    refinements = restarts["start"].isin(("recombined", "perturbed"))
+    fit = findings.fit
     facts: dict[str, Value] = {
         "Cohort": schema.title,
         "Subjects": len(findings.frame),
-        "Features clustered on": len(clustered_on),
-        "Features kept out": len(model.kept_out_),
+        "Features clustered on" if fit else _PERHAPS: len(clustered_on),
+        **({"Features kept out": len(fit.kept_out_)} if fit else {}),
         "Features described only": len(schema.described),
-        _MISSING: as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
-        "Subtypes found": as_value(model.n_clusters_),
-        "Log joint (nats)": as_value(model.log_joint_),
-        "Concentration": as_value(model.concentration_),
-        "Concentrations tried": len(model.tuning_),
-        "Discount": as_value(model.discount_),
-        "Coarsening": as_value(model.coarsening_),
-        "Share of values expected to be outlying": as_value(model.outlying_share_),
-        "Values set aside as outlying": int(model.outlying_.sum()),
-        "Features with evidence of a difference": int((model.feature_relevance_ > 0.0).sum()),
-        "Random seed": as_value(model.random_seed_),
-        "Restarts": int((~refinements).sum()),
-        "Recombinations and perturbations": int(refinements.sum()),
-        "Partitions within 1 nat of the best": int(
-            restarts["log_joint"].round(6)[restarts["log_joint"] >= model.log_joint_ - 1.0].nunique()
-        ),
+        _MISSING if fit else _MISSING_OF_GIVEN: as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
+        "Subtypes found" if fit else "Subtypes given": len(findings.sizes),
+        **({} if fit else {"Subtypes made by": findings.model.made_by}),
+        **(_search_facts(fit) if fit else {}),
         "Significance level": findings.significance_level,
         "Subtypes too small to test": ", ".join(untested) or "none",
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
@@ -117,39 +144,57 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
     if findings.withheld_below is not None:
-        facts |= dict.fromkeys(_OF_ALL_VALUES, WITHHELD)
+        facts |= {name: WITHHELD for name in _OF_ALL_VALUES if name in facts}
         del facts["Subtypes too small to test"]
-    decimals = {_MISSING: 1, "Log joint (nats)": 2}
-    for name in _SETTINGS:
+    decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
+    for name in (name for name in _SETTINGS if name in facts):
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
     return _facts("What was run", ("Item", "Value"), facts, decimals)
 
 
+def _search_facts(fit: Fit) -> dict[str, Value]:
+    """Return what was searched for, under which settings, and what was found."""
+    restarts = fit.restarts_
+    refinements = restarts["start"].isin(("recombined", "perturbed"))
+    return {
+        "Log joint (nats)": as_value(fit.log_joint_),
+        "Concentration": as_value(fit.concentration_),
+        "Concentrations tried": len(fit.tuning_),
+        "Discount": as_value(fit.discount_),
+        "Coarsening": as_value(fit.coarsening_),
+        "Share of values expected to be outlying": as_value(fit.outlying_share_),
+        "Values set aside as outlying": int(fit.outlying_.sum()),
+        "Features with evidence of a difference": int((fit.feature_relevance_ > 0.0).sum()),
+        "Random seed": as_value(fit.random_seed_),
+        "Restarts": int((~refinements).sum()),
+        "Recombinations and perturbations": int(refinements.sum()),
+        "Partitions within 1 nat of the best": int(
+            restarts["log_joint"].round(6)[restarts["log_joint"] >= fit.log_joint_ - 1.0].nunique()
+        ),
+    }
+
+
 def _sizes(findings: Findings) -> Table:
-    columns = [
-        Column("Subtype"),
-        Column("Subjects", "0"),
-        Column("%", "0.0"),
-        Column("Mean membership probability", "0.000"),
-    ]
-    certainties = () if findings.withheld_below is not None else ("clear", "likely", "uncertain")
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
+    labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
+    certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
+    if own is not None:
+        columns.append(Column("Mean membership probability", "0.000"))
     columns += [Column(word, "0", ("Certainty (subjects)", "")) for word in certainties]
-    labels = np.asarray(findings.model.labels_)
-    own = np.asarray(findings.model.membership_)[np.arange(len(labels)), labels]
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
-        if size is None:
-            rows.append([findings.name(subtype), WITHHELD, WITHHELD, WITHHELD])
-            continue
-        members = own[labels == subtype - 1].tolist()
-        words = [certainty(probability) for probability in members]
-        counts = [words.count(word) for word in certainties]
-        rows.append([findings.name(subtype), size, 100 * size / len(labels), float(np.mean(members)), *counts])
+        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, 100 * size / len(labels)]
+        how_sure: list[Value] = []
+        if own is not None:
+            members = own[labels == subtype - 1].tolist()
+            words = [certainty(probability) for probability in members]
+            how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
+        rows.append([findings.name(subtype), *how_many, *how_sure])
     return Table("Subtypes", columns, rows)
 
 
-def _partitions(findings: Findings) -> Table:
+def _partitions(findings: Findings, fit: Fit) -> Table:
     """Every partition that a search ended at, so that near ties are visible; those of equal joint are one."""
     columns = [
         Column("Partition", "0"),
@@ -161,7 +206,7 @@ def _partitions(findings: Findings) -> Table:
         Column("Converged"),
         Column("Agreement with the best", "0.000"),
     ]
-    restarts = findings.model.restarts_.sort_values("log_joint", ascending=False, kind="stable")
+    restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
     searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
     found = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
     best = restarts["log_joint"].max()

@@ -6,22 +6,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.comparisons.decimals import decimals_for
+from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
 
-__all__ = ["DESCRIPTIVE", "assignments", "certainty", "missing_data", "pairwise_tests", "subtypes"]
+__all__ = ["assignments", "certainty", "descriptive", "missing_data", "pairwise_tests", "subtypes"]
 
-DESCRIPTIVE = (
+_DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
     "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "
     "took no part in finding the subtypes."
 )
+_DESCRIPTIVE_OF_GIVEN = (
+    "The subtypes were given. Features with “perhaps” under “Clustered on” may be those that they were made from: "
+    "their p-values are descriptive, not inference, because subtypes differ by construction in the features that they "
+    "were made from. Features with “no” are declared to have had no part in the subtypes."
+)
 
 _ALL_SUBJECTS = 0
+
+
+def descriptive(findings: Findings) -> str:
+    """Return what the p-values of a report are, and are not."""
+    return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
 
 
 def subtypes(findings: Findings) -> Sheet:
@@ -40,7 +50,7 @@ def subtypes(findings: Findings) -> Sheet:
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
-    return Sheet("Subtypes", [DESCRIPTIVE, shading], tables)
+    return Sheet("Subtypes", [descriptive(findings), shading], tables)
 
 
 def _is_share(feature: Feature) -> bool:
@@ -61,20 +71,21 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
     for group in groups.values():
         columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
-    columns += [Column("Relevance (nats)", "0.0"), Column(f"Subtypes that differ ({_level(findings)})")]
+    columns += [*findings.relevance_column, Column(f"Subtypes that differ ({_level(findings)})")]
 
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
         for answer, summaries in findings.levels(feature).items():
             detailed = _detail(feature, answer, summaries)
-            row: list[Value] = [feature.title, detailed, _yes_no(findings, feature)]
+            row: list[Value] = [feature.title, detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
                 shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
-            rows.append([*row, _relevance(findings, feature), _pairs_that_differ(findings, feature, answer)])
-            shades.append([*shade, None, None])
+            row += [*_relevance(findings, feature), _pairs_that_differ(findings, feature, answer)]
+            rows.append(row)
+            shades.append([*shade, *[None] * (len(row) - len(shade))])
             bands.append(feature.section or "No section")
             decimals.append(_decimals(feature, summaries))
     if set(bands) == {"No section"}:
@@ -105,21 +116,15 @@ def _level(findings: Findings) -> str:
     return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _yes_no(findings: Findings, feature: Feature) -> str:
-    return "yes" if findings.clustered_on(feature) else "no"
-
-
-def _relevance(findings: Findings, feature: Feature) -> Value:
+def _relevance(findings: Findings, feature: Feature) -> list[Value]:
+    """Return the cell under `findings.relevance_column`, with the sign of what is withheld."""
     withheld = findings.clustered_on(feature) and findings.is_withheld(feature)
-    return WITHHELD if withheld else findings.relevance(feature)
+    return [WITHHELD if withheld else relevance for relevance in findings.relevance_cell(feature)]
 
 
 def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
-    if feature.traits.is_share or feature.traits.is_scale:
-        return 2
-    # The SD of all subjects may be withheld.
-    spreads = [row["sd"] for _, row in sorted(summaries.items()) if np.isfinite(row["sd"])]
-    return decimals_for(spreads[0] if spreads else np.nan)
+    is_scored = feature.traits.is_share or feature.traits.is_scale
+    return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
 
 
 def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
@@ -162,7 +167,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
     for feature in findings.features:
         for answer, summaries in findings.levels(feature).items():
             for pair, tests in findings.tests(feature, answer).items():
-                row: list[Value] = [feature.section, feature.title, answer, _yes_no(findings, feature)]
+                row: list[Value] = [feature.section, feature.title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["student"], "standardised_difference"))
@@ -174,7 +179,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
                 decimals.append(_decimals(feature, summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
-    return Sheet("Pairwise tests", [DESCRIPTIVE], [table])
+    return Sheet("Pairwise tests", [descriptive(findings)], [table])
 
 
 def _remark(test: Row, a: Row, b: Row) -> str | None:
@@ -206,17 +211,18 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
     if not ids:
         columns = [Column("Row", "0")]
         identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
-    columns += [Column("Subtype", "0"), Column("Membership probability", "0.000"), Column("Certainty")]
-    of_each = ("Probability of each subtype", "")
-    columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
-
-    labels, membership = np.asarray(model.labels_).tolist(), np.asarray(model.membership_).tolist()
-    rows: list[list[Value]] = []
+    columns.append(Column("Subtype", "0"))
+    labels = np.asarray(model.labels_).tolist()
     identities = zip(*identifiers, strict=True)
-    for identity, label, probabilities in zip(identities, labels, membership, strict=True):
-        own = probabilities[label]
-        rows.append([*identity, label + 1, own, certainty(own), *probabilities])
-    notes = ["Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80."]
+    rows: list[list[Value]] = [[*identity, label + 1] for identity, label in zip(identities, labels, strict=True)]
+    notes = []
+    if model.membership_ is not None:
+        columns += [Column("Membership probability", "0.000"), Column("Certainty")]
+        of_each = ("Probability of each subtype", "")
+        columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
+        for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
+            row += [probabilities[label], certainty(probabilities[label]), *probabilities]
+        notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
     if at_most is not None and len(rows) > at_most:
         notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
     table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))
@@ -232,7 +238,7 @@ def missing_data(findings: Findings) -> Sheet:
     rows = []
     for feature in findings.features:
         summaries = next(iter(findings.levels(feature).values()))
-        row: list[Value] = [feature.section, feature.title, _yes_no(findings, feature)]
+        row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
         for subtype in groups:
             missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
             row += [missing, 100 * missing / (missing + n) if isinstance(missing, int) and isinstance(n, int) else n]

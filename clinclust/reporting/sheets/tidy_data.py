@@ -65,7 +65,7 @@ def _row(
 
 def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
     feature = findings.model.schema_[row["feature"]]
-    clustered_on = "yes" if findings.clustered_on(feature) else "no"
+    clustered_on = findings.clustered_on_text(feature)
     return [feature.section, feature.title, feature.name, level, clustered_on, *_compared(findings, row)]
 
 

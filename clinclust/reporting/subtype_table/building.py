@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
+from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.frame import Record, is_missing
+from clinclust.estimators.subtype_model import cohort_problems
 from clinclust.reporting.subtype_table.checking import check_choices
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature, Record, is_missing
+from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
 from clinclust.reporting.subtype_table.numbers import layout_of, numbers_of
 from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, clean, descriptive_test
@@ -17,11 +20,14 @@ from clinclust.reporting.subtype_table.table import SubtypeTable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.subtype_model import SubtypeModel
+
 __all__ = ["subtype_table"]
 
 
 def subtype_table(
-    comparisons: pd.DataFrame,
+    comparisons: pd.DataFrame | SubtypeModel,
+    frame: pd.DataFrame | None = None,
     *,
     associations: pd.DataFrame | None = None,
     names: Mapping[int, str] | None = None,
@@ -37,12 +43,15 @@ def subtype_table(
 
     Parameters
     ----------
-    comparisons : pandas.DataFrame
-        From `compare_subtypes`.
+    comparisons : pandas.DataFrame, or MAPDP, Partition or another SubtypeModel
+        From `compare_subtypes`. Or, with `frame`, a fitted model: its subtypes are compared here, as
+        `compare_subtypes` does by default.
+    frame : pandas.DataFrame, N rows, optional
+        The cohort of the model.
     associations : pandas.DataFrame, optional
         From `validated_associations`; adds the validated p and q in columns of their own.
     names : dict, optional
-        By subtype, a name for its heading: ``{1: "Tremor dominant"}``.
+        By subtype, a name for its heading: ``{1: "Tremor dominant"}``. Those of a `Partition` are its labels.
     features : sequence of str, or "significant", optional
         Which features (by column name), in this order; ``"significant"``: those whose descriptive p was significant
         at the level given to `compare_subtypes`. All features otherwise. Those of a section stand together.
@@ -69,15 +78,24 @@ def subtype_table(
 
     Raises
     ------
+    CohortError
+        If `frame` does not fit the schema of the model.
     ValueError
-        If `comparisons` is something else, or an argument cannot be used; the message lists everything wrong.
+        If `comparisons` is something else, `frame` is not the cohort of the model, or an argument cannot be used; the
+        message lists everything wrong.
 
     Notes
     -----
     Tables 3 and 4 of Raykov et al. (2016), with the standard deviations and the p that they leave out, are
     ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")``.
     """
-    compared = Compared(comparisons)
+    if frame is not None:
+        model = cast("SubtypeModel", comparisons)
+        problems = cohort_problems(model, frame)
+        if problems:
+            raise ValueError("; ".join(problems))
+        comparisons, names = compare_subtypes(frame, model.labels_, model.schema_), {**model.names_, **(names or {})}
+    compared = Compared(cast("pd.DataFrame", comparisons))
     check_choices(
         compared,
         associations=associations,

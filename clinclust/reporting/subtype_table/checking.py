@@ -1,4 +1,4 @@
-"""Whether a subtype table can be made of what was asked for; everything wrong at once."""
+"""Check the arguments of `subtype_table`, listing everything wrong at once."""
 
 from __future__ import annotations
 

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
+from clinclust.comparisons.frame import ComparisonsFrame, Record, is_missing
 from clinclust.likelihoods import Likelihood, traits_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_SUBJECTS", "Compared", "ComparedFeature", "Record", "is_missing", "is_suppressed"]
-
-ALL_SUBJECTS = 0
-
-Record: TypeAlias = dict[str, Any]
+__all__ = ["Compared", "ComparedFeature"]
 
 _NEEDED = (
     *("kind", "feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "versus", "n"),
     *("missing", "mean", "sd", "median", "q1", "q3", "count", "percent", "test", "p", "significant"),
 )
-
-
-def is_missing(value: Any) -> bool:
-    """Whether there is no number (None, NaN, NA)."""
-    import pandas as pd
-
-    return bool(pd.isna(value))
-
-
-def is_suppressed(record: Record) -> bool:
-    """Whether numbers of this row were withheld."""
-    withheld = record.get("suppressed", False)
-    return not is_missing(withheld) and bool(withheld)
 
 
 @dataclass
@@ -58,9 +42,9 @@ class ComparedFeature:
     unit: str
     role: str
     likelihood: str
-    summaries: dict[str | None, dict[int, Record]] = field(default_factory=dict)
-    contrast: Record = field(default_factory=dict)
-    tests: dict[tuple[str | None, int, int], Record] = field(default_factory=dict)
+    summaries: dict[str | None, dict[int, Record]]
+    contrast: Record
+    tests: dict[tuple[str | None, int, int], Record]
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -78,12 +62,12 @@ class ComparedFeature:
         return next(iter(self.summaries.values()))
 
 
-class Compared:
-    """A comparisons frame, read once.
+class Compared(ComparisonsFrame):
+    """A comparisons frame as the subtype table shows it, feature by feature.
 
     Parameters
     ----------
-    comparisons : pandas.DataFrame
+    frame : pandas.DataFrame
         From `clinclust.compare_subtypes`.
 
     Raises
@@ -92,60 +76,40 @@ class Compared:
         If the frame is not one of these.
     """
 
-    def __init__(self, comparisons: pd.DataFrame) -> None:
-        absent = [name for name in _NEEDED if name not in getattr(comparisons, "columns", ())]
+    def __init__(self, frame: pd.DataFrame) -> None:
+        absent = [name for name in _NEEDED if name not in getattr(frame, "columns", ())]
         if absent:
-            raise ValueError(f"comparisons must be what compare_subtypes returns; it lacks {', '.join(absent)}")
-        self.features: dict[str, ComparedFeature] = {}
-        for record in comparisons.to_dict("records"):
-            self._read({str(name): value for name, value in record.items()})
-
-    def _read(self, record: Record) -> None:
-        name = record["feature"]
-        if name not in self.features:
-            self.features[name] = ComparedFeature(
-                name=name,
-                label=_text(record["label"]),
-                section=_text(record["section"]),
-                unit=_text(record["unit"]),
-                role=_text(record["role"]),
-                likelihood=_text(record["likelihood"]),
+            raise ValueError(
+                "comparisons must be what compare_subtypes returns, or a model that is given with its frame; it lacks "
+                f"{', '.join(absent)}"
             )
-        feature = self.features[name]
-        level = None if is_missing(record["level"]) else record["level"]
-        if record["kind"] == "summary":
-            feature.summaries.setdefault(level, {})[int(record["subtype"])] = record
-        elif record["kind"] == "contrast":
-            feature.contrast = record
-        elif record["kind"] == "test" and record["test"] == "student":
-            a, b = sorted((int(record["subtype"]), int(record["versus"])))
-            feature.tests[level, a, b] = record
+        super().__init__(frame)
 
     @cached_property
-    def sizes(self) -> dict[int, int | None]:
-        """Subjects in each subtype (0 = in all), None where every number that tells was withheld."""
-        found: dict[int, int | None] = {}
-        for feature in self.features.values():
-            for subtype, record in feature.any_level.items():
-                known = not is_missing(record["n"]) and not is_missing(record["missing"])
-                if found.get(subtype) is None:
-                    found[subtype] = int(record["n"]) + int(record["missing"]) if known else None
-        return found
+    def features(self) -> dict[str, ComparedFeature]:
+        """What is known of each feature, by its name."""
+        return {name: self._feature(name) for name in self.summaries}
+
+    def _feature(self, name: str) -> ComparedFeature:
+        summaries = self.summaries[name]
+        row = next(iter(next(iter(summaries.values())).values()))
+        return ComparedFeature(
+            name=name,
+            **{about: _text(row[about]) for about in ("label", "section", "unit", "role", "likelihood")},
+            summaries=summaries,
+            contrast=self.contrasts.get(name, {}),
+            tests={
+                (level, *pair): tests["student"]
+                for level in summaries
+                for pair, tests in self.tests.get((name, level), {}).items()
+                if "student" in tests
+            },
+        )
 
     def are_tested(self, a: int, b: int) -> bool:
         """Whether these two subtypes, large enough both, were tested against each other."""
         pair = (min(a, b), max(a, b))
-        return any((level, *pair) in found.tests for found in self.features.values() for level in found.summaries)
-
-    @cached_property
-    def tested(self) -> list[int]:
-        """The subtypes that were large enough to be tested."""
-        return sorted({subtype for found in self.features.values() for _, *pair in found.tests for subtype in pair})
-
-    @property
-    def subtypes(self) -> list[int]:
-        """The subtypes, without 0."""
-        return sorted(subtype for subtype in self.sizes if subtype != ALL_SUBJECTS)
+        return any(pair in pairs for pairs in self.tests.values())
 
 
 def _text(value: object) -> str:

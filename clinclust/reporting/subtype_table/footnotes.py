@@ -1,11 +1,11 @@
-"""What stands below the table: what its cells hold, what its p-values are and are not, and which tests made them."""
+"""The notes below the table: what its cells hold, what its p-values mean, and which tests they are of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from string import ascii_lowercase
 
-from clinclust.reporting.subtype_table.compared import is_missing
+from clinclust.comparisons.frame import is_missing
 from clinclust.reporting.subtype_table.plan import Plan, clean
 from clinclust.reporting.subtype_table.summaries import NOTHING, WITHHELD, Summary
 from clinclust.reporting.subtype_table.table import Note, TableRow

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 from clinclust.files.visible_text import visible
-from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, Compared, ComparedFeature, Record, is_missing
+from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.summaries import Summary
 
 __all__ = ["Line", "Missing", "Plan", "clean"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, Record, is_missing, is_suppressed
+from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
 from clinclust.reporting.subtype_table.footnotes import DESCRIBED_ONLY, DOUBTFUL
 from clinclust.reporting.subtype_table.plan import Line, Plan, clean
 from clinclust.reporting.subtype_table.summaries import (

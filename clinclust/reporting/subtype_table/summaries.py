@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, TypeAlias, get_args
 
+from clinclust.comparisons.decimals import decimals_for, decimals_of_mean
+from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
 from clinclust.reporting.layout import number_text
-from clinclust.reporting.subtype_table.compared import ALL_SUBJECTS, ComparedFeature, Record, is_missing, is_suppressed
+from clinclust.reporting.subtype_table.compared import ComparedFeature
 
 __all__ = [
     "NOTHING",
@@ -86,7 +88,9 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         subjects = overall["n"]
         return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
     if summary == "mean":
-        return 2 if feature.has_shares or feature.traits.is_scale else _decimals_for(_number(overall["sd"]))
+        is_scored = feature.has_shares or feature.traits.is_scale
+        spreads = (_number(record["sd"]) for _, record in sorted(feature.any_level.items()))
+        return decimals_of_mean(spreads, is_scored=is_scored)
     if summary == "rate":
         return 2
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
@@ -94,12 +98,7 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         return 0
     if feature.traits.is_count and feature.traits.is_skewed:
         return 1
-    return _decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
-
-
-def _decimals_for(spread: float) -> int:
-    """Decimals that show a mean to about a thirtieth of its standard deviation: 133.2 (14.9), 1.62 (1.94)."""
-    return max(0, math.ceil(1.5 - math.log10(spread))) if 0 < spread < math.inf else 2
+    return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
 
 
 def _is_whole(value: float) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from clinclust.reporting.layout import Sheet, Table
 
-__all__ = ["Cell", "Heading", "Note", "SubtypeTable", "TableRow"]
+__all__ = ["Cell", "Heading", "Note", "SubtypeTable", "TableRow", "suffix_problems"]
 
 ColumnKind: TypeAlias = Literal["missing", "group", "descriptive p", "validated p", "validated q"]
 
@@ -207,17 +207,10 @@ class SubtypeTable:
             If the suffix is another.
         """
         path = Path(path)
-        writers: dict[str, Callable[[SubtypeTable, Path], None]] = {
-            ".docx": _write_document,
-            ".xlsx": _write_workbook,
-            ".html": _write_page,
-            ".tex": lambda table, path: _write_text(table.to_latex(), path),
-            ".md": lambda table, path: _write_text(table.to_markdown(), path),
-            ".csv": _write_csv,
-        }
-        if path.suffix.lower() not in writers:
-            raise ValueError(f"a subtype table ends in {', '.join(writers)}, not {path.suffix!r} ({path.name})")
-        writers[path.suffix.lower()](self, path)
+        problems = suffix_problems(path)
+        if problems:
+            raise ValueError("; ".join(problems))
+        _WRITERS[path.suffix.lower()](self, path)
         return path
 
     def _repr_html_(self) -> str:
@@ -227,6 +220,13 @@ class SubtypeTable:
         frame = self.to_frame().drop(columns=["Section", "Summary"])
         notes = "\n".join(f"{note.mark} {note.text}".strip() for note in self.notes if not note.mark)
         return f"{self.title}\n{frame.to_string(index=False)}\n{notes}"
+
+
+def suffix_problems(path: Path) -> list[str]:
+    """Return why a subtype table cannot be saved under this name; empty if it can."""
+    if path.suffix.lower() in _WRITERS:
+        return []
+    return [f"a subtype table ends in {', '.join(_WRITERS)}, not {path.suffix!r} ({path.name})"]
 
 
 def _write_text(text: str, path: Path) -> None:
@@ -255,3 +255,13 @@ def _write_workbook(table: SubtypeTable, path: Path) -> None:
     from clinclust.reporting.workbook import write_workbook
 
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
+
+
+_WRITERS: dict[str, Callable[[SubtypeTable, Path], None]] = {
+    ".docx": _write_document,
+    ".xlsx": _write_workbook,
+    ".html": _write_page,
+    ".tex": lambda table, path: _write_text(table.to_latex(), path),
+    ".md": lambda table, path: _write_text(table.to_markdown(), path),
+    ".csv": _write_csv,
+}

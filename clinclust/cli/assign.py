@@ -1,0 +1,42 @@
+"""`clinclust assign`: assign new subjects to subtypes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from clinclust.cli.options import Commands, add_model, add_table, read_table, spare_the_table
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("assign", help="assign new subjects to subtypes", description=run.__doc__)
+    add_table(parser)
+    add_model(parser)
+    parser.add_argument("--out", type=Path, metavar="CSV", help="file to write (default: standard output)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Give each subject of a table its most probable subtype; 0 means none of these."""
+    import numpy as np
+
+    from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
+    from clinclust.reporting.assignments import assignment_table, write_assignments
+
+    spare_the_table(options)
+    model = MAPDP.load(options.model)
+    frame = read_table(options)
+    probabilities = model.predict_proba(frame)
+    labels = probabilities.argmax(axis=1)
+    labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
+    table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])
+    if options.out is None:
+        write_assignments(table, sys.stdout)
+    else:
+        write_assignments(table, options.out)
+        print(f"Wrote {options.out}: {len(table)} subjects")
+    return 0

@@ -1,0 +1,28 @@
+"""`clinclust check`: check a table against a schema."""
+
+from __future__ import annotations
+
+import argparse
+
+from clinclust.cli.options import Commands, add_schema, add_table, read_schema, read_table
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("check", help="check a table against a schema", description=run.__doc__)
+    add_table(parser)
+    add_schema(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List everything in the table that does not fit the schema, all at once."""
+    schema, frame = read_schema(options), read_table(options)
+    frame = schema.validate(frame)
+    print(
+        f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
+        f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
+    )
+    return 0

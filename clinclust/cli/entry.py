@@ -1,0 +1,81 @@
+"""Read the arguments, run the command, return the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from clinclust.cli import assign, check, draft, fit, table
+from clinclust.cli.failures import tell_failure
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+_OUTPUT_CLOSED = 141  # as if ended by SIGPIPE
+
+_DESCRIPTION = "Find and describe disease subtypes in a clinical cohort table."
+_EXAMPLES = """\
+a first analysis, step by step:
+  clinclust draft cohort.csv --out schema.yaml      propose what every column is; then edit schema.yaml
+  clinclust check cohort.csv --schema schema.yaml   list every value that does not fit
+  clinclust fit cohort.csv --schema schema.yaml --out subtypes
+  clinclust table cohort.csv --model subtypes --out table.docx   the subtype table of a paper
+  clinclust assign new.csv --model subtypes         subtypes of people who were not in the cohort
+
+tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
+
+exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    0; or 2 with one clear message on standard error when the input is at fault; or 70 when the fault is a bug, with
+    what to send, which holds no value of the table. ``--debug`` adds the traceback to both.
+    """
+    from clinclust.errors import CohortWarning
+
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=CohortWarning)
+            warnings.showwarning = _show_warning
+            code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the output has closed it. Python would report that once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _OUTPUT_CLOSED
+    except KeyboardInterrupt:
+        print("clinclust: stopped", file=sys.stderr)
+        return _INTERRUPTED
+    except Exception as error:
+        return tell_failure(error, options)
+    return code
+
+
+def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
+    print(f"clinclust: note: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from clinclust import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="clinclust",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"clinclust {__version__}")
+    parser.add_argument(
+        "--debug", action="store_true", help="show the traceback of every failure; it may hold values of the table"
+    )
+    commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
+    for command in (draft, check, fit, assign, table):
+        command.add_parser(commands)
+    return parser

@@ -1,0 +1,183 @@
+"""`clinclust fit`: find subtypes and write model, assignments and reports."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinclust.cli.failures import BAD_INPUT, tell_failure
+from clinclust.cli.options import (
+    Commands,
+    add_names,
+    add_schema,
+    add_table,
+    name_problems,
+    names_of,
+    number_or,
+    read_schema,
+    read_table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["add_parser", "run"]
+
+_REPORTS = ("subtypes.xlsx", "subtypes.html")
+_FILES = (*_REPORTS, "assignments.csv", "model.json", "model.npz")
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("fit", help="find subtypes and write the report", description=run.__doc__)
+    add_table(parser)
+    add_schema(parser)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for model, assignments and report"
+    )
+    _add_search(parser)
+    _add_report(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--concentration",
+        type=number_or(("map", "cross-validation")),
+        default=3.0,
+        metavar="N0",
+        help="prior count of a new subtype, 'map' or 'cross-validation' (default: 3)",
+    )
+    parser.add_argument(
+        "--hyperparameters",
+        choices=("empirical", "greedy"),
+        help="estimate the other hyperparameters (default: weak ones from the data)",
+    )
+    parser.add_argument(
+        "--coarsening",
+        type=number_or(("auto",)),
+        default=1.0,
+        metavar="POWER",
+        help="power of the likelihood, or 'auto' where features depend on each other inside subtypes (default: 1)",
+    )
+    parser.add_argument(
+        "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
+    )
+    parser.add_argument("--restarts", type=int, default=10, metavar="R", help="starts of the search (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the search, printed in the report (default: 0)")
+    parser.add_argument("--jobs", type=int, metavar="J", help="threads (default: one for each processor)")
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--min-size", type=int, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
+    )
+    parser.add_argument(
+        "--significance-level", type=float, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
+    )
+    parser.add_argument(
+        "--associations",
+        choices=("refit", "cross-fit", "none"),
+        default="refit",
+        help="how each feature is tested against subtypes that it did not form: one more search without it (refit), "
+        "fewer searches and less power (cross-fit), or not at all (default: refit)",
+    )
+    add_names(parser)
+    parser.add_argument(
+        "--suppress",
+        type=int,
+        nargs="?",
+        const=10,
+        metavar="N",
+        help="make reports that can be shared: counts below N (10) withheld, and nothing about single subjects",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Find the subtypes and write model.json, model.npz, assignments.csv, subtypes.xlsx and subtypes.html."""
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.files.writing import write_together
+    from clinclust.reporting.assignments import assignment_table, write_assignments
+
+    _check(options)
+    schema = read_schema(options)
+    frame = schema.validate(read_table(options), warn=False)  # `fit` warns
+    if options.suppress is not None and len(frame) < options.suppress:
+        raise ValueError(f"--suppress {options.suppress} withholds everything of {len(frame)} subjects")
+    model = MAPDP(
+        schema,
+        concentration=options.concentration,
+        hyperparameters=options.hyperparameters,
+        coarsening=options.coarsening,
+        select_features=options.select_features,
+        n_restarts=options.restarts,
+        n_jobs=options.jobs,
+        random_state=options.seed,
+    )
+    # Files of two runs side by side would mislead: those of this run take the place of all files of an earlier one.
+    with write_together(options.out, replacing=_FILES) as folder:
+        model.fit(frame)
+        model.save(folder)
+        write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
+        code = _write_reports(model, frame, folder, options)
+        written = [name for name in _FILES if (folder / name).exists()]
+    sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
+    print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
+    print(f"Wrote {options.out}: {', '.join(written)}")
+    if options.suppress is not None and set(_REPORTS) & set(written):
+        print("For sharing: subtypes.xlsx and subtypes.html only. The other files tell of single subjects.")
+    return code
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise one ValueError that lists the options of the reports that cannot be used."""
+    from clinclust.reporting.checking import option_problems
+
+    problems = option_problems(
+        min_size=options.min_size,
+        significance_level=options.significance_level,
+        suppress=options.suppress,
+        prefix="--",
+    )
+    problems += name_problems(options.name)
+    if problems:
+        raise ValueError("; ".join(problems))
+
+
+def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: argparse.Namespace) -> int:
+    """Write the reports that can be written; say what went wrong and return the exit code.
+
+    A report that fails costs neither the model nor the other report: a search may have taken hours.
+    """
+    from clinclust.reporting.checking import unknown_names
+    from clinclust.reporting.gathering import gathered_findings
+    from clinclust.reporting.writing import write_findings
+
+    names, subtypes = names_of(options), range(1, model.n_clusters_ + 1)
+    codes = [0]
+    for problem in unknown_names(names, subtypes, called="--name"):
+        print(f"clinclust: {problem}; the reports do without", file=sys.stderr)
+        codes.append(BAD_INPUT)
+    try:
+        findings = gathered_findings(
+            model,
+            frame,
+            associations=None if options.associations == "none" else options.associations,
+            names={subtype: name for subtype, name in names.items() if subtype in subtypes},
+            min_size=options.min_size,
+            significance_level=options.significance_level,
+            suppress=options.suppress,
+            n_jobs=options.jobs,
+        )
+    except Exception as error:
+        return max(*codes, tell_failure(error, options, f"{' and '.join(_REPORTS)} were not written"))
+    for name in _REPORTS:
+        try:
+            write_findings(findings, folder / name)
+        except Exception as error:
+            codes.append(tell_failure(error, options, f"{name} was not written"))
+    return max(codes)

@@ -1,0 +1,128 @@
+"""The frame of `compare_subtypes`, read once: its rows by kind, feature, level and subtype."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ALL_SUBJECTS", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
+
+ALL_SUBJECTS = 0
+"""The number that stands for all subjects in the column `subtype`, and for all others in `versus`."""
+
+Record: TypeAlias = dict[str, Any]
+Level: TypeAlias = str | None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether there is no number (None, NaN, NA)."""
+    import pandas as pd
+
+    return bool(pd.isna(value))
+
+
+def is_suppressed(record: Record) -> bool:
+    """Whether numbers of this row were withheld."""
+    withheld = record.get("suppressed", False)
+    return not is_missing(withheld) and bool(withheld)
+
+
+class ComparisonsFrame:
+    """The rows of a comparisons frame by name; each kind is read when it is first asked for.
+
+    Every reader of such a frame goes through this: reports, the subtype table, figures, and the code that withholds
+    small counts.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        From `clinclust.compare_subtypes`.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    def rows(self, kind: str) -> list[Record]:
+        """Return the rows of one kind in their order; `place` counts rows of the frame, a missing level is None."""
+        is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
+        records = self.frame[is_kind].to_dict("records")
+        return [
+            {**record, "level": record["level"] if isinstance(record["level"], str) else None, "place": place}  # type: ignore[dict-item]
+            for record, place in zip(records, is_kind.nonzero()[0].tolist(), strict=True)
+        ]
+
+    @cached_property
+    def summaries(self) -> dict[str, dict[Level, dict[int, Record]]]:
+        """Summaries by feature, level (None for a feature without levels) and subtype (0 = all subjects)."""
+        found: dict[str, dict[Level, dict[int, Record]]] = {}
+        for row in self.rows("summary"):
+            found.setdefault(row["feature"], {}).setdefault(row["level"], {})[int(row["subtype"])] = row
+        return found
+
+    def places(self, levels: Mapping[Level, Mapping[int, Record]]) -> NDArray[np.int64]:
+        """Return the rows of the frame that hold these summaries: levels by all subjects and subtypes, -1 for none."""
+        groups = (ALL_SUBJECTS, *self.subtypes)
+        found = [[rows[group]["place"] if group in rows else -1 for group in groups] for rows in levels.values()]
+        return np.array(found, dtype=np.int64).reshape(-1, len(groups))
+
+    def numbers(self, name: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return a column at these rows, float64 of the shape of `places`; NaN where there is no number or no row."""
+        values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.where(places < 0, np.nan, values[places])
+
+    @cached_property
+    def contrasts(self) -> dict[str, Record]:
+        """The test of all subtypes at once by feature."""
+        return {row["feature"]: row for row in self.rows("contrast")}
+
+    @cached_property
+    def tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]]:
+        """Tests by feature and level, then by pair of subtypes, the smaller number first, then by name of the test."""
+        found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]] = {}
+        for row in self.rows("test"):
+            a, b = sorted((int(row["subtype"]), int(row["versus"])))
+            found.setdefault((row["feature"], row["level"]), {}).setdefault((a, b), {})[row["test"]] = row
+        return found
+
+    @cached_property
+    def effects(self) -> dict[str, list[Record]]:
+        """Effect sizes by feature, in their order."""
+        found: dict[str, list[Record]] = defaultdict(list)
+        for row in self.rows("effect"):
+            found[row["feature"]].append(row)
+        return dict(found)
+
+    @cached_property
+    def sizes(self) -> dict[int, int | None]:
+        """Subjects in each subtype (0 = in all), None where every number that tells was withheld."""
+        found: dict[int, int | None] = {}
+        for levels in self.summaries.values():
+            for subtype, row in next(iter(levels.values())).items():
+                known = not is_missing(row["n"]) and not is_missing(row["missing"])
+                if found.get(subtype) is None:
+                    found[subtype] = int(row["n"]) + int(row["missing"]) if known else None
+        return found
+
+    @cached_property
+    def subtypes(self) -> list[int]:
+        """The subtypes, without 0."""
+        return sorted(subtype for subtype in self.sizes if subtype != ALL_SUBJECTS)
+
+    @cached_property
+    def tested(self) -> list[int]:
+        """The subtypes that were large enough to be tested."""
+        return sorted({subtype for pairs in self.tests.values() for pair in pairs for subtype in pair})
+
+    @cached_property
+    def withheld(self) -> set[str]:
+        """The features of which some number is withheld."""
+        suppressed = self.frame["suppressed"].fillna(False).to_numpy(dtype=bool)
+        return set(self.frame.loc[suppressed, "feature"])

@@ -1,0 +1,178 @@
+"""Partition: subtypes that are given, by whatever method or person made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+
+__all__ = ["Partition"]
+
+_SHOWN_ROWS = 5
+
+
+class Partition:
+    """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
+
+    It meets `SubtypeModel`: `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Parts
+    that need a MAP-DP search (relevance, certainty, restarts, the tree) are left out, and the report says so.
+
+    Parameters
+    ----------
+    labels : array_like, shape (N,)
+        Group of each subject: texts, whole numbers or categories, none missing. A Series must have the index of the
+        frame that it is reported with.
+    schema : FeatureSchema
+        What the columns of the cohort are. Features with the role ``cluster`` count as features that the partition may
+        have been made from: their tests are descriptive. Give the role ``describe`` to those that took no part in it.
+    made_by : str
+        By whom or by what, as it ends the sentence "The subtypes were made by ...".
+
+    Attributes
+    ----------
+    labels_ : int64 (N,)
+        Subtype of each subject, 0 .. K - 1 by decreasing size; of equal sizes the one whose first member comes first.
+    n_clusters_ : int
+    cluster_sizes_ : int64 (K,)
+    given_ : tuple
+        The given label of each subtype.
+    names_ : dict of int to str
+        Default names of the subtypes in reports, by number from 1: the given labels, ``given as 2`` where these are
+        numbers in another order.
+    index_ : pandas.Index or None
+        Index of `labels` if they were a Series.
+    schema_ : FeatureSchema
+    membership_, fit_ : None
+        There are no probabilities, and there was no search.
+    kept_out_ : dict
+        Empty: it is not known which features took part.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, are not one-dimensional or are no labels, or `schema` or `made_by` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> schema = cc.FeatureSchema([cc.Feature(name="falls", likelihood="poisson")])
+    >>> groups = cc.Partition(["mild", "severe", "mild"], schema, made_by="a clinician")
+    >>> groups
+    Partition(2 subtypes of 3 subjects, made by a clinician)
+    >>> groups.labels_.tolist(), groups.names_
+    ([0, 1, 0], {1: 'mild', 2: 'severe'})
+    """
+
+    def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
+        values = _values(labels)
+        problems = _problems(values)
+        if not isinstance(schema, FeatureSchema):
+            problems.append(f"schema must be a FeatureSchema, not {type(schema).__name__}")
+        if not isinstance(made_by, str) or not made_by.strip():
+            problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
+        if problems:
+            raise ValueError("; ".join(problems))
+        codes, given = pd.factorize(values)
+        self.labels_: NDArray[np.int64] = by_decreasing_size(np.asarray(codes, dtype=np.int64))
+        first = np.unique(self.labels_, return_index=True)[1]
+        self.given_: tuple[Any, ...] = tuple(given[codes[place]] for place in first)
+        self.schema_ = schema
+        self.made_by = made_by.strip().rstrip(".")
+        self.index_: pd.Index | None = labels.index if isinstance(labels, pd.Series) else None
+
+    @property
+    def cluster_sizes_(self) -> NDArray[np.int64]:
+        """Subjects in each subtype, int64 (K,)."""
+        return np.bincount(self.labels_)
+
+    @property
+    def n_clusters_(self) -> int:
+        """K."""
+        return len(self.given_)
+
+    @property
+    def names_(self) -> dict[int, str]:
+        """The given labels by number of the subtype; empty where they are these numbers, or count from 0."""
+        called = [f"{label:g}" if isinstance(label, float) else str(label) for label in self.given_]
+        if not all(map(_is_number, called)):
+            return dict(enumerate(called, start=1))
+        numbers = np.array([float(text) for text in called])
+        if any((numbers == np.arange(start, start + len(called))).all() for start in (0, 1)):
+            return {}
+        return {subtype: f"given as {text}" for subtype, text in enumerate(called, start=1)}
+
+    @property
+    def membership_(self) -> NDArray[np.float64] | None:
+        """None: a given partition has no probabilities."""
+        return None
+
+    @property
+    def kept_out_(self) -> Mapping[str, str]:
+        """Empty: it is not known which features took part."""
+        return MappingProxyType({})
+
+    @property
+    def fit_(self) -> Fit | None:
+        """None: no MAP-DP search made it."""
+        return None
+
+    def __repr__(self) -> str:
+        subtypes = "1 subtype" if self.n_clusters_ == 1 else f"{self.n_clusters_} subtypes"
+        return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {self.made_by})"
+
+    def _repr_html_(self) -> str:
+        from clinclust.estimators.notebook_view import partition_html
+
+        return partition_html(self)
+
+
+def _values(labels: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array of objects, texts without white space at their ends and missing ones as None."""
+    values = np.asarray(labels, dtype=object)
+    if values.ndim != 1:
+        return values
+    stripped = np.empty(values.shape, dtype=object)
+    for place, value in enumerate(values.tolist()):
+        value = value.strip() if isinstance(value, str) else value
+        is_missing = pd.api.types.is_scalar(value) and (pd.isna(value) or value == "")
+        stripped[place] = None if is_missing else value
+    return stripped
+
+
+def _problems(values: NDArray[Any]) -> list[str]:
+    """Return what is wrong with the labels."""
+    if values.ndim != 1 or not values.size:
+        return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
+    found = []
+    missing = [row for row, value in enumerate(values.tolist()) if value is None]
+    if missing:
+        first = ", ".join(str(row) for row in missing[:_SHOWN_ROWS])
+        found.append(
+            f"labels: {len(missing)} of {len(values)} are missing (first at position {first}, counted from 0); "
+            "leave these subjects out of the labels and of the frame, or give them a group of their own"
+        )
+    odd = next((value for value in values.tolist() if value is not None and not pd.api.types.is_scalar(value)), None)
+    fractions = [value for value in values.tolist() if isinstance(value, float) and value != np.floor(value)]
+    if odd is not None:
+        found.append(f"labels must be texts or whole numbers, not {type(odd).__name__}")
+    if fractions:
+        found.append(f"labels must be texts or whole numbers; {len(fractions)} have decimals, as {fractions[0]:g}")
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""SubtypeModel: what comparisons, reports, associations and figures need of a partition, whatever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.fit import Fit
+    from clinclust.schema import FeatureSchema
+
+__all__ = [
+    "SubtypeModel",
+    "clustered_features",
+    "cohort_problems",
+    "is_fitted",
+    "parameters_of",
+    "require_fitted",
+    "require_search",
+]
+
+
+class SubtypeModel(Protocol):
+    """A partition of a cohort into subtypes: a fitted `MAPDP`, a `Partition`, or another method's result.
+
+    Parts of a report that need a MAP-DP search read `fit_`; everything else reads the other attributes. An estimator
+    that is not fitted yet has no `labels_`.
+    """
+
+    @property
+    def schema_(self) -> FeatureSchema:
+        """What the columns of the cohort are."""
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """Cluster of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+
+    @property
+    def cluster_sizes_(self) -> NDArray[np.int64]:
+        """Subjects in each cluster, int64 (K,)."""
+
+    @property
+    def membership_(self) -> NDArray[np.float64] | None:
+        """Probability of each cluster for each subject, float64 (N, K); None where the method gives none."""
+
+    @property
+    def kept_out_(self) -> Mapping[str, str]:
+        """Features with the role ``cluster`` that were not clustered on, with the reason."""
+
+    @property
+    def names_(self) -> Mapping[int, str]:
+        """Default names of subtypes in reports, by number from 1; empty where there are none."""
+
+    @property
+    def index_(self) -> pd.Index | None:
+        """Index of the subjects that the labels belong to; None where it is not known."""
+
+    @property
+    def made_by(self) -> str:
+        """By whom or by what the partition was made, as it ends the sentence "The subtypes were made by ..."."""
+
+    @property
+    def fit_(self) -> Fit | None:
+        """What the MAP-DP search found; None where no such search made the partition."""
+
+
+def is_fitted(model: SubtypeModel) -> bool:
+    """Whether the model has labels."""
+    return hasattr(model, "labels_")
+
+
+def require_fitted(model: SubtypeModel) -> None:
+    """Raise ValueError unless the model has labels."""
+    if not is_fitted(model):
+        raise ValueError(_NOT_FITTED)
+
+
+def require_search(model: SubtypeModel, purpose: str) -> Fit:
+    """Return what the MAP-DP search of a model found.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or no MAP-DP search made it.
+    """
+    require_fitted(model)
+    if model.fit_ is None:
+        raise ValueError(f"{purpose} needs a fitted MAPDP; these subtypes were made by {model.made_by}")
+    return model.fit_
+
+
+def parameters_of(model: SubtypeModel) -> dict[str, Any]:
+    """Return the parameters of the estimator by name; empty where there is none."""
+    get_params = getattr(model, "get_params", None)
+    return {} if get_params is None else dict(get_params())
+
+
+def clustered_features(model: SubtypeModel) -> list[str]:
+    """Return the features that the subtypes were found from, or, without a search, may have been made from."""
+    return [feature.name for feature in model.schema_.clustered if feature.name not in model.kept_out_]
+
+
+def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
+    """Return why `frame` cannot be the cohort of the model, and what to do about it; empty if it can."""
+    if not is_fitted(model):
+        return [_NOT_FITTED]
+    if len(frame) != len(model.labels_):
+        given, which = (
+            ("the labels are of", "which the labels are of")
+            if model.fit_ is None
+            else ("the model was fitted on", "that it was fitted on")
+        )
+        return [f"the frame has {len(frame)} rows, but {given} {len(model.labels_)} subjects; pass the frame {which}"]
+    if model.index_ is not None and not model.index_.equals(frame.index):
+        return [
+            "the labels are a Series whose index differs from the frame's, so its order may differ too; align them "
+            "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
+        ]
+    return []
+
+
+_NOT_FITTED = "the model is not fitted; call model.fit(frame) first"

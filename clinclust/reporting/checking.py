@@ -1,0 +1,97 @@
+"""Whether a report can be made of what was given: everything that can be known before a search starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.estimators.subtype_model import cohort_problems, is_fitted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.associations.associate import Method
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+__all__ = ["check_report", "option_problems", "unknown_names"]
+
+SUFFIXES = (".xlsx", ".html")
+
+
+def check_report(
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    path: Path,
+    *,
+    comparisons: pd.DataFrame | None,
+    associations: pd.DataFrame | Method | None,
+    names: Mapping[int, str] | None,
+    min_size: int,
+    significance_level: float,
+    suppress: int | None,
+) -> None:
+    """Raise one ValueError that lists everything wrong with the arguments of `write_report`."""
+    problems = [] if path.suffix.lower() in SUFFIXES else [_wrong_suffix(path)]
+    problems += cohort_problems(model, frame)
+    problems += option_problems(min_size=min_size, significance_level=significance_level, suppress=suppress)
+    if isinstance(associations, str) and associations not in ("refit", "cross-fit"):
+        problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {associations!r}")
+    if is_fitted(model):
+        problems += unknown_names(names or {}, np.unique(model.labels_) + 1)
+        if comparisons is not None:
+            problems += _comparisons_problems(model, comparisons)
+    if problems:
+        raise ValueError("; ".join(problems))
+
+
+def option_problems(*, min_size: int, significance_level: float, suppress: int | None, prefix: str = "") -> list[str]:
+    """Return which numbers cannot be used; `prefix` makes their names those of command-line options."""
+    names = [name.replace("_", "-") if prefix else name for name in ("min_size", "significance_level", "suppress")]
+    problems = []
+    if not min_size >= 1:
+        problems.append(f"{prefix}{names[0]} must be at least 1 subject, not {min_size!r}")
+    if not 0 < significance_level < 1:
+        problems.append(f"{prefix}{names[1]} must lie between 0 and 1, not {significance_level!r}")
+    if suppress is not None and not suppress >= 2:
+        problems.append(
+            f"{prefix}{names[2]} must be at least 2, not {suppress!r}: below 1 there is nothing to withhold"
+        )
+    return problems
+
+
+def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
+    """Return which names are those of no subtype."""
+    known = [int(subtype) for subtype in subtypes]
+    unknown = sorted(set(names) - set(known))
+    if not unknown:
+        return []
+    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
+
+
+def _wrong_suffix(path: Path) -> str:
+    return f"a report ends in .xlsx or .html, not {path.suffix!r} ({path.name})"
+
+
+def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
+    """Return why the comparisons are not those of these features and these subtypes."""
+    if comparisons["suppressed"].any():
+        return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
+    expected = {feature.name for feature in model.schema_ if feature.role in ("cluster", "describe")}
+    different = sorted(expected ^ set(comparisons["feature"]))
+    if different:
+        return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
+    subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
+    sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
+    summaries = ComparisonsFrame(comparisons).summaries
+    for rows in (rows for levels in summaries.values() for rows in levels.values()):
+        compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
+        if compared != sizes:
+            return [
+                f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "
+                f"{list(sizes.values())}; compare the labels of this model"
+            ]
+    return []

@@ -1,0 +1,69 @@
+"""From findings to a file: make the sheets and hand them to the writer that the suffix names."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import Sheet
+from clinclust.reporting.provenance import date_of_report
+from clinclust.reporting.sheets import tables
+from clinclust.reporting.sheets.associations import association_table
+from clinclust.reporting.sheets.charts import charts
+from clinclust.reporting.sheets.codebook import codebook
+from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.methods import methods_sheet
+from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
+from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.tidy_data import tidy_data
+
+__all__ = ["write_findings"]
+
+_SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists every subject
+
+
+def write_findings(findings: Findings, path: Path, generated: datetime | None = None) -> None:
+    """Write a report to a path that ends in ``.xlsx`` or ``.html``; nothing is computed that takes a search.
+
+    Raises
+    ------
+    ValueError
+        If the content does not fit in a workbook.
+    OSError
+        If nothing can be written there.
+    """
+    moment = date_of_report(generated)
+    title = findings.model.schema_.title or "Subtype report"
+    if path.suffix.lower() == ".xlsx":
+        from clinclust.reporting.workbook import write_workbook
+
+        write_workbook(_sheets(findings, moment), path, title=title, generated=moment)
+    else:
+        from clinclust.reporting.page import write_page
+        from clinclust.reporting.page.illustrations import illustrations
+        from clinclust.reporting.sheets.overview import overview
+
+        sheets = _sheets(findings, moment, at_most=_SUBJECTS_ON_A_PAGE)
+        shown = [overview(findings), *(sheet for sheet in sheets if not sheet.workbook_only)]
+        write_page(shown, path, title=title, illustrations=illustrations(findings))
+
+
+def _sheets(findings: Findings, moment: datetime, at_most: int | None = None) -> list[Sheet]:
+    """Return the sheets in order; the subjects `at_most`."""
+    return [
+        summary(findings, moment),
+        subtype_table_sheet(findings),
+        tables.subtypes(findings),
+        profile(findings),
+        charts(findings),
+        *([] if findings.associations is None else [association_table(findings)]),
+        effect_sizes(findings),
+        tables.pairwise_tests(findings),
+        *([] if findings.is_shared else [tables.assignments(findings, at_most)]),
+        tables.missing_data(findings),
+        codebook(findings),
+        methods_sheet(findings),
+        tidy_data(findings),
+    ]

@@ -1,0 +1,194 @@
+"""Reports, tests, tables and figures of subtypes that no MAP-DP search made."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.sheets.methods import methods
+
+from .conftest import GENERATED
+from .stand_in import cohort
+
+WORDS = {0: "moderate", 1: "mild", 2: "severe"}
+
+
+@pytest.fixture(scope="module")
+def case():
+    frame, schema, labels = cohort()
+    given = pd.Series([WORDS[label] for label in labels], index=frame.index)
+    return cc.Partition(given, schema, made_by="a clinician"), frame
+
+
+@pytest.fixture(scope="module")
+def paths(case, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("given")
+    return {
+        (suffix, suppress): cc.write_report(
+            *case, folder / f"{suppress}{suffix}", suppress=suppress, generated=GENERATED
+        )
+        for suffix in (".xlsx", ".html")
+        for suppress in (None, 5)
+    }
+
+
+def words_of(path):
+    """Every text of a report."""
+    if path.suffix == ".html":
+        page = path.read_text(encoding="utf-8")
+        return unescape(re.sub(r"<[^>]+>", " ", page[page.index("<body") :]))
+    rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
+    return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
+
+
+@pytest.mark.parametrize("suppress", [None, 5])
+@pytest.mark.parametrize("suffix", [".xlsx", ".html"])
+def test_a_report_says_what_made_the_subtypes_and_what_it_lacks(paths, suffix, suppress):
+    text = words_of(paths[suffix, suppress])
+    for said in (
+        "These subtypes were given: they were made by a clinician.",
+        "are left out: the certainty of each subject's subtype, the relevance of the features, the searches",
+        "1 moderate",
+        "3 severe",
+        "were made by a clinician.",
+        "perhaps",
+        "Subtypes given",
+    ):
+        assert said in text, said
+    words = ("Relevance (nats)", "Membership probability", "MAP-DP,", "Concentration", "Partitions found", "log joint")
+    for word in (*words, "Random seed", "Dirichlet"):
+        assert word not in text, word
+
+
+def test_the_first_sheet_says_it_first(paths):
+    summary = openpyxl.load_workbook(paths[".xlsx", None])["Summary"]
+    notes = [row[0] for row in summary.iter_rows(max_row=6, max_col=1, values_only=True) if row[0]]
+    assert any(str(note).startswith("These subtypes were given") for note in notes)
+
+
+def test_the_numbers_are_those_of_the_comparisons(case, paths):
+    partition, frame = case
+    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
+    rows = list(openpyxl.load_workbook(paths[".xlsx", None])["Data"].iter_rows(values_only=True))
+    start = next(place for place, row in enumerate(rows) if row[0] == "Kind")
+    data = pd.DataFrame(rows[start + 1 :], columns=rows[start])
+    tests = comparisons[comparisons["kind"] == "summary"].query("subtype > 0")
+    found = data[(data["Kind"] == "Summary") & (data["Subtype"] != "All subjects")]
+    np.testing.assert_allclose(found["mean"].astype(float), tests["mean"], rtol=1e-12)
+    assert set(data.loc[data["Column"] == "face", "Clustered on"]) == {"perhaps"}
+    assert set(data.loc[data["Column"] == "probability_of_pd", "Clustered on"]) == {"no"}
+
+
+def test_the_features_stand_in_the_order_of_how_far_their_means_lie_apart(case):
+    findings = gathered_findings(*case, associations=None)
+    apart = []
+    for feature in findings.by_relevance:
+        of_levels = []
+        for summaries in findings.levels(feature).values():
+            overall = summaries[0]
+            if overall["sd"] > 0:
+                between = sum(summaries[k]["n"] * (summaries[k]["mean"] - overall["mean"]) ** 2 for k in findings.sizes)
+                of_levels.append((between / overall["n"]) ** 0.5 / overall["sd"])
+        apart.append(max(of_levels, default=0.0))
+    assert apart == sorted(apart, reverse=True)
+    assert len(set(apart)) > 10
+
+
+def test_only_described_features_are_tested_and_nothing_is_searched(case, monkeypatch):
+    def never(*arguments, **options):
+        raise AssertionError("a search began")
+
+    monkeypatch.setattr("clinclust.associations.cold_search.search_cold", never)
+    monkeypatch.setattr("clinclust.engine.problem.problem.pose", never)
+    partition, frame = case
+    found = cc.validated_associations(partition, frame).set_index("feature")
+    described = found.loc["probability_of_pd"]
+    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
+    contrast = comparisons.query("kind == 'contrast' and feature == 'probability_of_pd'").iloc[0]
+    assert (described["method"], described["test"]) == ("direct", contrast["test"])
+    assert described["p"] == described["q"] == pytest.approx(contrast["p"], rel=1e-12)
+    others = found.drop("probability_of_pd")
+    assert others["p"].isna().all()
+    assert others["method"].isna().all()
+    assert others["remark"].str.contains("cannot be found again without it").all()
+    assert found["seed"].isna().all()
+
+
+def test_figures_that_need_no_search_are_drawn_and_the_others_say_what_they_need(case):
+    partition, frame = case
+    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
+    ax = cc.plot_profile(partition, comparisons)
+    assert "moderate" in " ".join(label.get_text() for label in ax.get_xticklabels())
+    assert any(label.get_text().endswith("†") for label in ax.get_yticklabels())  # what is described only
+    assert cc.plot_effects(partition, comparisons).child_axes[0].get_title() == "moderate"
+    assert cc.plot_missing(comparisons) is not None
+    for draw in (cc.plot_relevance, cc.plot_restarts, cc.plot_tree):
+        with pytest.raises(ValueError, match=f"{draw.__name__} needs a fitted MAPDP.*made by a clinician"):
+            draw(partition)
+    with pytest.raises(ValueError, match=r"plot_certainty needs probabilities.*made by a clinician"):
+        cc.plot_certainty(partition)
+
+
+def test_a_subtype_table_of_a_model_with_its_frame(case):
+    partition, frame = case
+    table = cc.subtype_table(partition, frame)
+    of_comparisons = cc.subtype_table(
+        cc.compare_subtypes(frame, partition.labels_, partition.schema_), names=partition.names_
+    )
+    assert table.to_markdown() == of_comparisons.to_markdown()
+    assert "moderate" in table.to_markdown()
+    with pytest.raises(ValueError, match="has 119 rows, but the labels are of 120 subjects"):
+        cc.subtype_table(partition, frame.iloc[1:])
+    with pytest.raises(ValueError, match="or a model that is given with its frame"):
+        cc.subtype_table(partition)
+
+
+def test_labels_of_other_subjects_are_refused(case, tmp_path):
+    partition, frame = case
+    for use in (
+        lambda: cc.write_report(partition, frame[::-1], tmp_path / "x.html"),
+        lambda: cc.validated_associations(partition, frame[::-1]),
+        lambda: cc.subtype_table(partition, frame[::-1]),
+    ):
+        with pytest.raises(ValueError, match=r"align them with `labels.loc\[frame.index\]`"):
+            use()
+
+
+def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
+    findings = gathered_findings(*case, names={3: "bad"}, associations=None)
+    assert [findings.name(subtype) for subtype in (1, 2, 3)] == ["1 moderate", "2 mild", "3 bad"]
+    partition = cc.Partition(case[0].labels_ * 10, case[0].schema_, made_by="K-means")
+    assert gathered_findings(partition, case[1]).name(2) == "2 given as 10"
+
+
+@pytest.mark.parametrize("all_described", [False, True])
+def test_one_subtype_and_features_that_had_no_part(case, tmp_path, all_described):
+    frame, schema, labels = cohort()
+    if all_described:
+        described = [each.model_copy(update={"role": "describe"}) for each in schema if each.role == "cluster"]
+        schema, frame = cc.FeatureSchema(described), frame[[each.name for each in described]]
+    partition = cc.Partition(np.minimum(labels, 0) if not all_described else labels, schema, made_by="a rule")
+    for name in ("x.html", "x.xlsx"):
+        text = words_of(cc.write_report(partition, frame, tmp_path / name))
+        assert "made by a rule" in text
+        if all_described:
+            assert "perhaps" not in text.replace("perhaps: the", "").replace("“perhaps”", "")
+
+
+def test_the_methods_say_what_was_done_and_only_that(case):
+    written = methods(gathered_findings(*case, associations="refit"))
+    assert list(written.paragraphs) == ["Model", "Comparisons", "Associations", "Software"]
+    assert written.paragraphs["Model"] == (
+        "The 3 subtypes in Simulated parkinsonism cohort (120 subjects: 72, 37 and 11) were made by a clinician. They "
+        "may have been made from 20 features; the other features are declared to have had no part in them. Missing "
+        "values were left out of each summary and test, and were not imputed."
+    )
+    assert "Raykov" not in " ".join(written.references)
+    assert "1 feature directly" in written.paragraphs["Associations"]
