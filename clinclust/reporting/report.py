@@ -92,6 +92,19 @@ def write_report(
         If the suffix is another, the model is not fitted, `frame` or `comparisons` belong to something else,
         numbers of `comparisons` are withheld already, the cohort is too small to withhold counts in it, or the content
         does not fit in a workbook.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
+    'subtypes.xlsx'
     """
     path = Path(path)
     if path.suffix.lower() not in (".xlsx", ".html"):
