@@ -120,13 +120,13 @@ def line_of(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
     def git(*command: str) -> str:
         call = ["git", "-C", str(home), *command]
-        done = subprocess.run(call, capture_output=True, text=True, check=True)  # noqa: S603
-        return done.stdout.strip()
+        return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
 
     changed = "+" if git("status", "--porcelain", "--", "clinclust") else ""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"),
-        "commit": git("rev-parse", "--short=12", "HEAD") + changed,  # "+": with changes that are not committed
+        # "+": with changes that are not committed; "unknown": a package that is installed, not used from its folder.
+        "commit": (git("rev-parse", "--short=12", "HEAD") or "unknown") + changed,
         "clinclust": cc.__version__,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in LIBRARIES},
