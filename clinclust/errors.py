@@ -19,6 +19,15 @@ class SchemaError(ValueError):
     ----------
     problems : tuple of str
         Everything that is wrong, one sentence each, with the line number when the schema came from a file.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> try:
+    ...     cc.FeatureSchema([cc.Feature(name="tremor", likelihood="binomial", trial=4)])
+    ... except cc.SchemaError as error:
+    ...     print(error.problems[0])
+    tremor: trial: unknown key. Did you mean 'trials'?
     """
 
     def __init__(self, problems: list[str] | str) -> None:
@@ -36,6 +45,18 @@ class CohortError(ValueError):
     failures : pandas.DataFrame
         One row for each kind of failure in each column: ``column``, ``expected``, ``rows`` (how many),
         ``first_rows`` (index labels), ``examples`` (offending values) and ``repair`` (what to do about it).
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> schema = cc.FeatureSchema([cc.Feature(name="tremor", likelihood="binomial", trials=4)])
+    >>> try:
+    ...     schema.validate(pd.DataFrame({"tremor": ["0", "3", "7", "7"]}))
+    ... except cc.CohortError as error:
+    ...     print(error.failures[["column", "expected", "rows", "examples"]])
+       column                         expected  rows examples
+    0  tremor  0 to 4 (binomial with 4 trials)     2      [7]
     """
 
     def __init__(self, failures: pd.DataFrame) -> None:
@@ -60,4 +81,19 @@ class CohortError(ValueError):
 
 
 class CohortWarning(UserWarning):
-    """Something in the cohort that the analysis can live with but its reader must know."""
+    """Something in the cohort that the analysis can live with but its reader must know.
+
+    Examples
+    --------
+    A feature with one value is kept out of the clustering, and said to be:
+
+    >>> import warnings
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="poisson") for name in ("falls", "visits")])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", cc.CohortWarning)
+    ...     model = cc.MAPDP(schema, random_state=0).fit(pd.DataFrame({"falls": [0, 1, 4, 0], "visits": 2}))
+    >>> print(caught[0].message)
+    1 column cannot inform a clustering: visits (the same value in every subject observed)
+    """

@@ -116,6 +116,22 @@ def validated_associations(
         If `frame` does not fit the schema.
     ValueError
         If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> associations = cc.validated_associations(model, frame)
+    >>> associations[["feature", "n_subtypes", "test", "p"]].round(3)
+      feature  n_subtypes         test    p
+    0    gait           2  Student's t  0.0
+    1    grip           2  Student's t  0.0
     """
     import pandas as pd
 

@@ -131,6 +131,26 @@ def compare_subtypes(
         If `frame` does not fit `schema`.
     ValueError
         If `labels`, `min_size`, `significance_level` or `contrasts` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> comparisons = cc.compare_subtypes(frame, frail.astype(int), schema)
+    >>> summaries = comparisons[comparisons["kind"] == "summary"]
+    >>> summaries[["feature", "subtype", "n", "mean", "sd"]].round(2)
+      feature  subtype    n   mean    sd
+    0    gait        0  200   0.98  0.30
+    1    gait        1  130   1.19  0.11
+    2    gait        2   70   0.60  0.09
+    3    grip        0  200  29.86  6.32
+    4    grip        1  130  33.93  3.07
+    5    grip        2   70  22.28  2.81
     """
     import pandas as pd
 

@@ -65,6 +65,25 @@ def audit_disclosure(
     ------
     ValueError
         If an argument cannot be used, or no counts agree with what is shown.
+
+    Examples
+    --------
+    What a reader can find out about two people with cancer in each subtype:
+
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> subject = np.arange(100)
+    >>> frame = pd.DataFrame({"fell": (subject % 3 == 0) * 1, "cancer": (subject % 25 == 0) * 1})
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="bernoulli") for name in frame])
+    >>> comparisons = cc.compare_subtypes(frame, subject // 50, schema)
+    >>> shared = cc.suppress_small_cells(comparisons)
+    >>> audit = cc.audit_disclosure(shared, truth=comparisons)
+    >>> audit.loc[audit["cell"] == "1", ["feature", "subtype", "lowest", "highest", "value", "disclosed"]]
+      feature  subtype  lowest  highest  value  disclosed
+    0  cancer        0       0      100      4      False
+    1  cancer        1       0       50      2      False
+    2  cancer        2       0       50      2      False
     """
     import pandas as pd
 

@@ -86,6 +86,27 @@ def suppress_small_cells(
     ------
     ValueError
         If an argument cannot be used, something is withheld already, or the cohort is too small to share.
+
+    Examples
+    --------
+    Two people with cancer in each subtype are too few to be told:
+
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> subject = np.arange(100)
+    >>> frame = pd.DataFrame({"fell": (subject % 3 == 0) * 1, "cancer": (subject % 25 == 0) * 1})
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="bernoulli") for name in frame])
+    >>> comparisons = cc.compare_subtypes(frame, subject // 50, schema)
+    >>> shared = cc.suppress_small_cells(comparisons)
+    >>> shared.loc[shared["kind"] == "summary", ["feature", "subtype", "n", "count"]]
+      feature  subtype    n  count
+    0    fell        0  100     34
+    1    fell        1   50     17
+    2    fell        2   50     17
+    3  cancer        0  100   <NA>
+    4  cancer        1   50   <NA>
+    5  cancer        2   50   <NA>
     """
     import pandas as pd
 
@@ -122,6 +143,18 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
         One row a feature, with n, statistic, df, df2, p and q.
     suppressed : pandas.DataFrame
         From `suppress_small_cells`.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> associations = pd.DataFrame({"feature": ["fell", "cancer"], "n": 100, "statistic": [9.1, 4.2], "df": 1.0})
+    >>> associations = associations.assign(df2=float("nan"), p=[0.003, 0.04], q=[0.006, 0.04])
+    >>> suppressed = pd.DataFrame({"feature": ["fell", "cancer"], "suppressed": [False, True]})
+    >>> cc.withhold_associations(associations, suppressed)[["feature", "p", "suppressed"]]
+      feature      p  suppressed
+    0    fell  0.003       False
+    1  cancer    NaN        True
     """
     result = associations.reset_index(drop=True)
     if "suppressed" not in result:

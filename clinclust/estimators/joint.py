@@ -50,6 +50,19 @@ def log_joint(
         If the table does not fit the schema.
     ValueError
         If the labels, hyperparameters, concentration, discount or coarsening cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> two_subtypes, one_subtype = cc.log_joint(frame, frail, schema), cc.log_joint(frame, np.zeros(200), schema)
+    >>> round(two_subtypes - one_subtype)  # nats for two subtypes
+    212
     """
     from clinclust.engine.beside.selection import best_inclusion, log_inclusion
     from clinclust.engine.problem.objective import log_joint as joint_of

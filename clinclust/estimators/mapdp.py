@@ -164,10 +164,11 @@ class MAPDP(_Attributes):
 
     Examples
     --------
+    >>> import clinclust as cc
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
-    >>> model = MAPDP(random_state=0).fit(X)
+    >>> model = cc.MAPDP(random_state=0).fit(X)
     >>> model.n_clusters_, model.cluster_sizes_.tolist()
     (2, [60, 40])
     """

@@ -104,6 +104,21 @@ def resolution_path(
         If the table does not fit the schema.
     ValueError
         If a parameter cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> path = cc.resolution_path(frame, schema, random_state=0)
+    >>> path.steps[["coarsening", "n_clusters"]].tail(2)
+       coarsening  n_clusters
+    5         0.4           2
+    6         0.3           1
     """
     from clinclust.engine.beside.resolution import resolution_steps
     from clinclust.engine.kernels.announcement import announcing_compilation

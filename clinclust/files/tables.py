@@ -64,6 +64,19 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     -----
     CohortWarning
         If an encoding or a sheet had to be chosen, or cells of an xlsx file hold errors such as ``#N/A``.
+
+    Examples
+    --------
+    Every cell stays the text that it is in the file:
+
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> cohort = pd.DataFrame({"patient": ["001", "002"], "icd": ["1E5", "G20"], "falls": ["NA", 3]})
+    >>> cohort.to_csv("cohort.csv", index=False)
+    >>> cc.read_cohort("cohort.csv")
+      patient  icd falls
+    0     001  1E5    NA
+    1     002  G20     3
     """
     path = Path(path)
     suffix = path.suffix.lower()

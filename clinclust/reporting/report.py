@@ -87,16 +87,16 @@ def write_report(
 
     Examples
     --------
-    >>> import tempfile
     >>> import clinclust as cc
-    >>> from pathlib import Path
+    >>> import numpy as np
     >>> import pandas as pd
-    >>> schema = cc.FeatureSchema([cc.Feature(name="falls", likelihood="poisson")])
-    >>> frame = pd.DataFrame({"falls": [0, 1, 0, 2, 9, 7, 8]})
-    >>> groups = cc.Partition(["mild"] * 4 + ["severe"] * 3, schema, made_by="a clinician")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cc.write_report(groups, frame, Path(folder, "subtypes.html")).name
-    'subtypes.html'
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
+    'subtypes.xlsx'
     """
     path = Path(path)
     check_report(

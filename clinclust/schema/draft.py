@@ -52,6 +52,19 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         If `frame` is not a DataFrame.
     CohortError
         If it has no rows or columns, or column names that are not text, empty or not unique.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> gait = np.random.default_rng(0).normal(1.1, 0.2, 100)
+    >>> cohort = pd.DataFrame({"sex": ["f", "m"] * 50, "gait": gait})
+    >>> schema = cc.draft_schema(cohort)
+    >>> [(feature.name, feature.likelihood) for feature in schema.features]
+    [('sex', 'bernoulli'), ('gait', 'gaussian')]
+    >>> schema.comments["sex"]
+    "two values, of which 'm' counts as yes (turn the levels round to change that)"
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"draft_schema needs a pandas DataFrame, not {type(frame).__name__}")

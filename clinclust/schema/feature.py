@@ -85,6 +85,15 @@ class Feature(BaseModel):
     ------
     SchemaError
         Listing everything that is wrong with the feature.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> tremor = cc.Feature(name="tremor", likelihood="binomial", trials=4, label="Resting tremor", section="Motor")
+    >>> tremor.title, tremor.n_trials, tremor.role
+    ('Resting tremor', 4, 'cluster')
+    >>> cc.Feature(name="crp", likelihood="gaussian", transform="log", unit="mg/L").content()
+    {'name': 'crp', 'likelihood': 'gaussian', 'transform': 'log', 'unit': 'mg/L'}
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -43,6 +43,25 @@ class FeatureSchema:
     ----------
     comments : dict of str to str
         Remarks about features by name, written above them by `to_yaml`. No part of the schema's identity.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> schema = cc.FeatureSchema(
+    ...     [
+    ...         cc.Feature(name="patient", role="id"),
+    ...         cc.Feature(name="falls", likelihood="poisson"),
+    ...         cc.Feature(name="tremor", likelihood="bernoulli", levels=["no", "yes"]),
+    ...     ],
+    ...     missing_codes=["", "-9"],
+    ... )
+    >>> cohort = pd.DataFrame({"patient": ["a", "b", "c"], "falls": ["2", "-9", "0"], "tremor": ["no", "yes", ""]})
+    >>> schema.validate(cohort)
+      patient  falls tremor
+    0       a      2     no
+    1       b   <NA>    yes
+    2       c      0    NaN
     """
 
     __slots__ = ("_by_name", "_extras", "_features", "_settings", "comments")

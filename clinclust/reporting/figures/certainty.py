@@ -44,6 +44,19 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     ------
     ValueError
         If the model is not fitted, has no probabilities, or names are of other subtypes.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> ax = cc.plot_certainty(model)
+    >>> ax.figure.savefig("certainty.png")
     """
     require_fitted(model)
     labels, own = np.asarray(model.labels_), own_membership(model)

@@ -78,6 +78,20 @@ def plot_effects(
     ------
     ValueError
         If the model is not fitted, the comparisons or the names are of something else, or there is no such effect.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    >>> ax = cc.plot_effects(model, comparisons)
+    >>> ax.figure.savefig("effects.png")
     """
     require_fitted(model)
     profiles = profiles_of(comparisons)

@@ -50,6 +50,19 @@ def plot_missing(
     ------
     ValueError
         If the comparisons hold no summaries, or the names are of other subtypes.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> comparisons = cc.compare_subtypes(frame.mask(rng.random((200, 2)) < 0.1), frail.astype(int), schema)
+    >>> ax = cc.plot_missing(comparisons)
+    >>> ax.figure.savefig("missing.png")
     """
     profiles = profiles_of(comparisons)
     called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})

@@ -23,6 +23,19 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
         What `resolution_path` returns, or `MAPDP.resolution_path_`.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure. The agreement gets a second axis on the right.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> path = cc.resolution_path(frame, schema, random_state=0)
+    >>> ax = cc.plot_resolution_path(path)
+    >>> ax.figure.savefig("resolution_path.png")
     """
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 

@@ -39,6 +39,19 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If the model is not fitted, or no MAP-DP search made it.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> ax = cc.plot_restarts(model)
+    >>> ax.figure.savefig("restarts.png")
     """
     fit = require_search(model, "plot_restarts")
     searches = fit.restarts_

@@ -88,6 +88,26 @@ def subtype_table(
     -----
     Tables 3 and 4 of Raykov et al. (2016), with the standard deviations and the p that they leave out, are
     ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")``.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> comparisons = cc.compare_subtypes(frame, frail.astype(int), schema)
+    >>> table = cc.subtype_table(comparisons, names={1: "Robust", 2: "Frail"})
+    >>> print(table.to_frame().loc[0].tail(5).to_string())
+    All subjects, n = 200                 0.981 (0.299)
+    Subtype 1: Robust, n = 130 (65.0%)    1.187 (0.108)
+    Subtype 2: Frail, n = 70 (35.0%)      0.599 (0.092)
+    Descriptive p                                <0.001
+    Test                                    Student's t
+    >>> table.save("table1.docx").name
+    'table1.docx'
     """
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
