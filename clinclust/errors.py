@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CohortError", "CohortWarning", "SchemaError"]
+__all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "SchemaError"]
 
 _SHOWN_FAILURES = 20
 
 
-class SchemaError(ValueError):
+class InputError(ValueError):
+    """Input that cannot be used: a file, a table, a parameter.
+
+    Its message says what was given, what was expected and how to repair it. A ValueError of another class that leaves
+    the package is a bug of the package.
+    """
+
+
+class MissingPackageError(ImportError):
+    """A package that an optional part needs is not installed; the message says which, and how to install it."""
+
+
+class SchemaError(InputError):
     """A feature schema that cannot be used.
 
     Attributes
@@ -37,7 +49,7 @@ class SchemaError(ValueError):
         super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
 
 
-class CohortError(ValueError):
+class CohortError(InputError):
     """A cohort table that does not fit its schema.
 
     Attributes

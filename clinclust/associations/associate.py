@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_problems
 
 if TYPE_CHECKING:
@@ -296,4 +297,4 @@ def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, An
 
     problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
     if problems:
-        raise ValueError("; ".join(problems))
+        raise InputError("; ".join(problems))

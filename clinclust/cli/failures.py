@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import dis
 import platform
 import sys
 import traceback
 from collections.abc import Iterator
-from types import TracebackType
+
+from clinclust.errors import InputError, MissingPackageError
 
 __all__ = ["BAD_INPUT", "BUG", "is_bad_input", "tell_failure"]
 
 BAD_INPUT, BUG = 2, 70
-_RAISE = dis.opmap["RAISE_VARARGS"]
-_PACKAGE = __name__.partition(".")[0]
 
 
 def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") -> int:
@@ -43,25 +41,10 @@ def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") 
 def is_bad_input(error: BaseException) -> bool:
     """Whether an exception says what is wrong with the input, or with the machine.
 
-    Such are errors of the operating system, and every ValueError and ImportError (of a package that is not installed)
-    of a ``raise`` statement in this package: its messages are written for the person at the keyboard. The same types
-    raised elsewhere (by NumPy, pandas or the interpreter) come from code that was not prepared for what it got, as all
-    other types do.
+    Such are errors of the operating system, and what this package raises of its own. Everything else, a ValueError of
+    NumPy or pandas included, comes from code that was not prepared for what it got.
     """
-    if isinstance(error, OSError | MemoryError):
-        return True
-    return isinstance(error, ValueError | ImportError) and _is_raised_here(error.__traceback__)
-
-
-def _is_raised_here(trace: TracebackType | None) -> bool:
-    """Whether the innermost frame is of this package, and stopped in a ``raise`` statement."""
-    if trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    module = str(trace.tb_frame.f_globals.get("__name__", ""))
-    is_ours = module.partition(".")[0] == _PACKAGE
-    return is_ours and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
+    return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
 def _report_of(error: BaseException, command: str) -> Iterator[str]:

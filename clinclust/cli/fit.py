@@ -19,6 +19,7 @@ from clinclust.cli.options import (
     read_schema,
     read_table,
 )
+from clinclust.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     schema = read_schema(options)
     frame = schema.validate(read_table(options), warn=False)  # `fit` warns
     if options.suppress is not None and len(frame) < options.suppress:
-        raise ValueError(f"--suppress {options.suppress} withholds everything of {len(frame)} subjects")
+        raise InputError(f"--suppress {options.suppress} withholds everything of {len(frame)} subjects")
     model = MAPDP(
         schema,
         concentration=options.concentration,
@@ -145,7 +146,7 @@ def _check(options: argparse.Namespace) -> None:
     )
     problems += name_problems(options.name)
     if problems:
-        raise ValueError("; ".join(problems))
+        raise InputError("; ".join(problems))
 
 
 def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: argparse.Namespace) -> int:

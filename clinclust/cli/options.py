@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clinclust.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -105,4 +107,4 @@ def spare_the_table(options: argparse.Namespace) -> None:
     """Raise ValueError if the output would replace the table that is read."""
     there = options.out is not None and options.out.exists() and options.table.exists()
     if there and options.out.samefile(options.table):
-        raise ValueError(f"--out {options.out} is the table itself; give another name")
+        raise InputError(f"--out {options.out} is the table itself; give another name")

@@ -15,6 +15,7 @@ from clinclust.cli.options import (
     read_table,
     spare_the_table,
 )
+from clinclust.errors import InputError
 
 __all__ = ["add_parser", "run"]
 
@@ -49,11 +50,11 @@ def run(options: argparse.Namespace) -> int:
     spare_the_table(options)
     problems = [*suffix_problems(options.out), *name_problems(options.name)]
     if problems:
-        raise ValueError("; ".join(problems))
+        raise InputError("; ".join(problems))
     model = MAPDP.load(options.model)
     frame = model.schema_.validate(read_table(options), warn=False)
     if len(frame) != len(model.labels_):
-        raise ValueError(
+        raise InputError(
             f"{options.table} has {len(frame)} subjects, but the model was fitted on {len(model.labels_)}; "
             "give the table that it was fitted on"
         )

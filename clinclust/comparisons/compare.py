@@ -15,6 +15,7 @@ from clinclust.comparisons.effect_sizes import effects
 from clinclust.comparisons.sides import Side
 from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise, whole_features
 from clinclust.comparisons.t_tests import adjusted, standardised_difference, student, welch
+from clinclust.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,9 +156,9 @@ def compare_subtypes(
     import pandas as pd
 
     if not 0 < significance_level < 1:
-        raise ValueError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
+        raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     if min_size < 1:
-        raise ValueError(f"min_size must be at least 1 subject, not {min_size!r}")
+        raise InputError(f"min_size must be at least 1 subject, not {min_size!r}")
     clusters = _checked_labels(labels, frame)
     choice = checked_choice(contrasts, schema)
     # Columns that cannot inform a clustering were warned of when there was one.
@@ -196,18 +197,18 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
     import pandas as pd
 
     if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
-        raise ValueError(
+        raise InputError(
             "labels is a Series whose index differs from the frame's, so its order may differ too; "
             "align it with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
         )
     clusters = np.asarray(labels)
     if clusters.shape != (len(frame),):
-        raise ValueError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
+        raise InputError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
-        raise ValueError(f"labels must be whole numbers 0, 1, ... of an integer type, not {clusters.dtype}")
+        raise InputError(f"labels must be whole numbers 0, 1, ... of an integer type, not {clusters.dtype}")
     if len(clusters) and clusters.min() < 0:
         first = int(np.argmax(clusters < 0))
-        raise ValueError(
+        raise InputError(
             f"labels must not be negative; {np.sum(clusters < 0)} are (first: row {first}). "
             "Leave out subjects without a subtype"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
+from clinclust.errors import InputError
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean
 
@@ -19,7 +20,7 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
     if choice is None:
         return {}
     if not isinstance(choice, Mapping):
-        raise ValueError(f"contrasts must name a contrast for each feature, such as {{'age': 'rank'}}, not {choice!r}")
+        raise InputError(f"contrasts must name a contrast for each feature, such as {{'age': 'rank'}}, not {choice!r}")
     features = {feature.name: feature for feature in schema if feature.role in ("cluster", "describe")}
     problems = []
     for name, kind in choice.items():
@@ -34,5 +35,5 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
             fitting = ", ".join(feature.traits.contrasts)
             problems.append(f"{name}: {feature.likelihood} cannot be contrasted by {kind} (only by {fitting})")
     if problems:
-        raise ValueError("\n".join(["contrasts cannot be used:", *(f"  - {problem}" for problem in problems)]))
+        raise InputError("\n".join(["contrasts cannot be used:", *(f"  - {problem}" for problem in problems)]))
     return choice

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.rounding import rounding_error
+from clinclust.errors import InputError
 
 __all__ = ["are_independent", "column_intervals"]
 
@@ -70,7 +71,7 @@ def _column(shown: FeatureCounts, group: int, size: int, rounding: int | None) -
         least = most = n[np.newaxis]
     possible = (least <= most).all(axis=0) & (least.sum(axis=0) <= n) & (n <= most.sum(axis=0))
     if not possible.any():
-        raise ValueError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
+        raise InputError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
     n, least, most = n[possible], least[:, possible], most[:, possible]
     # What the other levels leave.
     least, most = np.maximum(least, n - (most.sum(axis=0) - most)), np.minimum(most, n - (least.sum(axis=0) - least))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.disclosure.rounding import rounding_error
+from clinclust.errors import InputError
 
 __all__ = ["Programme"]
 
@@ -97,7 +98,7 @@ class Programme:
             options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.0},
         )
         if result.status == 2:
-            raise ValueError(f"{self._shown.name}: no counts agree with every number shown")
+            raise InputError(f"{self._shown.name}: no counts agree with every number shown")
         return None if result.x is None else np.concatenate([np.rint(result.x[: self._cells]), result.x[self._cells :]])
 
     def intervals(self, wanted: NDArray[np.bool_], possible: Floats | None, enough: float) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import FeatureCounts
+from clinclust.errors import InputError
 
 __all__ = ["Rule"]
 
@@ -38,11 +39,11 @@ class Rule:
     def check(self) -> None:
         """Raise ValueError if a number cannot be used."""
         if self.threshold < 2:
-            raise ValueError(
+            raise InputError(
                 f"threshold must be at least 2, not {self.threshold!r}: below 1 there is nothing to withhold"
             )
         if self.rounding is not None and self.rounding < 3:
-            raise ValueError(f"rounding must be a base of at least 3, not {self.rounding!r}")
+            raise InputError(f"rounding must be a base of at least 3, not {self.rounding!r}")
 
     @property
     def width(self) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from clinclust.errors import InputError
+
 __all__ = ["shown_sizes", "size_interval", "size_intervals"]
 
 
@@ -31,7 +33,7 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | Non
         ):
             return shown
         n_withheld += 1
-    raise ValueError(
+    raise InputError(
         f"{total} subjects in subtypes of {', '.join(map(str, sizes.values()))} cannot be shared with counts below "
         f"{threshold} withheld: they follow from each other. Take fewer subtypes, or a lower threshold"
     )

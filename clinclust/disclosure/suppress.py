@@ -14,6 +14,7 @@ from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_cou
 from clinclust.disclosure.rounding import rounded
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
+from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def suppress_small_cells(
     rule = Rule(threshold, zero_is_disclosive, rounding)
     rule.check()
     if comparisons["suppressed"].any():
-        raise ValueError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
+        raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
     result = comparisons.reset_index(drop=True)
     sizes = shown_sizes(sizes_of(result), threshold)
     ranges = size_intervals(sizes)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.errors import CohortWarning
+from clinclust.errors import CohortWarning, InputError
 from clinclust.schema import FeatureSchema
 
 __all__ = ["cohort_and_schema", "named_table"]
@@ -62,12 +62,12 @@ def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataF
         return X
     table = _array(X)
     if table.shape[1] != len(names):
-        raise ValueError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
+        raise InputError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
     return pd.DataFrame(table, columns=list(names))
 
 
 def _array(X: ArrayLike) -> NDArray[Any]:
     table = np.asarray(X)
     if table.ndim != 2:
-        raise ValueError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
+        raise InputError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
     return table

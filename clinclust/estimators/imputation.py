@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.schema.expectations import limits, transform_limit
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _WAYS = ("median", "mean", "mode", "draw")
 def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
     """Do the work of `MAPDP.impute`, which documents it."""
     if how not in _WAYS:
-        raise ValueError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
+        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
     encoding = model.clusters_.encoding
     filled = model.schema_.restricted_to(
         feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.errors import CohortWarning
+from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.cohort_table import cohort_and_schema, named_table
 from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.schema import Feature, FeatureSchema
@@ -220,7 +220,7 @@ class MAPDP(_Attributes):
         """
         unknown = sorted(set(parameters) - set(_PARAMETERS))
         if unknown:
-            raise ValueError(f"MAPDP has no parameter {', '.join(unknown)}; it has {', '.join(_PARAMETERS)}")
+            raise InputError(f"MAPDP has no parameter {', '.join(unknown)}; it has {', '.join(_PARAMETERS)}")
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
@@ -251,7 +251,7 @@ class MAPDP(_Attributes):
         parameters = self.get_params()
         problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
         if problems:
-            raise ValueError("; ".join(problems))
+            raise InputError("; ".join(problems))
         frame, schema = cohort_and_schema(X, self.schema, stacklevel=2)
         problem = problem_of(self, frame, schema)
         warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
@@ -437,7 +437,7 @@ class MAPDP(_Attributes):
 
     def _require_fit(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise ValueError("This MAPDP is not fitted yet: call fit first")
+            raise InputError("This MAPDP is not fitted yet: call fit first")
 
 
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.errors import InputError
 from clinclust.schema import FeatureSchema
 
 __all__ = [
@@ -168,7 +169,7 @@ def check_parameters(**given: Any) -> None:
     """Raise one ValueError for everything wrong with parameters that keep to `RULES`."""
     problems = parameter_problems(given)
     if problems:
-        raise ValueError("; ".join(problems))
+        raise InputError("; ".join(problems))
 
 
 _SEARCHES = (
@@ -221,8 +222,8 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
     # A Series may hold labels of a nullable type, which NumPy would take for objects.
     given = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
     if given.shape != (n_subjects,):
-        raise ValueError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {given.shape}")
+        raise InputError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {given.shape}")
     codes = pd.factorize(given)[0].astype(np.int64)
     if (codes < 0).any():
-        raise ValueError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
+        raise InputError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
     return codes

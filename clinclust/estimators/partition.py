@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.errors import InputError
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Partition:
         if not isinstance(made_by, str) or not made_by.strip():
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise InputError("; ".join(problems))
         codes, given = pd.factorize(values)
         self.labels_: NDArray[np.int64] = by_decreasing_size(np.asarray(codes, dtype=np.int64))
         first = np.unique(self.labels_, return_index=True)[1]

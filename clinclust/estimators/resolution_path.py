@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, seed_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ResolutionPath:
         at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
         if at.size == 0:
             known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
-            raise ValueError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
+            raise InputError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
         found: Labels = self.labels[at[0]]
         return found
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["Arrays", "read_fields", "written_fields"]
@@ -142,7 +143,7 @@ class _Reader:
 
 def _checked(text: Any, kind: Any, name: str) -> Any:
     if not isinstance(text, kind):
-        raise ValueError(f"{name.rstrip('.')} is {type(text).__name__}")
+        raise InputError(f"{name.rstrip('.')} is {type(text).__name__}")
     return text
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from clinclust.errors import InputError
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
 from clinclust.files.writing import atomic_write
 
@@ -73,22 +74,22 @@ def load(folder: Path) -> MAPDP:
     try:
         text = json.loads((folder / _TEXT).read_text(encoding="utf-8"))
         if not isinstance(text, dict) or "clinclust_model" not in text:
-            raise ValueError(f"{_TEXT} was not written by clinclust")
+            raise InputError(f"{_TEXT} was not written by clinclust")
         if text["clinclust_model"] != _FORMAT:
-            raise ValueError(
+            raise InputError(
                 f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}; fit the model again, or "
                 f"load it with the clinclust that saved it ({text.get('clinclust_version', 'unknown version')})"
             )
         numbers = (folder / _NUMBERS).read_bytes()
         if hashlib.sha256(numbers).hexdigest() != text["sha256_of_npz"]:
-            raise ValueError(f"{_NUMBERS} is damaged, or belongs to another model than {_TEXT}")
+            raise InputError(f"{_NUMBERS} is damaged, or belongs to another model than {_TEXT}")
         with np.load(io.BytesIO(numbers), allow_pickle=False) as archive:
             arrays = dict(archive)
         return _model(text, arrays)
     except KeyError as error:
-        raise ValueError(f"{folder} holds no model that can be read: {error} is missing") from error
+        raise InputError(f"{folder} holds no model that can be read: {error} is missing") from error
     except (TypeError, AttributeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{folder} holds no model that can be read: {error}") from error
+        raise InputError(f"{folder} holds no model that can be read: {error}") from error
 
 
 def _model(text: dict[str, Any], arrays: Arrays) -> MAPDP:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -77,7 +79,7 @@ def is_fitted(model: SubtypeModel) -> bool:
 def require_fitted(model: SubtypeModel) -> None:
     """Raise ValueError unless the model has labels."""
     if not is_fitted(model):
-        raise ValueError(_NOT_FITTED)
+        raise InputError(_NOT_FITTED)
 
 
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
@@ -90,7 +92,7 @@ def require_search(model: SubtypeModel, purpose: str) -> Fit:
     """
     require_fitted(model)
     if model.fit_ is None:
-        raise ValueError(f"{purpose} needs a fitted MAPDP; these subtypes were made by {model.made_by}")
+        raise InputError(f"{purpose} needs a fitted MAPDP; these subtypes were made by {model.made_by}")
     return model.fit_
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
+
 __all__ = ["SubtypeTree"]
 
 Array = NDArray[np.float64]
@@ -73,7 +75,7 @@ class SubtypeTree:
         """
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
-            raise ValueError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
+            raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
         members = self._members()
         gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)

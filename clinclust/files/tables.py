@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.errors import CohortWarning
+from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files.cell_text import canonical_text
 from clinclust.nearest import did_you_mean
 
@@ -81,17 +81,17 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise ValueError(f"{path.name}: tables are read from {', '.join(_SUFFIXES)}, not from {suffix or 'no suffix'}")
+        raise InputError(f"{path.name}: tables are read from {', '.join(_SUFFIXES)}, not from {suffix or 'no suffix'}")
     if not path.is_file():
         folder = path.parent
         hint = did_you_mean(path.name, [file.name for file in folder.iterdir()]) if folder.is_dir() else ""
         raise FileNotFoundError(f"there is no file {path}.{hint}")
     if sheet is not None and suffix != ".xlsx":
-        raise ValueError(f"{path.name}: sheet={sheet!r} makes sense for an xlsx file only")
+        raise InputError(f"{path.name}: sheet={sheet!r} makes sense for an xlsx file only")
     if encoding is not None and suffix in (".xlsx", ".parquet"):
-        raise ValueError(f"{path.name}: encoding={encoding!r} makes sense for a text file only")
+        raise InputError(f"{path.name}: encoding={encoding!r} makes sense for a text file only")
     if path.stat().st_size == 0:
-        raise ValueError(f"{path.name}: the file is empty")
+        raise InputError(f"{path.name}: the file is empty")
     if suffix == ".xlsx":
         return _read_xlsx(path, sheet)
     if suffix == ".parquet":
@@ -106,7 +106,7 @@ def _read_delimited(path: Path, encoding: str | None, delimiter: str) -> pd.Data
     rows = _rows(path, text, delimiter)
     _, header = next(rows, (0, []))
     if not header:
-        raise ValueError(f"{path.name}: the file is empty")
+        raise InputError(f"{path.name}: the file is empty")
     _refuse_empty_names(path, header)
     portions, numbers = [], []
     while portion := list(islice(rows, _ROWS_AT_ONCE)):
@@ -137,7 +137,7 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str
             if row and header is None:
                 header = row
             if row and header is not None and len(row) != len(header):
-                raise ValueError(
+                raise InputError(
                     f"{path.name}: line {line} has {len(row)} fields, the header has {len(header)}: "
                     f"look for a {delimiter!r} too many or too few, or for a text that needs quotes"
                 )
@@ -145,7 +145,7 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str
                 yield number, row
             line = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(
+        raise InputError(
             f"{path.name}: line {line} cannot be read ({error}): look for a quote that is not closed"
         ) from None
 
@@ -165,11 +165,11 @@ def _decoded(path: Path, encoding: str | None) -> str:
     try:
         return content.decode(encoding or "utf-8-sig")
     except LookupError:
-        raise ValueError(f"{path.name}: there is no encoding {encoding!r}") from None
+        raise InputError(f"{path.name}: there is no encoding {encoding!r}") from None
     except UnicodeDecodeError as error:
         if encoding is not None:
             line = content[: error.start].count(b"\n") + 1
-            raise ValueError(f"{path.name}: line {line} is not {encoding} text") from None
+            raise InputError(f"{path.name}: line {line} is not {encoding} text") from None
     try:
         text, taken = content.decode("cp1252"), "cp1252"
     except UnicodeDecodeError:
@@ -185,7 +185,7 @@ def _decoded(path: Path, encoding: str | None) -> str:
 def _refuse_empty_names(path: Path, header: list[str]) -> None:
     empty = [str(position) for position, name in enumerate(header, start=1) if not name.strip()]
     if empty:
-        raise ValueError(f"{path.name}: the header has no name for column {', '.join(empty)} of {len(header)}")
+        raise InputError(f"{path.name}: the header has no name for column {', '.join(empty)} of {len(header)}")
 
 
 def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
@@ -200,12 +200,12 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
             workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
         # Broken XML is a SyntaxError of the parser that openpyxl found, the standard library's or lxml's.
         except (zipfile.BadZipFile, KeyError, OSError, SyntaxError):
-            raise ValueError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
+            raise InputError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
         try:
             worksheet, others = _sheet(path, workbook, sheet)
             rows, faulty = _cells(worksheet)
         except (zipfile.BadZipFile, zlib.error, SyntaxError) as error:
-            raise ValueError(f"{path.name}: this xlsx file is damaged ({error})") from None
+            raise InputError(f"{path.name}: this xlsx file is damaged ({error})") from None
         finally:
             workbook.close()
     if others:
@@ -222,7 +222,7 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
             stacklevel=3,
         )
     if not rows:
-        raise ValueError(f"{path.name}: sheet {worksheet.title!r} is empty")
+        raise InputError(f"{path.name}: sheet {worksheet.title!r} is empty")
     width = max(len(row) for row in rows.values())
     header, *body = [row + [""] * (width - len(row)) for row in rows.values()]
     _refuse_empty_names(path, header)
@@ -233,9 +233,9 @@ def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWo
     """Return the sheet to read, and the names of the others if it had to be chosen."""
     sheets = {worksheet.title: worksheet for worksheet in workbook.worksheets}
     if not sheets:
-        raise ValueError(f"{path.name}: the file has no sheet with cells")
+        raise InputError(f"{path.name}: the file has no sheet with cells")
     if name is not None and name not in sheets:
-        raise ValueError(
+        raise InputError(
             f"{path.name}: there is no sheet {name!r}.{did_you_mean(name, sheets)} It has {', '.join(sheets)}"
         )
     first, *others = sheets
@@ -265,10 +265,10 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ImportError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
+        raise MissingPackageError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
     try:
         frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{path.name}: this parquet file cannot be read: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{path.name}: this parquet file cannot be read: {str(error).splitlines()[0]}") from None
     named = [name for name in frame.index.names if name is not None]
     return frame.reset_index() if named else frame

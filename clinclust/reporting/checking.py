@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_problems, is_fitted
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def check_report(
         if comparisons is not None:
             problems += _comparisons_problems(model, comparisons)
     if problems:
-        raise ValueError("; ".join(problems))
+        raise InputError("; ".join(problems))
 
 
 def option_problems(*, min_size: int, significance_level: float, suppress: int | None, prefix: str = "") -> list[str]:

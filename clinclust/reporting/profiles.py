@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
 from clinclust.likelihoods import traits_of
 
@@ -106,7 +107,7 @@ class Profiles:
         expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
         unknown = sorted(expected - set(self.features))
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"the comparisons hold nothing about {', '.join(map(str, unknown))}, which the model was fitted on; "
                 "pass what compare_subtypes returns for this model's labels and schema"
             )
@@ -132,7 +133,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
         If there are none.
     """
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
-        raise ValueError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
+        raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
     read = ComparisonsFrame(comparisons)
     summaries = {(feature, level): rows for feature, levels in read.summaries.items() for level, rows in levels.items()}
     places = np.vstack([read.places(levels) for levels in read.summaries.values()])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
@@ -35,7 +36,7 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
     """
     X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"a table needs two dimensions (subjects, features); this array has {X.ndim}")
+        raise InputError(f"a table needs two dimensions (subjects, features); this array has {X.ndim}")
     return FeatureSchema([_feature(f"x{index}", pd.Series(X[:, index])) for index in range(X.shape[1])])
 
 

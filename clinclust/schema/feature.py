@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
-from clinclust.errors import SchemaError
+from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
@@ -163,7 +163,7 @@ class Feature(BaseModel):
             transformed. NaN where missing.
         """
         if self.likelihood is None:
-            raise ValueError(f"{self.name} has no likelihood (role {self.role}), so it has no scores")
+            raise InputError(f"{self.name} has no likelihood (role {self.role}), so it has no scores")
         if self.levels is not None:
             codes = np.asarray(column.array.codes, dtype=np.float64)  # column.cat would be slower
             return np.where(codes < 0, np.nan, codes)

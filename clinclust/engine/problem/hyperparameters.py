@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.errors import SchemaError
+from clinclust.errors import InputError, SchemaError
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
@@ -89,5 +89,5 @@ def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tup
         except SchemaError as error:
             problems.extend(error.problems)
     if problems:
-        raise ValueError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
+        raise InputError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
     return stated

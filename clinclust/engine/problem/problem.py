@@ -19,6 +19,7 @@ from clinclust.engine.problem.hyperparameters import (
     flat_prior,
     stated_hyperparameters,
 )
+from clinclust.errors import InputError
 from clinclust.schema.informative import uninformative
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def pose(
     features = tuple(feature for feature in schema.clustered if feature.name not in excluded)
     if not features:
         found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
-        raise ValueError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
+        raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are

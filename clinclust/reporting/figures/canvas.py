@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from clinclust.errors import InputError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -39,7 +41,7 @@ def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int,
     known = list(subtypes)
     unknown = sorted(set(names or {}) - set(known))
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(str, known))}"
         )
     return {subtype: (names or {}).get(subtype) or f"Subtype {subtype}" for subtype in known}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.errors import InputError
 from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.visible_text import shortened
@@ -61,7 +62,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     require_fitted(model)
     labels, own = np.asarray(model.labels_), own_membership(model)
     if own is None:
-        raise ValueError(
+        raise InputError(
             f"plot_certainty needs probabilities of subtypes; these subtypes were made by {model.made_by} without any"
         )
     subtypes = np.unique(labels).tolist()

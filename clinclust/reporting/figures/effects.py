@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
@@ -175,7 +176,7 @@ def effects_against(
             found.setdefault(row["versus"], {})[key] = turned
     if not found:
         there = {f"{name} against {side}" for name, side in zip(rows["measure"], rows["versus"], strict=True)}
-        raise ValueError(
+        raise InputError(
             f"the comparisons hold no effect {measure!r} against {against}; "
             f"they hold {', '.join(sorted(there)) or 'none'}"
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_problems
 from clinclust.reporting.subtype_table.checking import check_choices
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
@@ -113,7 +114,7 @@ def subtype_table(
         model = cast("SubtypeModel", comparisons)
         problems = cohort_problems(model, frame)
         if problems:
-            raise ValueError("; ".join(problems))
+            raise InputError("; ".join(problems))
         comparisons, names = compare_subtypes(frame, model.labels_, model.schema_), {**model.names_, **(names or {})}
     compared = Compared(cast("pd.DataFrame", comparisons))
     check_choices(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
+from clinclust.errors import InputError
 from clinclust.reporting.subtype_table.compared import Compared
 from clinclust.reporting.subtype_table.plan import Missing
 from clinclust.reporting.subtype_table.summaries import Summary, possible_summaries
@@ -50,7 +51,7 @@ def check_choices(
     if missing not in get_args(Missing):
         problems.append(f"missing must be one of {', '.join(get_args(Missing))}, not {missing!r}")
     if problems:
-        raise ValueError("\n".join(problems))
+        raise InputError("\n".join(problems))
 
 
 def _unknown(argument: str, given: Sequence[object] | Mapping[int, str], known: object) -> list[str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clinclust.comparisons.frame import ComparisonsFrame, Record, is_missing
+from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Compared(ComparisonsFrame):
     def __init__(self, frame: pd.DataFrame) -> None:
         absent = [name for name in _NEEDED if name not in getattr(frame, "columns", ())]
         if absent:
-            raise ValueError(
+            raise InputError(
                 "comparisons must be what compare_subtypes returns, or a model that is given with its frame; it lacks "
                 f"{', '.join(absent)}"
             )

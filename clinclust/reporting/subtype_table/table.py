@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from clinclust.errors import InputError
 from clinclust.files.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class SubtypeTable:
         path = Path(path)
         problems = suffix_problems(path)
         if problems:
-            raise ValueError("; ".join(problems))
+            raise InputError("; ".join(problems))
         _WRITERS[path.suffix.lower()](self, path)
         return path
 

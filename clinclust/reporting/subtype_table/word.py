@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clinclust.errors import MissingPackageError
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import NO_DATE, copy_without_times
 
@@ -31,7 +32,7 @@ def write_word(table: SubtypeTable, path: Path) -> None:
     try:
         import docx
     except ImportError as error:
-        raise ImportError('Word documents need python-docx: pip install "clinclust[word]"') from error
+        raise MissingPackageError('Word documents need python-docx: pip install "clinclust[word]"') from error
     document = docx.Document()
     _set_up(document, table)
     document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True

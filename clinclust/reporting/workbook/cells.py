@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clinclust.errors import InputError
 from clinclust.files.visible_text import visible
 from clinclust.reporting.layout import Value
 from clinclust.reporting.workbook.styles import SHADES, shade_fill
@@ -129,7 +130,7 @@ class Rows:
         """
         text = visible(text)
         if len(text.encode("utf-16-le")) > 2 * _LONGEST_TEXT:
-            raise ValueError(
+            raise InputError(
                 f"sheet {self.worksheet.title!r}, cell {place}: the text that begins {text[:30]!r} has "
                 f"{len(text):,} characters, and a cell holds {_LONGEST_TEXT:,}; shorten it"
             )

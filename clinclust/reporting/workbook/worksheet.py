@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from clinclust.errors import InputError
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Span, Table, Value, excel_format, number_text
 from clinclust.reporting.workbook.cells import Cell, Rows, letter
 from clinclust.reporting.workbook.drawing import CHART_WIDTH, add_chart, height_of
@@ -84,18 +85,18 @@ def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
 def _check_size(sheet: Sheet) -> None:
     n_columns = max(len(table.columns) for table in sheet.tables)
     if n_columns > _MOST_COLUMNS:
-        raise ValueError(
+        raise InputError(
             f"sheet {sheet.name!r} needs {n_columns:,} columns and a workbook holds {_MOST_COLUMNS:,}; "
             "write an .html report, or report fewer subtypes"
         )
     needed = sum(len(table.rows) + len(set(table.bands)) + 5 for table in sheet.tables) + 20
     if (len(sheet.tables) > 1 or sheet.tables[0].bands) and needed > _MOST_ROWS:
-        raise ValueError(
+        raise InputError(
             f"sheet {sheet.name!r} needs {needed:,} rows and a workbook holds {_MOST_ROWS:,}; "
             "write an .html report, or report fewer features"
         )
     if len(sheet.name) > _LONGEST_NAME:
-        raise ValueError(f"the name of sheet {sheet.name!r} is longer than the {_LONGEST_NAME} characters allowed")
+        raise InputError(f"the name of sheet {sheet.name!r} is longer than the {_LONGEST_NAME} characters allowed")
 
 
 def _write_part(
