@@ -37,6 +37,17 @@ def mixed_cohort(seed, n, likelihoods=LIKELIHOODS, n_groups=3, missing=0.1):
     return pd.DataFrame(frame), FeatureSchema(features) if features else None, columns, groups
 
 
+def every_example(name, place, rng, n, levels, **fields):
+    """Return a feature and its column: the examples of all likelihoods in turn, levels with these texts."""
+    examples = [(likelihood, example) for likelihood in REGISTRY for example in REGISTRY[likelihood].examples()]
+    likelihood, example = examples[place % len(examples)]
+    declared = dict(example.fields)
+    if "levels" in declared:
+        declared["levels"] = tuple(levels[: len(declared["levels"])])
+    made = Feature(name=name, likelihood=likelihood, **declared, **fields)
+    return made, in_table(made, example.column(rng, np.arange(n) % 2, 2))
+
+
 def in_table(declared, values):
     """Return values as a table holds them: levels as texts."""
     if declared.levels is None:

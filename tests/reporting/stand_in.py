@@ -136,7 +136,10 @@ def cohort(N=120):
         "probability_of_pd": np.clip(rng.normal(np.array([92, 88, 70])[labels], 6), 0, 100),
     }
     frame = pd.DataFrame(columns).astype(object)
+    later = np.random.default_rng(121)  # so that the columns above stay as they were
     frame = frame.mask(rng.random(frame.shape) < rng.uniform(0, 0.15, frame.shape[1]))
+    frame["pain"] = np.array(["none", "mild", "severe"])[later.binomial(2, np.array([0.1, 0.4, 0.7])[labels])]
+    frame["admissions"] = later.negative_binomial(0.8, 0.8 / (0.8 + np.array([1.0, 2.0, 6.0])[labels]))
     frame.insert(0, "patient", [f"{i:04d}" for i in rng.permutation(N) + 1])
 
     def motor(name, likelihood, label, **kwargs):
@@ -179,6 +182,8 @@ def cohort(N=120):
             other("systolic", "gaussian", "Systolic blood pressure", unit="mmHg"),
             other("copper", "gaussian", "Caeruloplasmin copper", unit="g/L"),
             other("dementia", "bernoulli", "Dementia", **no_yes),
+            other("pain", "ordinal", "Pain", levels=("none", "mild", "severe")),
+            other("admissions", "negative_binomial", "Admissions to hospital"),
             Feature(
                 name="probability_of_pd",
                 likelihood="gaussian",

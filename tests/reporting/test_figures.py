@@ -131,7 +131,7 @@ def test_rows_are_ordered_by_relevance_and_the_rest_is_counted(model, comparison
     most = [model.schema_[name].title for name in model.feature_relevance_.index[:5]]
     clipped = [shortened(title, 44) for title in most]
     assert [label.split(":")[0] for label in row_labels(ax)] == clipped
-    assert "The 5 most relevant of 23 rows" in ax.get_xlabel()
+    assert "The 5 most relevant of 25 rows" in ax.get_xlabel()
     assert [heading.split("\n") for heading in column_labels(ax)] == [
         [f"Subtype {k + 1}", f"n = {size}"] for k, size in enumerate(model.cluster_sizes_)
     ]

@@ -9,6 +9,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cohorts import every_example
 
 from clinclust import MAPDP, compare_subtypes, plot_profile
 from clinclust.files.visible_text import visible
@@ -55,16 +56,9 @@ def everywhere():
             "unit": payload(i + 5),
             "description": payload(i + 7),
         }
-        if i % 3 == 0:
-            levels = tuple(f"{payload(j).strip()}{j - i}" for j in range(i, i + 3))
-            columns[name] = rng.choice(levels, N)
-            features.append(Feature(name=name, likelihood="categorical", levels=levels, **texts))
-        elif i % 3 == 1:
-            columns[name] = rng.integers(0, 5, N)
-            features.append(Feature(name=name, likelihood="binomial", trials=4, **texts))
-        else:
-            columns[name] = rng.normal(size=N)
-            features.append(Feature(name=name, likelihood="gaussian", **texts))
+        levels = [f"{payload(j).strip()}{j - i}" for j in range(i, i + 3)]
+        feature, columns[name] = every_example(name, i, rng, N, levels, **texts)
+        features.append(feature)
     schema = FeatureSchema(features, title="=1+1</title><script>alert(1)</script>\x07")
     frame = pd.DataFrame(columns)
     model = fitted(schema, np.repeat([0, 1], 6), kept_out={features[3].name: "=reason<b>"})

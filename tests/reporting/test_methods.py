@@ -41,7 +41,7 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
         ({"coarsening": "auto"}, {"coarsening_": 0.75}, "bore out", "Miller JW"),
         ({}, {"discount_": 0.25}, "discount 0.25", "Pitman J"),
         ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
-        ({"select_features": True}, {}, "19 of 19 do", None),
+        ({"select_features": True}, {}, "21 of 21 do", None),
         ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
         ({"hyperparameters": "empirical"}, {}, "weak hyperprior", None),
         ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),
@@ -68,7 +68,7 @@ def test_the_search_names_its_seed_and_what_it_found(findings):
 def test_associations_and_confidentiality_are_told_only_when_there_are_any(findings):
     assert "20 features by refit" not in text_of(dataclasses.replace(findings, associations=None))
     assert {"Associations", "Confidentiality"} & set(methods(findings).paragraphs) == {"Associations"}
-    assert "19 features by refit" in text_of(findings)
+    assert "21 features by refit" in text_of(findings)
     assert "1 p-value was marked as doubtful" in text_of(findings)
     hidden = findings.comparisons.assign(suppressed=True)
     assert "[c]" in methods(dataclasses.replace(findings, comparisons=hidden)).paragraphs["Confidentiality"]

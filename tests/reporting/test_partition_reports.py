@@ -187,7 +187,7 @@ def test_the_methods_say_what_was_done_and_only_that(case):
     assert list(written.paragraphs) == ["Model", "Comparisons", "Associations", "Software"]
     assert written.paragraphs["Model"] == (
         "The 3 subtypes in Simulated parkinsonism cohort (120 subjects: 72, 37 and 11) were made by a clinician. They "
-        "may have been made from 20 features; the other features are declared to have had no part in them. Missing "
+        "may have been made from 22 features; the other features are declared to have had no part in them. Missing "
         "values were left out of each summary and test, and were not imputed."
     )
     assert "Raykov" not in " ".join(written.references)

@@ -13,6 +13,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cohorts import every_example
 from lxml import etree
 from markdown_it import MarkdownIt
 
@@ -46,13 +47,9 @@ def everywhere():
         name = f"f{i}"
         texts = {"label": text, "section": PAYLOADS[i // 7 * 7], "unit": PAYLOADS[(i + 5) % len(PAYLOADS)]}
         texts = {key: value for key, value in texts.items() if value.strip()}
-        if i % 2:
-            levels = tuple(f"{PAYLOADS[j % len(PAYLOADS)].strip()}{j - i}" for j in range(i, i + 3))
-            columns[name] = rng.choice(levels, N)
-            features.append(cc.Feature(name=name, likelihood="categorical", levels=levels, **texts))
-        else:
-            columns[name] = rng.normal(size=N)
-            features.append(cc.Feature(name=name, likelihood="gaussian", **texts))
+        levels = [f"{PAYLOADS[j % len(PAYLOADS)].strip()}{j - i}" for j in range(i, i + 3)]
+        feature, columns[name] = every_example(name, i, rng, N, levels, **texts)
+        features.append(feature)
     schema = cc.FeatureSchema(features)
     frame = schema.validate(pd.DataFrame(columns), warn=False)
     comparisons = cc.compare_subtypes(frame, np.repeat([0, 1], 6), schema)

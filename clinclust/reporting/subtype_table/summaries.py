@@ -64,10 +64,10 @@ def default_summary(feature: ComparedFeature) -> Summary:
     test = feature.contrast.get("test")
     if not is_missing(test):
         return "median" if test in ("Mann-Whitney", "Kruskal-Wallis") else "mean"
+    if feature.traits.is_skewed or feature.traits.contrasts[0] == "rank":
+        return "median"
     if feature.traits.is_scale:
         return "mean"
-    if feature.traits.is_skewed:
-        return "median"
     overall = feature.any_level[ALL_SUBJECTS]
     mean, median, sd = (overall[name] for name in ("mean", "median", "sd"))
     return "median" if abs(mean - median) > _SKEWED * sd else "mean"
