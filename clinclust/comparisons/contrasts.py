@@ -101,7 +101,9 @@ def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
         result = (student if kind == "student" else welch)(*(Side(*side) for side in zip(*groups, strict=True)))
         named = "Student's t" if kind == "student" else "Welch's t"
         return Contrast(named, float(result.statistic), float(result.df), np.nan, float(result.p))
-    return _analysis_of_variance(groups) if kind == "student" else _welch_anova(groups)
+    if kind == "welch" and (groups.variance == 0.0).any():
+        return _limit_of_welch(groups)
+    return _analysis_of_variance(groups, kind)
 
 
 def _moments(part: Floats) -> tuple[float, float, float]:
@@ -112,42 +114,35 @@ def _moments(part: Floats) -> tuple[float, float, float]:
     return part.size, float(part.mean()), variance if 0.0 < variance < np.inf else np.nan
 
 
-def _analysis_of_variance(groups: Side) -> Contrast:
-    n, mean, variance = groups
-    df, df2 = n.size - 1.0, n.sum() - n.size
-    between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum() / df
-    return _f_test("ANOVA", between / (((n - 1) * variance).sum() / df2), df, df2)
+def _analysis_of_variance(groups: Side, kind: ContrastKind) -> Contrast:
+    """Return the one-way analysis of variance, with one variance for all groups or Welch's (1951, Biometrika 38)."""
+    from statsmodels.stats.oneway import anova_generic
+
+    use, test = ("equal", "ANOVA") if kind == "student" else ("unequal", "Welch's ANOVA")
+    result = anova_generic(groups.mean, groups.variance, groups.n, use_var=use)
+    return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
 
 
-def _welch_anova(groups: Side) -> Contrast:
-    """Welch's test (1951, Biometrika 38, 330-336).
+def _limit_of_welch(groups: Side) -> Contrast:
+    """Return Welch's test where some groups have no spread, and would weigh infinitely much.
 
-    Groups without spread would weigh infinitely much: the statistic is then the limit of their variances, equal to
-    each other, going to 0. As for two groups, it is infinite where such groups differ.
+    The statistic is the limit of their variances, equal to each other, going to 0: with weights n / variance they hold
+    the whole mean between them. As for two groups, it is infinite where such groups differ.
     """
-    n, mean, variance = groups
-    still = variance == 0.0
-    weight = np.where(still, 0.0, n / np.where(still, 1.0, variance))
-    share = np.where(still, n, 0.0) / n[still].sum() if still.any() else weight / weight.sum()
-    df = n.size - 1.0
-    lack = ((1 - share) ** 2 / (n - 1)).sum()
-    between = (weight * (mean - (share * mean).sum()) ** 2).sum() / df
-    if np.unique(mean[still]).size > 1:
-        return Contrast("Welch's ANOVA", np.inf, df, np.nan, 0.0)
-    return _f_test(
-        "Welch's ANOVA",
-        between / (1 + 2 * (n.size - 2) / (n.size**2 - 1) * lack),
-        df,
-        (n.size**2 - 1) / (3 * lack),
-    )
-
-
-def _f_test(test: str, statistic: float, df: float, df2: float) -> Contrast:
     from scipy.special import fdtrc
 
-    return Contrast(
-        test, float(statistic), df, float(df2), 0.0 if np.isinf(statistic) else float(fdtrc(df, df2, statistic))
-    )
+    n, mean, variance = groups
+    still = variance == 0.0
+    df = n.size - 1.0
+    if np.unique(mean[still]).size > 1:
+        return Contrast("Welch's ANOVA", np.inf, df, np.nan, 0.0)
+    share = np.where(still, n, 0.0) / n[still].sum()
+    weight = np.where(still, 0.0, n / np.where(still, 1.0, variance))
+    lack = ((1 - share) ** 2 / (n - 1)).sum()
+    between = (weight * (mean - mean[still][0]) ** 2).sum() / df
+    statistic = float(between / (1 + 2 * (n.size - 2) / (n.size**2 - 1) * lack))
+    df2 = float((n.size**2 - 1) / (3 * lack))
+    return Contrast("Welch's ANOVA", statistic, df, df2, float(fdtrc(df, df2, statistic)))
 
 
 def _of_ranks(parts: list[Floats]) -> Contrast:
