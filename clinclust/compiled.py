@@ -21,8 +21,10 @@ NUMBA_DISABLE_JIT=1
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,9 +42,21 @@ PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _ONLY_FROM_KERNELS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
+
+
+def _fingerprint() -> str:
+    """Return a hash of every file that holds kernels, or constants compiled into them."""
+    package, digest = Path(__file__).parent, hashlib.blake2b(digest_size=6)
+    folders = (package / "engine" / "kernels", package / "likelihoods")
+    for path in (Path(__file__), *sorted(path for folder in folders for path in folder.rglob("*.py"))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 # Numba identifies a cached function by its file, line and name, not by the functions and constants compiled into it.
-# The kernels of each choice have names of their own, so that no process loads those of another choice.
-_SUFFIX = ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
+# The name therefore says which sources were compiled, and by which choice: after a change of any of them, no process
+# loads kernels that hold old code.
+_SUFFIX = f"_{_fingerprint()}" + ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
 
 
 def kernel(function: Function) -> Function:

@@ -1,6 +1,5 @@
 """What all tests share."""
 
-import hashlib
 import os
 import signal
 from pathlib import Path
@@ -13,18 +12,8 @@ import clinclust
 _ROOT = Path(__file__).parents[1]
 
 
-def _fingerprint_of_kernels() -> str:
-    """Hash every file that holds kernels: one compiled before a callee in another file changed would be stale."""
-    digest = hashlib.sha256()
-    package = _ROOT / "clinclust"
-    folders = (package / "priors", package / "likelihoods", package / "engine" / "kernels")
-    for path in (package / "compiled.py", *sorted(path for folder in folders for path in folder.rglob("*.py"))):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 # Numba reads this when it is imported, which no test module has done yet.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_fingerprint_of_kernels()}"))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / "numba"))
 # Tests that start a process of their own find the package that is tested here.
 _PACKAGE = str(Path(clinclust.__file__).parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.get("PYTHONPATH")]))

@@ -21,3 +21,8 @@ def named_outside():
 
 def test_nobody_else_compares_names_of_likelihoods():
     assert list(named_outside()) == []
+
+
+def test_alternatives_are_other_likelihoods():
+    for name, likelihood in REGISTRY.items():
+        assert set(likelihood.alternatives) <= set(REGISTRY) - {name}

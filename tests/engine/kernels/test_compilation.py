@@ -149,3 +149,23 @@ def test_kernels_run_without_being_compiled(tmp_path):
     assert plain["joint"] == pytest.approx(compiled["joint"], rel=1e-12)  # lgamma is not quite the same
     found, expected = (np.frombuffer(bytes.fromhex(fit["membership"])) for fit in (plain, compiled))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_kernels_of_other_sources_have_other_names(tmp_path):
+    """Numba does not look at the functions that a kernel calls: a cached one would go on with old code."""
+    package = tmp_path / "clinclust"
+    shutil.copytree(Path(clinclust.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    name = "from clinclust.engine.kernels.sweep import sweep; print(sweep.py_func.__qualname__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def name_of_sweep():
+        ran = subprocess.run(
+            [sys.executable, "-c", name], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        return ran.stdout
+
+    first = name_of_sweep()
+    assert name_of_sweep() == first
+    callee = package / "engine" / "kernels" / "likelihood_kernels.py"
+    callee.write_text(callee.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert name_of_sweep() != first
