@@ -29,9 +29,7 @@ def features(draw, name, role=None):
     fields["missing_codes"] = draw(st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True))
     if role in ("cluster", "describe"):
         fields["complete"] = draw(st.booleans())
-        fields |= draw(
-            st.sampled_from(["bernoulli", "binomial", "categorical", "poisson", "gaussian"]).flatmap(modelled)
-        )
+        fields |= draw(st.sampled_from(list(REGISTRY)).flatmap(modelled))
         fields["contrast"] = draw(st.sampled_from([None, *REGISTRY[fields["likelihood"]].contrasts]))
     return Feature(**fields)
 
@@ -42,16 +40,10 @@ def level_lists(size):
 
 @st.composite
 def modelled(draw, likelihood):
-    fields = {"likelihood": likelihood}
-    if likelihood == "bernoulli":
+    fields, traits = {"likelihood": likelihood}, REGISTRY[likelihood]
+    if traits.is_yes_no:
         fields["levels"] = draw(st.none() | level_lists((2, 2)))
-        fields["prior"] = draw(st.none() | st.fixed_dictionaries({"a": positive}, optional={"b": positive}))
-    elif likelihood == "categorical":
-        fields["levels"] = draw(level_lists((2, 6)))
-        size = len(fields["levels"])
-        prior = st.lists(positive, min_size=size, max_size=size).map(lambda values: {"concentrations": values})
-        fields["prior"] = draw(st.none() | prior)
-    elif likelihood == "binomial":
+    elif traits.is_scale:
         kind = draw(st.sampled_from(["trials", "levels", "range"]))
         if kind == "trials":
             fields["trials"] = draw(st.integers(1, 100))
@@ -60,10 +52,17 @@ def modelled(draw, likelihood):
         else:
             fields["minimum"] = draw(st.integers(-50, 50))
             fields["maximum"] = fields["minimum"] + draw(st.integers(1, 20))
-    elif likelihood == "gaussian":
+    elif "levels" in traits.takes:
+        fields["levels"] = draw(level_lists((2, 6)))
+    if traits.is_real:
         fields["transform"] = draw(st.sampled_from([None, "log", "log1p", "sqrt"]))
         fields["minimum"] = draw(st.none() | st.floats(-1e12, 1e12))
-        fields["prior"] = draw(st.none() | st.fixed_dictionaries({"mean": st.floats(-1e6, 1e6), "kappa": positive}))
+    lengths = traits.hyperparameter_lengths(Feature(name="x", **fields))
+    stated = {
+        name: positive if length is None else st.lists(positive, min_size=length, max_size=length)
+        for name, length in lengths.items()
+    }
+    fields["prior"] = draw(st.none() | st.fixed_dictionaries({}, optional=stated).filter(bool))
     return fields
 
 
@@ -83,12 +82,13 @@ def values_of(feature):
     missing = [] if feature.complete else ["", None]
     if feature.levels is not None:
         return st.sampled_from([*feature.levels, *missing])
-    if feature.likelihood == "gaussian":
-        low = max(feature.minimum if feature.minimum is not None else -1e6, -1e6)
+    if feature.traits.is_continuous:
+        lowest = -1e6 if feature.traits.is_real else 0.0
+        low = max(feature.minimum if feature.minimum is not None else lowest, lowest)
         if feature.transform is not None:
             low = max(low, 0.001)
         numbers = st.floats(low, max(low, 1e6) + 1e6).map(repr)
-    elif feature.likelihood == "poisson":
+    elif feature.traits.is_count:
         numbers = st.integers(0, 10**6).map(str)
     else:
         numbers = st.integers(int(feature.lowest), int(feature.lowest) + feature.n_trials).map(str)
