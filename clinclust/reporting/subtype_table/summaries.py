@@ -96,7 +96,7 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
     if all(_is_whole(value) for found in quartiles if found for value in found if value is not None):
         return 0
-    if feature.traits.is_count and feature.traits.is_skewed:
+    if overall["whole"]:  # quartiles of whole numbers are whole, or lie between two of them
         return 1
     return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
 
