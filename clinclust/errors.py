@@ -1,4 +1,4 @@
-"""What clinclust raises and warns with when its input is at fault."""
+"""The exceptions and warnings that clinclust raises when its input is at fault."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _SHOWN_FAILURES = 20
 
 
 class InputError(ValueError):
-    """Input that cannot be used: a file, a table, a parameter.
+    """The input (a file, a table or a parameter) cannot be used.
 
-    Its message says what was given, what was expected and how to repair it. A ValueError of another class that leaves
-    the package is a bug of the package.
+    The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
+    is not an InputError, that is a bug in the package.
     """
 
 
 class MissingPackageError(ImportError):
-    """A package that an optional part needs is not installed; the message says which, and how to install it."""
+    """A package that an optional part of clinclust needs is not installed. The message says how to install it."""
 
 
 class SchemaError(InputError):
-    """A feature schema that cannot be used.
+    """The feature schema cannot be used.
 
     Attributes
     ----------
     problems : tuple of str
-        Everything that is wrong, one sentence each, with the line number when the schema came from a file.
+        All problems, one sentence each, with the line number if the schema was read from a file.
 
     Examples
     --------
@@ -50,13 +50,14 @@ class SchemaError(InputError):
 
 
 class CohortError(InputError):
-    """A cohort table that does not fit its schema.
+    """The cohort table does not fit its schema.
 
     Attributes
     ----------
     failures : pandas.DataFrame
-        One row for each kind of failure in each column: ``column``, ``expected``, ``rows`` (how many),
-        ``first_rows`` (index labels), ``examples`` (offending values) and ``repair`` (what to do about it).
+        One row for each kind of failure in each column. Its columns are ``column``, ``expected``, ``rows`` (the
+        number of rows at fault), ``first_rows`` (index labels of the first of them), ``examples`` (offending values)
+        and ``repair`` (how to correct them).
 
     Examples
     --------
@@ -93,7 +94,7 @@ class CohortError(InputError):
 
 
 class CohortWarning(UserWarning):
-    """Something in the cohort that the analysis can live with but its reader must know.
+    """A property of the cohort that does not stop the analysis, but that the reader of the results must know.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Name what was probably meant."""
+"""Suggest the name that a misspelt word probably stands for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ __all__ = ["did_you_mean", "nearest"]
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice closest to `word`, letter case and outer space aside; None when none is close."""
+    """Return the choice closest to `word`, or None if none is close.
+
+    Letter case and outer white space are ignored. The similarity is the ratio of `difflib`; it must be at least 0.6.
+    """
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.strip().casefold(), choice)
@@ -18,6 +21,6 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the choice closest to `word`, or nothing."""
+    """Return ``" Did you mean 'x'?"`` for the choice closest to `word`, or an empty string if none is close."""
     choice = nearest(word, choices)
     return "" if choice is None else f" Did you mean {choice!r}?"

@@ -1,4 +1,4 @@
-"""Tests that stay valid after clustering: each feature against subtypes that it did not form."""
+"""Tests that remain valid after clustering: each feature is tested against subtypes found without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test every feature against subtypes that it did not form."""
+"""Test every feature against subtypes found without it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DTYPES = {
 }
 
 DOUBTFUL_BELOW = 0.01
-"""p of the residual dependence from which on the p of the association is said to be doubtful."""
+"""An association is marked as doubtful if the p of the residual dependence is below this."""
 
 
 def validated_associations(
@@ -57,66 +57,74 @@ def validated_associations(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Test each feature for association with subtypes that it did not form.
+    """Test each feature for association with subtypes found without it.
 
-    Subtypes found and tested in the same subjects differ in their features by construction. Here each feature that was
-    clustered on is tested against subtypes found without it, and without the features of its block: from scratch,
-    because a search that begins at the subtypes knows the feature. The test is that of the contrasts of
-    `compare_subtypes`. If the feature is independent of all others, the subtypes are independent of it, and its p is
-    valid, however many of them there are and whatever the likelihoods. Features with the role ``describe`` are tested
-    against the subtypes of the model, which they had no part in. Subtypes that no MAP-DP search made cannot be found
-    again without a feature: of a `Partition` only described features are tested, and no search starts.
+    Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
+    role ``cluster`` is tested against subtypes found without it and without the other features of its block. The search
+    begins from scratch, because one that begins at the subtypes of the model would use the feature. The test is the
+    contrast of `compare_subtypes`. If the feature is independent of all others, the subtypes are independent of it, and
+    its p is valid for any number of subtypes and any likelihoods. Features with the role ``describe`` are tested
+    against the subtypes of the model, which were found without them. Subtypes that were not found by a MAP-DP search
+    cannot be found again without a feature: for a `Partition`, only features with the role ``describe`` are tested.
 
-    Dependence of features inside subtypes makes this test invalid, as every other test after clustering: declare such
-    features as a `block`. Where dependence is left that the subtypes do not explain, `doubtful` says so. It cannot say
-    so of a continuum that runs through all features, which looks like ordered subtypes.
+    If features depend on each other within subtypes, this test is invalid, as is every other test after clustering.
+    Declare such features as a `block`. `doubtful` marks features for which the subtypes do not explain all dependence.
+    It cannot detect a continuum through all features, because a continuum looks like ordered subtypes.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        Fitted. The searches use its concentration, discount, coarsening and share of outlying values (as chosen, if
-        they were chosen from the data), and its stated hyperparameters, but none that were estimated with the subtypes.
+        A fitted model. The searches use its concentration, discount, coarsening and share of outlying values (those
+        chosen from the data, if they were), and its stated hyperparameters, but no hyperparameters that were estimated
+        together with the subtypes.
     frame : DataFrame, N rows
-        The cohort it was fitted on, same subjects in the same order.
+        The cohort on which the model was fitted: the same subjects in the same order.
     method : {"refit", "cross-fit"}
-        ``"refit"``: one search without each feature, in all subjects. ``"cross-fit"``: one search with all features in
-        each set of all folds but one; the subjects of the other fold get their most probable subtype from all features
-        but the tested one and its block; the p of the folds are combined as Fisher (1932) did. It needs fewer searches
-        and has less power.
+        ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
+        search with all features among the subjects of the other folds; each subject of the fold then gets its most
+        probable subtype, computed without the tested feature and its block, and the p-values of the folds are combined
+        by the method of Fisher (1932). Cross-fitting needs fewer searches and has less power.
     n_restarts : int
-        Random partitions that each search begins from.
+        The number of restarts of each search, each from a random partition.
     n_folds : int
-        For ``"cross-fit"``.
+        The number of folds for ``"cross-fit"``.
     min_size : int
         Subtypes with fewer subjects take no part in the test.
     contrasts : dict, optional
         As in `compare_subtypes`.
     random_state : int, optional
-        Seed of the searches; by default that of the model. The smallest p over several seeds is not a p: use one.
+        The seed of the searches; by default that of the model. Use one seed: the smallest p over several seeds is not a
+        valid p.
     n_jobs : int, optional
-        Threads; by default (or -1) one for each processor. The result is the same for any number.
+        The number of threads; by default (or -1) one for each processor. The result does not depend on it.
     progress : bool
-        Show a bar on a terminal when it takes longer than a second.
+        Whether to show a progress bar on a terminal, if the tests take longer than a second.
 
     Returns
     -------
     DataFrame
-        One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema: `feature`,
-        `label`, `section`, `role`, `likelihood`; `method` (``"direct"`` for described features); `n_subtypes` found
-        without it (the most of any fold); `test`, `statistic`, `df`, `df2`, `p`; `q` of Benjamini and Hochberg (1995)
-        over the tests made; `n` subjects tested; `left_out`, the features of its block, if any; `seed`; `doubtful`,
-        whether the feature still depends on others when the subtypes are known (p below .01 for the correlations of
-        what the probabilities of the subtypes leave of it and of the others; missing where that cannot be tested, and
-        no question for described features, which no subtype was found from);
-        `remark`, which others, or why there is no test. Where without the feature everybody is of one subtype there is
-        nothing to test, p is NaN, and it does not count among the tests made.
+        One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema.
+
+        `feature`, `label`, `section`, `role` and `likelihood` describe the feature. `method` is ``"direct"`` for
+        features with the role ``describe``. `n_subtypes` is the number of subtypes found without the feature (the
+        largest over the folds). `test`, `statistic`, `df`, `df2` and `p` are the result of the test, and `n` is the
+        number of subjects tested. `q` is the p-value adjusted as by Benjamini and Hochberg (1995) over the tests made.
+        `left_out` names the other features of its block, if any, and `seed` is the seed of the searches.
+
+        `doubtful` is whether the feature still depends on other features given the subtypes: whether p is below 0.01
+        for the correlations of the residuals of the feature with those of the others, after regression on the
+        probabilities of the subtypes. It is missing if this cannot be tested, and False for a tested feature with the
+        role ``describe``, because no subtype was found from it.
+
+        `remark` names the feature with the strongest such dependence, or says why there is no test. If all subjects
+        belong to one subtype without the feature, there is no test: p is NaN and does not count among the tests made.
 
     Raises
     ------
     CohortError
         If `frame` does not fit the schema.
     ValueError
-        If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
+        If the model is not fitted, if `frame` is not its cohort, or if a parameter cannot be used.
 
     Examples
     --------
@@ -172,7 +180,7 @@ def validated_associations(
 
 
 def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, progress: bool) -> list[dict[str, Any]]:
-    """Return the row of each feature, made on threads."""
+    """Return the row of each feature, in order; the tests run in parallel on threads."""
     from tqdm import tqdm
 
     from clinclust.engine.search.plan import n_threads
@@ -189,7 +197,7 @@ def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, pr
 
 
 class _Tests:
-    """What the tests of all features share."""
+    """The tests of all features of one cohort, with the data that they share."""
 
     def __init__(
         self,
@@ -218,13 +226,13 @@ class _Tests:
         scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
         is_nominal = [feature.traits.is_nominal for feature in self.encoded]
         self.graded = graded(zip(scores, is_nominal, strict=True), mid_ranks)
-        # Of values that no other feature has a part in: standardising sums up in an order that all have.
+        # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
         self.folds = folds_of(self.problem, n_folds, plan) if method == "cross-fit" else []
 
     def row(self, feature: Feature) -> dict[str, Any]:
-        """Return the row of one feature, without q."""
+        """Return the row of one feature as a dict, without q."""
         from clinclust.associations.direct import described, whole_cohort
 
         about = described(feature)
@@ -246,7 +254,7 @@ class _Tests:
         return about | found
 
     def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
-        """Subtypes found without some features, bool (D,)."""
+        """Return the subtypes found without the features of `left_out`, bool (D,)."""
         from clinclust.associations.cold_search import search_cold, without
         from clinclust.associations.cross_fitting import parts_without
         from clinclust.associations.evidence import Part
@@ -258,13 +266,13 @@ class _Tests:
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
 
     def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
-        """Return the test of a feature against these subtypes."""
+        """Return the test of a feature against these subtypes, as columns of the row."""
         from clinclust.associations.direct import tested
 
         return tested(feature, self.frame, parts, method, self.min_size, self.contrasts)
 
     def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return whether the feature depends on those that the subtypes were found from, bool (D,), inside subtypes."""
+        """Return whether the feature depends, within subtypes, on the features in `included`, bool (D,), as columns."""
         from scipy.linalg import block_diag
 
         from clinclust.associations.residual_dependence import residual_dependence
@@ -292,7 +300,7 @@ def _why_doubtful(found: Dependence, other: Feature) -> str:
 
 
 def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
-    """Raise one ValueError that lists everything that cannot be used."""
+    """Raise one ValueError that lists all arguments that cannot be used."""
     from clinclust.estimators.parameters import parameter_problems
 
     problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]

@@ -1,4 +1,4 @@
-"""Subtypes found without some features, as if these had never been recorded."""
+"""Search for subtypes without some features; their values cannot influence the search in any way."""
 
 from __future__ import annotations
 
@@ -25,50 +25,51 @@ Keys = NDArray[np.uint64]
 
 
 class Subtypes(NamedTuple):
-    """Subtypes of the subjects of a problem."""
+    """The subtypes of the subjects of a problem."""
 
     labels: Labels
-    """(N,) 0 .. K - 1 by decreasing size."""
+    """(N,) the cluster of each subject, 0 to K - 1 by decreasing size."""
     membership: Array
-    """(N, K) probability of each, given all other subjects; rows sum to 1."""
+    """(N, K) the probability of each cluster, given all other subjects; rows sum to 1."""
 
 
 def column_keys(columns: Sequence[Array]) -> Keys:
-    """Return a pseudo-random number for each value of each column, uint64 (D, N); equal values have equal ones."""
+    """Return a pseudo-random key of each value, uint64 (D, N); equal values of one column have equal keys."""
     from pandas.util import hash_array
 
     keys = np.empty((len(columns), columns[0].size), dtype=np.uint64)
     for place, column in enumerate(columns):
-        # Each column by an odd factor of its own, so that the same value in two columns counts twice.
+        # Each column has its own odd factor, so that equal values in two columns have different keys.
         factor = np.uint64(2 * int(np.random.SeedSequence(place).generate_state(1)[0]) + 1)
         keys[place] = hash_array(column) * factor
     return keys
 
 
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
-    """Return the problem without some features, and the place of each of its subjects in the problem given.
+    """Return the problem without some features, and the row of each of its subjects in `problem`, int (N,).
 
-    Subjects stand in an order that follows from the other features alone, so that not even the choice of random
-    starts knows the values left out.
+    The order of the subjects depends only on the other features. Otherwise the values left out could influence the
+    search through the order, on which the random starts depend.
 
     Parameters
     ----------
     problem : Problem
+        The problem with all features.
     left_out : bool (D,)
-        Not all of them.
+        The features to leave out; at least one must remain.
     keys : uint64 (D, N)
-        `column_keys` of the features as encoded, subjects as in the problem.
+        The `column_keys` of the encoded features, with subjects in the order of `problem`.
     """
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
     return problem.with_features(~left_out).restricted_to(order, 0), order
 
 
 def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
-    """Return how to search for subtypes as the model did, but from scratch, on one thread, and without refinement.
+    """Return the plan of a search like that of the model, but from scratch, on one thread and without refinement.
 
-    Outlying values and features are searched for if the model did. Where they are not, whole clusters are merged but
-    not divided: divisions take nine tenths of the time of a search, and from random partitions of many clusters they
-    hardly ever find anything.
+    The search allows for outlying values and selects features if the model did. If it does neither, whole clusters are
+    merged but not divided: divisions take nine tenths of the time of a search, and they hardly ever improve the result
+    of a search that begins from random partitions of many clusters.
     """
     share, select_features = model.outlying_share_, model.select_features
     return SearchPlan(
@@ -84,7 +85,7 @@ def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
 
 
 def search_cold(problem: Problem, plan: SearchPlan) -> Subtypes:
-    """Search for the subtypes of a problem; they come with the membership probabilities of its subjects."""
+    """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects."""
     found = search(problem, plan)
     problem, included = found.problem, found.winner.included
     if included is not None and included.any():

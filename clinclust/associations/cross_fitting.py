@@ -1,4 +1,4 @@
-"""Subtypes found in some folds of the cohort and given to the others, without the feature that is tested."""
+"""Cross-fitting: subtypes found in all folds but one are assigned to the subjects of that fold without one feature."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Labels = NDArray[np.int64]
 
 
 class Fold(NamedTuple):
-    """One fold: where subtypes were found, and to whom they are given."""
+    """One fold: the training problem, its subtypes, and the held-out subjects to which they are assigned."""
 
     trained_on: Problem
     labels: Labels
-    """(n,) subtypes of those the search was among."""
+    """(n,) the subtypes of the subjects of `trained_on`."""
     held_out: Problem
     rows: Labels
-    """(m,) rows of the table that were held out."""
+    """(m,) the rows of the table of the held-out subjects."""
 
 
 def folds_of(problem: Problem, n_folds: int, plan: SearchPlan) -> list[Fold]:
-    """Search among all but one fold, for each fold in turn; folds are dealt from the seed."""
+    """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds."""
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
     dealt = np.arange(problem.cohort.n_subjects) % n_folds
     rng.shuffle(dealt)
@@ -47,7 +47,7 @@ def folds_of(problem: Problem, n_folds: int, plan: SearchPlan) -> list[Fold]:
 
 
 def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share: float) -> list[Part]:
-    """Give each held-out subject its most probable subtype, from all features but those left out, bool (D,)."""
+    """Assign each held-out subject to its most probable subtype, without the features of `left_out`, bool (D,)."""
     parts = []
     for fold in folds:
         training, held_out = fold.trained_on.with_features(~left_out), fold.held_out.with_features(~left_out)

@@ -1,4 +1,4 @@
-"""Test a feature against subtypes that it had no part in, and say why where that cannot be done."""
+"""Test a feature against subtypes found without it; if there is no test, state the reason."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _NOT_FOUND_AGAIN = (
 
 
 def described(feature: Feature) -> dict[str, Any]:
-    """Return the columns of the result that say which feature a row is about."""
+    """Return the columns of the result that describe the feature of a row."""
     about: dict[str, Any] = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
     return about | {"feature": feature.name, "label": feature.title}
 
 
 def whole_cohort(model: SubtypeModel) -> list[Part]:
-    """Return all subjects with their subtypes, as the only part."""
+    """Return a single part: all subjects with their subtypes in the model."""
     labels = np.asarray(model.labels_)
     membership = np.eye(labels.max() + 1)[labels] if model.membership_ is None else model.membership_
     return [Part(np.arange(labels.size), labels, membership)]
@@ -46,7 +46,7 @@ def tested(
     min_size: int,
     contrasts: Mapping[str, ContrastKind],
 ) -> dict[str, Any]:
-    """Return the test of a feature against these subtypes, as columns of the result."""
+    """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
     values = feature.scores(frame[feature.name])
     kind = contrasts.get(feature.name) or contrast_kind(feature, values)
     found = association_of(values, parts, kind, min_size)
@@ -63,7 +63,7 @@ def rows_of_given(
     min_size: int,
     contrasts: Mapping[str, ContrastKind],
 ) -> list[dict[str, Any]]:
-    """Return a row for each feature where no search made the subtypes: described features are tested as they are."""
+    """Return a row for each feature if the subtypes do not come from a search: only described features are tested."""
     parts = whole_cohort(model)
     return [
         described(feature)

@@ -1,4 +1,4 @@
-"""From subtypes that a feature did not form to the test of it: one part of the cohort, or several combined."""
+"""Test a feature against subtypes found without it, in one part of the cohort or combined over several."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Labels = NDArray[np.int64]
 
 
 class Part(NamedTuple):
-    """Some subjects, and subtypes of them that the tested feature had no part in."""
+    """A part of the subjects, with subtypes found without the tested feature."""
 
     rows: Labels
-    """(n,) rows of the table."""
+    """(n,) the rows of the subjects in the table."""
     labels: Labels
-    """(n,) 0 .. K - 1."""
+    """(n,) the subtype of each subject, 0 to K - 1."""
     membership: Array
-    """(n, K) probability of each subtype."""
+    """(n, K) the probability of each subtype."""
 
 
 @dataclass(frozen=True)
 class Association:
-    """One feature tested: see the columns of `validated_associations` of the same names."""
+    """The test of one feature; `n_subtypes` and `n` are the columns of `validated_associations`."""
 
     contrast: Contrast
     n_subtypes: int
@@ -37,18 +37,23 @@ class Association:
 
 
 def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int) -> Association:
-    """Test a feature against the subtypes of each part; of several parts combine p as Fisher (1932) did.
+    """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
 
     Parameters
     ----------
     values : float64 (N,)
-        Scores of the feature, NaN = missing.
+        The scores of the feature; NaN = missing.
     parts : list of Part
-        Without a subject in common.
+        The parts; they have no subject in common.
     kind : str
-        As in `contrast_of`.
+        The kind of contrast, as in `contrast_of`.
     min_size : int
-        Smaller subtypes take no part.
+        Subtypes with fewer subjects take no part.
+
+    Returns
+    -------
+    Association
+        Its contrast is NaN if no part can be tested.
     """
     found, n = [], 0
     for part in parts:
@@ -65,7 +70,7 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
 
 
 def _combined(contrasts: list[Contrast]) -> Contrast:
-    """-2 sum ln p is chi-squared with two degrees of freedom for each independent test."""
+    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test."""
     from scipy.special import chdtrc
 
     with np.errstate(divide="ignore"):

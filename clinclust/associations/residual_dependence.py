@@ -1,9 +1,10 @@
-"""Whether a feature still depends on others when the subtypes are known.
+"""Residual dependence: a test of whether a feature depends on other features given the subtypes.
 
-Features that depend on each other inside subtypes defeat every test of a feature against subtypes found from the
-others: the others are cut where they are high or low, and the feature follows them. If the model holds, though, nothing
-of a feature is left to be predicted once the probabilities P of the subtypes, found without it, are known: what remains
-of it after regression on P is uncorrelated with what remains of any other feature.
+If features depend on each other within subtypes, no test of a feature against subtypes found from the others is valid:
+the clustering divides subjects by high and low values of the others, and the feature varies with them. If the model
+holds, however, features are independent given the subtypes. Let P be the probabilities of the subtypes, found without
+the feature. The residual of the feature after regression on P is then uncorrelated with the residual of any other
+feature.
 """
 
 from __future__ import annotations
@@ -21,31 +22,37 @@ Array = NDArray[np.float64]
 
 _LEAST_DF = 3
 _LEAST_TOGETHER = 5.0
-"""Subjects expected to have an unusual value of both: among fewer, r of two rare features is far from normal."""
+"""The least expected number of subjects with an unusual value of both features.
+
+With fewer, the distribution of the correlation r of two rare features is far from normal.
+"""
 
 
 class Dependence(NamedTuple):
-    """What is left between one feature and the others."""
+    """The residual dependence between one feature and the others."""
 
     p: float
-    """Of all correlations together, or of the strongest one times their number: twice the smaller. NaN = untestable."""
+    """Twice the smaller of two p: that of all correlations together, and that of the strongest one times their number.
+
+    NaN = untestable.
+    """
     strongest: int
-    """The other feature of the largest correlation; -1 if there is none."""
+    """The index of the other feature with the largest correlation; -1 if there is none."""
     correlation: float
-    """That correlation."""
+    """The correlation with that feature; NaN if there is none."""
 
 
 def residual_dependence(target: Graded, others: Graded, membership: Array) -> Dependence:
-    """Correlate what the subtypes leave of one feature with what they leave of the others.
+    """Test the correlations of the residuals of one feature with those of the others, given the subtypes.
 
     Parameters
     ----------
     target : Graded
-        One feature, of the same subjects.
+        The feature to test.
     others : Graded
-        The features that the subtypes were found from.
+        The features from which the subtypes were found, for the same subjects.
     membership : float64 (N, K)
-        Probability of each subtype for each subject, which the target has no part in.
+        The probability of each subtype for each subject, found without the target.
     """
     own, own_seen = _residuals(target.columns, membership)
     rest, rest_seen = _residuals(others.columns, membership)
@@ -70,7 +77,7 @@ def residual_dependence(target: Graded, others: Graded, membership: Array) -> De
 
 
 def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
-    """Return what regression on the membership leaves of each column, 0 where missing, and where it is observed."""
+    """Return the residuals of each column after regression on the membership, 0 where missing, and 1 where observed."""
     seen = (~np.isnan(columns)).astype(np.float64)
     centre = np.nansum(columns, axis=0) / np.maximum(seen.sum(axis=0), 1.0)
     values = np.where(seen > 0.0, columns - centre, 0.0)
@@ -79,7 +86,7 @@ def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
     squares = (seen.T @ products).reshape(-1, n_subtypes, n_subtypes)
     slopes = np.linalg.pinv(squares, hermitian=True) @ (membership.T @ values).T[:, :, None]
     left = seen * (values - membership @ slopes[:, :, 0].T)
-    # What is nothing but rounding is no residual.
+    # Residuals that are only rounding errors are set to 0.
     left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
     return left, seen
 
@@ -92,7 +99,7 @@ def _two_sided(r: float, df: float) -> float:
 
 
 def _unusual(columns: Array) -> Array:
-    """Return how many subjects have a value other than the most frequent one, (C,)."""
+    """Return the number of subjects whose value of each column is not the most frequent one, float64 (C,)."""
     counts = []
     for column in columns.T:
         _, ties = np.unique(column[~np.isnan(column)], return_counts=True)
@@ -101,16 +108,17 @@ def _unusual(columns: Array) -> Array:
 
 
 def _squares(residuals: Array, weights: Array) -> tuple[float, float]:
-    """Return the mean, and half the variance, of a weighted sum of squares of normals correlated as these columns."""
+    """Return the mean and half the variance of a weighted sum of squared normals with the columns' correlations."""
     lengths = np.sqrt((residuals**2).sum(axis=0))
     correlations = residuals.T @ residuals / np.maximum(np.outer(lengths, lengths), 1e-300)
     return float(weights.sum()), float(weights @ correlations**2 @ weights)
 
 
 def _p_of_sum(total: float, own: tuple[float, float], others: tuple[float, float]) -> float:
-    """Return p of the weighted sum of n r^2, by the chi-squared of the same mean and variance (Satterthwaite).
+    """Return p of the weighted sum of df r^2, by a scaled chi-squared with the same mean and variance (Satterthwaite).
 
-    Correlations of one feature with many others that depend on each other are themselves correlated.
+    If the other features depend on each other, their correlations with one feature are correlated too. `own` and
+    `others` are the results of `_squares` for the two sides.
     """
     from scipy.special import chdtrc
 

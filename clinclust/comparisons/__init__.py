@@ -1,4 +1,4 @@
-"""How the subtypes differ, feature by feature."""
+"""Comparisons of the subtypes, feature by feature: summaries, tests and effect sizes."""
 
 from __future__ import annotations
 

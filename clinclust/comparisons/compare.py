@@ -1,4 +1,4 @@
-"""Summaries of every feature in every subtype, and tests of every pair of subtypes, as one tidy frame."""
+"""Summaries of every feature in every subtype, and tests and effect sizes between subtypes, as one tidy frame."""
 
 from __future__ import annotations
 
@@ -53,78 +53,79 @@ def compare_subtypes(
     significance_level: float = 0.01,
     contrasts: Mapping[str, ContrastKind] | None = None,
 ) -> pd.DataFrame:
-    """Summarise every feature in every subtype, and test and measure how the subtypes differ.
+    """Summarise every feature in every subtype; test and measure how the subtypes differ.
 
-    The tests on features that formed the subtypes are descriptive: subtypes found and tested on the same
-    subjects differ in those features by construction. Only features with the role ``describe`` are tested
-    honestly.
+    Tests of features that formed the subtypes are only descriptive: subtypes found and tested in the same subjects
+    differ in those features by construction. Only the p-values of features with the role ``describe`` are valid.
 
     Parameters
     ----------
     frame : pandas.DataFrame, N rows
         Any table that `schema` accepts.
     labels : array_like of int, shape (N,)
-        Clusters 0, 1, ...; subtype = label + 1. A Series must carry the index of `frame`.
+        The cluster of each subject, 0, 1, ...; subtype = label + 1. A Series must have the index of `frame`.
     schema : FeatureSchema
         The features with role ``cluster`` or ``describe`` are compared.
     min_size : int
         Subtypes with fewer subjects are summarised but not tested.
     significance_level : float
-        `significant` is p <= this level (no correction; q is beside it). The paper used 0.01.
+        `significant` is p <= this level, without a correction for multiple tests (`q` has one). The paper used 0.01.
     contrasts : dict, optional
-        By name of a feature, how all subtypes at once are contrasted: ``"student"`` (means, one variance; the default
-        for scales, counts and measurements), ``"welch"`` (means, a variance for each subtype), ``"rank"`` (the default
-        for what is skewed) or ``"counts"`` (the default for yes/no and the only one for categories; only for these).
-        Features that are not named go by their `contrast` in the schema, then by these defaults.
+        The test of all subtypes at once, by feature name: ``"student"`` (means with one common variance; the default
+        for scales, counts and measurements), ``"welch"`` (means with a variance for each subtype), ``"rank"`` (the
+        default for skewed features) or ``"counts"`` (numbers of subjects at each level; the default for yes/no features
+        and the only choice for categorical ones; not possible for others). For features that are not named, the
+        `contrast` of the schema applies, or else the default.
 
     Returns
     -------
     pandas.DataFrame
-        One row per summary and per test, told apart by `kind`.
+        One row per summary, test, contrast and effect; `kind` says which.
 
-        ``"summary"``: a feature (a categorical one level by level) in one `subtype`, 0 for all subjects.
-        `n` observed, `missing`, `mean` and `sd` (denominator n - 1), `median`, `q1`, `q3`; for Bernoulli
-        features and levels the mean is the share with that answer, with `count` and `percent`. Values are
-        in the unit of the column (never transformed); levels are scored 0, 1, ... . `minimum` and `maximum`
-        are the ends of a binomial scale.
+        ``"summary"``: the summary of a feature (a categorical one level by level) in one `subtype`; 0 stands for all
+        subjects. `n` is the number of observed values, `missing` that of missing ones; then `mean`, `sd` (denominator
+        n - 1), `median`, `q1` and `q3`. For Bernoulli features and for levels, the mean is the share of subjects with
+        that level; `count` is their number and `percent` their percentage. Values are in the unit of the column, never
+        transformed; ordered levels have scores 0, 1, .... `minimum` and `maximum` are the ends of a scale.
 
-        ``"test"``: `subtype` against `versus`, by `test` ``"student"`` (equal variances, the paper's) and
-        ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and
-        `standardised_difference` are positive when `subtype` has the higher mean; the latter divides by the
-        root of the mean of both variances, p (1 - p) for shares. `q` is Benjamini-Hochberg's over all tests
-        of that name in the frame. With fewer than 2 observed values on a side, or the same single value
-        throughout both, the test is NaN (and `significant` missing); with a different single value on each
-        side `statistic` is infinite, `p` is 0 and Welch's `df` NaN.
+        ``"test"``: the test of `subtype` against `versus`. `test` is ``"student"`` (equal variances, as in the paper)
+        or ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and `standardised_difference` are
+        positive if `subtype` has the higher mean. The standardised difference is the difference of the means divided by
+        the root of the mean of both variances, which are p (1 - p) for shares. `q` is the p-value adjusted as by
+        Benjamini and Hochberg over all tests of the same name in the frame. If a side has fewer than 2 observed values,
+        or if all values of both sides are equal, the results are NaN and `significant` is missing. If each side has a
+        single value and these differ, `statistic` is infinite, `p` is 0 and Welch's `df` is NaN.
 
-        ``"contrast"``: one row a feature, all subtypes of at least `min_size` at once: `test` (its name), `statistic`,
-        `df`, `df2` (of the denominator), `p`, and `q` over all contrasts in the frame. Two subtypes get Student's or
-        Welch's t or Mann-Whitney's test, more of them the analysis of variance, Welch's, or Kruskal-Wallis's; levels
-        are counted in a chi-squared test, or Fisher's exact one where an expected count is below 5. Subtypes with
-        fewer than 2 observed values (for levels: with none) take no part. Without spread as for ``"test"``; where
-        nothing can be tested all is missing, the name of the test, too.
+        ``"contrast"``: one row per feature, the test of all subtypes of at least `min_size` subjects at once: `test`
+        (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts in the frame. For two
+        subtypes it is Student's t, Welch's t or the Mann-Whitney test; for more, the analysis of variance, Welch's, or
+        the Kruskal-Wallis test. For counts of levels it is the chi-squared test, or Fisher's exact test if an expected
+        count is below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part. Subtypes
+        without spread are treated as for ``"test"``. If nothing can be tested, all results and `test` are missing.
 
-        ``"effect"``: `subtype` against `versus`, every pair and each one against 0, all other subjects (subtypes below
-        `min_size` among them; they must be `min_size` or more together). `estimate` of the effect size `measure`, with
-        its 95% confidence interval `lower` to `upper`; the sources are with each function.
+        ``"effect"``: the effect size of `subtype` against `versus`, for every pair of subtypes, and for each subtype
+        against all other subjects (`versus` is 0). The others include subtypes below `min_size`, and must be at least
+        `min_size` together. `measure` is the name of the effect size, `estimate` its value, and `lower` and `upper` are
+        the ends of its 95% confidence interval. The functions of the effect sizes cite their sources.
 
         =========================== ============================ ==================================================
         `measure`                   of                           estimate, and interval
         =========================== ============================ ==================================================
-        ``standardised_difference`` everything                   as above; Bonett, for shares from Wilson's limits
+        ``standardised_difference`` every feature                as above; Bonett, for shares from Wilson's limits
         ``difference``              yes/no, levels               of the shares; Newcombe's hybrid score interval
         ``difference``              scales, Gaussian             of the means; Welch's interval
         ``ratio``                   yes/no, levels               odds ratio; score interval
-        ``ratio``                   Poisson, geometric,          of the means (rates); robust, in the logarithm
-                                    exponential
-        ``superiority``             what is skewed or            P(higher) + P(equal) / 2; Brunner and Munzel, in the
+        ``ratio``                   counts, exponential          of the means (rates); robust, in the logarithm
+        ``superiority``             skewed features, those       P(higher) + P(equal) / 2; Brunner and Munzel, in the
                                     contrasted by rank           logit
         =========================== ============================ ==================================================
 
-        Effects are NaN with fewer than 2 observed values on a side; an estimate that is infinite, or rests on no
-        spread at all, has no interval unless one end of it can be known.
+        Effects are NaN if a side has fewer than 2 observed values. If the estimate is infinite, or if there is no
+        spread at all, there is no interval, except where one end of it is known.
 
-        `whole` says whether every observed value of the feature is a whole number: whoever knows that can tell counts
-        from means. `suppressed` says whether numbers of a row were withheld because few subjects are behind them.
+        `whole` is whether every observed value of the feature is a whole number; with this knowledge a reader can infer
+        counts from means. `suppressed` is whether numbers of the row were withheld because few subjects contribute to
+        them.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def compare_subtypes(
         raise InputError(f"min_size must be at least 1 subject, not {min_size!r}")
     clusters = _checked_labels(labels, frame)
     choice = checked_choice(contrasts, schema)
-    # Columns that cannot inform a clustering were warned of when there was one.
+    # A fit, if there was one, has already warned of columns that cannot inform a clustering.
     frame = schema.validate(frame, warn=False)
     whole = list(whole_features(frame, schema))
     compared = list(measures(whole))
@@ -169,7 +170,7 @@ def compare_subtypes(
     found, places = np.unique(clusters, return_inverse=True)
     subtypes = np.array([_ALL_SUBJECTS, *found + 1])
     groups = [np.arange(len(places)), *(np.flatnonzero(places == place) for place in range(len(found)))]
-    # One (measures, groups) array for each kind of number; the reshape is for a schema that compares nothing.
+    # One (measures, groups) array for each column of SUMMARY; the reshape is needed if there are no measures.
     numbers = np.array([summarise(measure, groups) for measure in compared])
     numbers = numbers.reshape(len(compared), len(groups), len(SUMMARY))
     summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
@@ -193,7 +194,7 @@ def compare_subtypes(
 
 
 def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
-    """Labels as an integer array, one for each row of `frame`."""
+    """Return the labels as int64 (N,), one for each row of `frame`; raise InputError if they are not."""
     import pandas as pd
 
     if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
@@ -234,9 +235,9 @@ def _test_columns(
     pairs: NDArray[np.int64],
     significance_level: float,
 ) -> list[_Columns]:
-    """Columns of the tests, each (measures, pairs): first all of Student's, then all of Welch's."""
+    """Return the columns of the tests, each (measures, pairs): first those of Student's t, then those of Welch's t."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
-    # p (1 - p) is the variance of a share with denominator n, not n - 1.
+    # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
     shared: _Columns = {
         "kind": np.array("test"),
@@ -259,7 +260,7 @@ def _test_columns(
 def _contrast_columns(
     whole: list[Measure], kinds: list[ContrastKind], groups: NDArray[np.int64], significance_level: float
 ) -> _Columns:
-    """Columns of the test of all groups at once (those below 0 take no part), each (features, 1)."""
+    """Return the columns of the tests of all groups at once, each (features, 1); groups below 0 take no part."""
     results = [contrast_of(each.scores, groups, kind) for each, kind in zip(whole, kinds, strict=True)]
     p = np.array([result.p for result in results], dtype=np.float64)
     missing = np.array([np.isnan(each.scores[groups >= 0]).sum() for each in whole])
@@ -275,7 +276,7 @@ def _contrast_columns(
 
 
 def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
-    """Rows in the order of `compared`, each repeated along the second axis of `columns`."""
+    """Return one row for each element of the (measures, ...) arrays in `columns`, in the order of `compared`."""
     import pandas as pd
 
     repeats = columns["n"].shape[1]
@@ -296,7 +297,7 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
         elif name in columns and columns[name].ndim:
             values = np.broadcast_to(columns[name], (len(compared), repeats)).ravel()
             rows[name] = pd.array(values, dtype=dtype)
-        else:  # the same in every row: converted once
+        else:  # one value for all rows, so convert it once
             value = columns[name].item() if name in columns else False if name == "suppressed" else None
             rows[name] = pd.array([value], dtype=dtype).repeat(len(compared) * repeats)
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Check which contrasts a caller asks for."""
+"""Check the contrasts that a caller has chosen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["checked_choice"]
 
 
 def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSchema) -> Mapping[str, ContrastKind]:
-    """Return the choice, or raise ValueError listing everything in it that cannot be used."""
+    """Return the chosen contrasts by feature name; raise a ValueError that lists all that cannot be used."""
     if choice is None:
         return {}
     if not isinstance(choice, Mapping):

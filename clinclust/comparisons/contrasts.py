@@ -1,8 +1,8 @@
-"""One test for all groups of a feature at once: whether its distribution differs anywhere between them.
+"""Contrasts: one test of whether the distribution of a feature differs between any of its groups.
 
-A group with fewer than two observed values (for counts: none) takes no part. Where nothing is left to test, or all
-observed values are the same, every number is NaN; `Contrast.test` is then empty. Groups without any spread are treated
-as `clinclust.comparisons.t_tests` treats two of them.
+A group with fewer than two observed values (for counts: with none) takes no part. If fewer than two groups are left, or
+if all observed values are equal, every number is NaN and `Contrast.test` is empty. Groups without spread are treated as
+in `clinclust.comparisons.t_tests`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ALWAYS_ASYMPTOTIC = 50
 
 
 class Contrast(NamedTuple):
-    """A test of all groups at once: its name, statistic, degrees of freedom (of the denominator: df2) and p."""
+    """The result of a test of all groups at once; `df2` is the degrees of freedom of the denominator."""
 
     test: str = ""
     statistic: float = np.nan
@@ -41,7 +41,11 @@ class Contrast(NamedTuple):
 
 
 def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
-    """Return how a feature is contrasted: as its schema says, else as its likelihood and values ask for."""
+    """Return the kind of contrast of a feature.
+
+    It is the one stated in the schema; otherwise ``"rank"``, if the feature is skewed and not counted by level; or else
+    the default of its likelihood.
+    """
     if feature.contrast is not None:
         return feature.contrast
     plainest = feature.traits.contrasts[0]
@@ -49,7 +53,10 @@ def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
 
 
 def is_skewed(feature: Feature, values: Floats) -> bool:
-    """Whether the median says more than the mean: long-tailed by likelihood or transform, or |skewness| above 1."""
+    """Return whether the median describes the feature better than the mean.
+
+    This is so if its likelihood is skewed, if it has a transform, or, for a gaussian feature, if |skewness| is above 1.
+    """
     if feature.traits.is_skewed or feature.transform is not None:
         return True
     if not feature.traits.is_real:
@@ -69,13 +76,19 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
     Parameters
     ----------
     values : float64 (N,)
-        NaN = missing. For ``"counts"`` the levels 0, 1, ... .
+        NaN = missing. For ``"counts"`` the levels 0, 1, ....
     groups : int64 (N,)
-        Group of each subject; those below 0 take no part.
+        The group of each subject; subjects with a group below 0 take no part.
     kind : {"student", "welch", "rank", "counts"}
-        Means with one variance for all groups (Student's t, one-way analysis of variance) or with one for each
-        (Welch 1947, 1951); ranks (Mann-Whitney, Kruskal-Wallis); or counts of levels (chi-squared, or Fisher's exact
-        test where an expected count is below 5; its p is simulated for more than two by two cells).
+        ``"student"``: means with one common variance (Student's t, one-way analysis of variance). ``"welch"``: means
+        with a variance for each group (Welch 1947, 1951). ``"rank"``: ranks (Mann-Whitney, Kruskal-Wallis).
+        ``"counts"``: counts of levels (chi-squared, or Fisher's exact test if an expected count is below 5; for tables
+        larger than two by two its p is simulated).
+
+    Returns
+    -------
+    Contrast
+        NaN where nothing can be tested.
     """
     taking_part = (groups >= 0) & ~np.isnan(values)
     values, groups = values[taking_part], groups[taking_part]
@@ -92,7 +105,7 @@ def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
 
 
 def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
-    # About a common centre, so that large numbers do not cancel.
+    # Subtract a common centre, so that the means of large numbers lose no digits.
     centre = parts[0][0]
     groups = Side(*np.array([_moments(part - centre) for part in parts]).T)
     if np.isnan(groups.variance).any():
@@ -107,7 +120,7 @@ def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
 
 
 def _moments(part: Floats) -> tuple[float, float, float]:
-    """Return number, mean and variance; the variance NaN where no double holds the squares."""
+    """Return the number of values, their mean and variance; the variance is NaN if a float64 cannot hold it."""
     if part.min() == part.max():
         return part.size, float(part[0]), 0.0
     variance = float(part.var(ddof=1))
@@ -124,10 +137,10 @@ def _analysis_of_variance(groups: Side, kind: ContrastKind) -> Contrast:
 
 
 def _limit_of_welch(groups: Side) -> Contrast:
-    """Return Welch's test where some groups have no spread, and would weigh infinitely much.
+    """Return Welch's analysis of variance (1951, Biometrika 38, 330-336) where some groups have no spread.
 
-    The statistic is the limit of their variances, equal to each other, going to 0: with weights n / variance they hold
-    the whole mean between them. As for two groups, it is infinite where such groups differ.
+    Such a group would have an infinite weight. The statistic is its limit as the variances of all such groups, equal to
+    each other, go to 0. If the means of such groups differ, it is infinite, as for two groups.
     """
     from scipy.special import fdtrc
 
@@ -149,7 +162,7 @@ def _of_ranks(parts: list[Floats]) -> Contrast:
     from scipy.stats import kruskal, mannwhitneyu
 
     if len(parts) == 2:
-        # Exact where R is: without ties, below 50 on both sides. With a large side it would take minutes.
+        # As in R, exact without ties and with fewer than 50 values on both sides; for a large side it takes minutes.
         few = max(part.size for part in parts) < _ALWAYS_ASYMPTOTIC
         exact = few and np.unique(np.concatenate(parts)).size == sum(part.size for part in parts)
         statistic, p = mannwhitneyu(parts[0], parts[1], method="exact" if exact else "asymptotic")
@@ -177,15 +190,17 @@ def _of_counts(levels: Groups, groups: Groups) -> Contrast:
 
 
 def _simulated(table: Groups) -> float:
-    """Share of random tables of the same margins, the observed one among them, that are no more likely than it.
+    """Return the simulated p of Fisher's exact test.
 
-    scipy.stats.fisher_exact simulates, too, but fails where there are more subjects than random cells.
+    It is the share of tables that are no more probable than the observed one, among random tables with the same margins
+    and the observed one itself. scipy.stats.fisher_exact can simulate too, but fails if there are more subjects than
+    random cells.
     """
     from scipy.special import gammaln
     from scipy.stats import random_table
 
     margins = table.sum(axis=1), table.sum(axis=0)
     tables = random_table(*margins).rvs(_RESAMPLES, method="patefield", random_state=np.random.default_rng(_SEED))
-    # Minus the log of a table's probability, but for a constant.
+    # Minus the log probability of a table, up to a constant.
     observed, drawn = (gammaln(cells + 1.0).sum(axis=(-2, -1)) for cells in (table, tables))
     return float((1 + (drawn >= observed * (1 - _ROUNDING)).sum()) / (1 + _RESAMPLES))

@@ -1,4 +1,4 @@
-"""Effect sizes with 95% intervals, of each pair of subtypes and of each subtype against everybody else."""
+"""Effect sizes with 95% intervals, for each pair of subtypes and for each subtype against all other subjects."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def effects(
     min_size: int,
     ranked: Collection[str],
 ) -> Iterator[tuple[list[Measure], dict[str, NDArray[Any]]]]:
-    """Yield measures and their columns, each of shape (measures, comparisons), for each of the effect sizes.
+    """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
     Parameters
     ----------
     compared : list of Measure
     summary : dict of float64 (measures, 1 + G)
-        For all subjects, then for each of the G groups.
+        Summaries (see `SUMMARY`) of all subjects, then of each of the G groups.
     groups : int64 (N,)
-        Group 0, 1, ..., G - 1 of each subject.
+        The group of each subject, 0, 1, ..., G - 1.
     subtypes : int64 (G,)
-        What each group is called.
+        The number of the subtype that each group is.
     min_size : int
-        The fewest subjects, observed or not, of a side that is compared.
+        Sides with fewer subjects, observed or not, are not compared.
     ranked : set of str
-        Names of the features that have the effect size of ranks, too.
+        Names of the features that also have the probability of superiority.
     """
     sizes = np.bincount(groups, minlength=subtypes.size)
     comparisons = _comparisons(sizes, min_size)
@@ -92,7 +92,7 @@ def effects(
 
 
 def _comparisons(sizes: Groups, min_size: int) -> Groups:
-    """Pairs of groups, then each group g and everybody else (numbered g + G), shape (C, 2)."""
+    """Return the comparisons, int64 (C, 2): all pairs of groups, then each group g and all others (numbered g + G)."""
     large = np.flatnonzero(sizes >= min_size).tolist()
     against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
     return np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Effect sizes of two sides given by their means and variances, which may differ, with 95% intervals."""
+"""Effect sizes between two sides, given by their means and (possibly unequal) variances, with 95% intervals."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from clinclust.comparisons.t_tests import satterthwaite, standardised_difference
 __all__ = ["NORMAL_QUANTILE", "difference", "ratio", "standardised", "t_quantile"]
 
 NORMAL_QUANTILE = 1.959963984540054
-"""The 0.975 quantile of the standard normal distribution, for 95% intervals."""
+"""The 0.975 quantile of the standard normal distribution."""
 
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
-"""-ln 0.025: n counts that all are 0 leave means up to this / n within the (exact Poisson) interval."""
+"""-ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval)."""
 
 
 def t_quantile(df: Floats) -> Floats:
-    """Return the 0.975 quantile of Student's t."""
+    """Return the 0.975 quantile of Student's t distribution, of the shape of `df`."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(df, 0.975), dtype=np.float64)
 
 
 def standardised(a: Side, b: Side) -> Effect:
-    """Difference of the means over s, the root of the mean of both variances.
+    """Return d, the difference of the means divided by s, the root of the mean of both variances, with its interval.
 
-    The interval is d +- 1.96 times the root of its large-sample variance for normal values with unequal variances,
-    d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b) with f = n - 1 (Bonett 2008,
-    Psychological Methods 13, 99-109, with the contrast 1, -1): the delta method, in which the variance of a variance
-    v is 2 v^2 / f.
+    The interval is d +- 1.96 times the root of the large-sample variance of d for normal values with unequal variances,
+
+        d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b),    f = n - 1
+
+    (Bonett 2008, Psychological Methods 13, 99-109, with the contrast 1, -1). It follows from the delta method, in which
+    an estimated variance v has variance 2 v^2 / f.
     """
     estimate = standardised_difference(a.mean, b.mean, a.variance, b.variance)
     with np.errstate(all="ignore"):
@@ -42,7 +44,7 @@ def standardised(a: Side, b: Side) -> Effect:
 
 
 def difference(a: Side, b: Side) -> Effect:
-    """Difference of the means, with the interval of Welch's t-test."""
+    """Return the difference of the means, with the interval of Welch's t-test."""
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
         quantile = t_quantile(satterthwaite(error_a, error_b, a.n, b.n))
@@ -50,15 +52,16 @@ def difference(a: Side, b: Side) -> Effect:
 
 
 def ratio(a: Side, b: Side) -> Effect:
-    """Ratio of the means of values that are 0 or greater (of rates, if they are counts of one period each).
+    """Return the ratio of the means of values that are 0 or greater, with its interval.
 
-    The interval is symmetric in the logarithm, with the robust variance v_a / (n_a m_a^2) + v_b / (n_b m_b^2): the
-    sandwich (HC2) variance of a Poisson regression on the side. It needs no Poisson: clinical counts vary more. The
-    quantile is Student's t with Satterthwaite's degrees of freedom.
+    For counts in periods of equal length it is a rate ratio. The interval is symmetric in the logarithm, with the
+    robust variance v_a / (n_a m_a^2) + v_b / (n_b m_b^2): the sandwich (HC2) variance of a Poisson regression with the
+    side as covariate. It does not assume a Poisson distribution, because clinical counts vary more. The quantile is
+    that of Student's t with Satterthwaite's degrees of freedom.
 
-    Where one side holds nothing but 0 that variance does not exist. Its mean then goes from 0 to -ln(0.025) / n (the
-    exact Poisson interval), the other's is as above, and both are combined as in Donner and Zou (2012, Statistical
-    Methods in Medical Research 21, 347-359, eq. 9).
+    If all values of one side are 0, that variance does not exist. The interval of the mean of this side is then 0 to
+    -ln(0.025) / n (the exact Poisson interval), that of the other mean is as above, and the two are combined as in
+    Donner and Zou (2012, Statistical Methods in Medical Research 21, 347-359, eq. 9).
     """
     with np.errstate(all="ignore"):
         estimate = a.mean / b.mean
@@ -74,14 +77,14 @@ def ratio(a: Side, b: Side) -> Effect:
 
 
 def around(estimate: Floats, margin: Floats) -> Effect:
-    """Return estimate +- margin, without an interval where there is no (finite) margin."""
+    """Return the interval estimate +- margin; NaN ends if the estimate is not finite, or the margin not positive."""
     margin = np.where(np.isfinite(estimate) & (margin > 0), margin, np.nan)
     return Effect(estimate, estimate - margin, estimate + margin)
 
 
 def _from_nothing(nothing: Side, something: Side) -> Floats:
-    """Upper limit of the ratio of a mean of zeros to another mean."""
+    """Return the upper limit of the ratio of the mean of `nothing` (all values are 0) to the mean of `something`."""
     error = np.sqrt(something.variance / something.n) / something.mean
-    least = np.exp(-t_quantile(something.n - 1) * error)  # lower limit of the other mean, over that mean
+    least = np.exp(-t_quantile(something.n - 1) * error)  # the lower limit of the other mean, divided by that mean
     upper: Floats = _LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least))
     return upper

@@ -1,4 +1,4 @@
-"""Effect sizes of two shares (of subjects with an answer) with 95% intervals that hold up at shares of 0 and 1.
+"""Effect sizes between two shares of subjects, with 95% intervals that remain valid for shares of 0 and 1.
 
 A share is given as a `Side` whose mean is the share; its variance is not used.
 """
@@ -15,26 +15,27 @@ from clinclust.comparisons.t_tests import standardised_difference
 
 __all__ = ["odds_ratio", "risk_difference", "standardised_share"]
 
-_HALVINGS = 80  # of an interval of length 1 about: to the last bit
+_HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a float64
 
 
 def standardised_share(a: Side, b: Side) -> Effect:
-    """Difference of the shares over s, the root of the mean of both p (1 - p).
+    """Return the difference d of the shares divided by s, the root of the mean of both p (1 - p), with its interval.
 
-    It rises with the first share and falls with the second. So its interval is made as that of `risk_difference` is:
-    each end lies as far off as moving either share to its Wilson limit takes it, both distances combined (the
-    recovery of variances of Zou and Donner 2008, Statistics in Medicine 27, 1693-1702). In large samples that is the
-    delta method, with the variance sum over both sides of (1 / s -+ d (1 - 2 p) / (4 s^2))^2 p (1 - p) / n (minus for
-    the first, plus for the second); in small ones, and for rare answers, the delta method is far too sure.
+    The interval is computed as that of `risk_difference`, by the recovery of variances (Zou and Donner 2008, Statistics
+    in Medicine 27, 1693-1702). The effect size increases with the first share and decreases with the second. Each share
+    in turn is moved to its Wilson limit; the distance of an end from the estimate is the root of the sum of squares of
+    the two changes. In large samples this agrees with the delta method, whose variance is the sum over both sides of
+    (1 / s -+ d (1 - 2 p) / (4 s^2))^2 p (1 - p) / n (minus for the first side, plus for the second). In small samples
+    and for rare levels, the intervals of the delta method are much too short.
     """
     return _recovered(_standardised, a, b)
 
 
 def risk_difference(a: Side, b: Side) -> Effect:
-    """Difference of the shares, with Newcombe's hybrid score interval.
+    """Return the difference of the shares, with Newcombe's hybrid score interval.
 
-    Each end lies as far from the difference as the Wilson limits of the two shares on that side do together
-    (Newcombe 1998, Statistics in Medicine 17, 873-890, method 10).
+    The distance of each end from the difference is the root of the sum of squares of the distances of the two shares
+    from their Wilson limits in that direction (Newcombe 1998, Statistics in Medicine 17, 873-890, method 10).
     """
     return _recovered(np.subtract, a, b)
 
@@ -44,7 +45,7 @@ def _standardised(p_a: Floats, p_b: Floats) -> Floats:
 
 
 def _recovered(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Effect:
-    """Interval of a size that rises with the first share and falls with the second; none where it is infinite."""
+    """Return an effect size that increases with share a and decreases with share b; no interval if it is infinite."""
     with np.errstate(all="ignore"):
         (lower_a, upper_a), (lower_b, upper_b) = _wilson(a), _wilson(b)
         estimate = size(a.mean, b.mean)
@@ -55,13 +56,15 @@ def _recovered(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Ef
 
 
 def odds_ratio(a: Side, b: Side) -> Effect:
-    """Odds ratio, with the score interval: the odds ratios that the chi-squared test does not reject.
+    """Return the odds ratio, with its score interval: the odds ratios that the chi-squared test does not reject.
 
-    (Cornfield 1956, without correction for continuity.) So the interval leaves out 1 exactly where Pearson's
-    chi-squared of the two by two table has p below 0.05. An empty cell makes the estimate 0 or infinite and leaves
-    one end of the interval finite; with an answer that nobody or everybody gave there is nothing to estimate.
+    The interval is that of Cornfield (1956), without continuity correction. It excludes 1 exactly if Pearson's
+    chi-squared test of the two by two table has p below 0.05. If a cell is empty, the estimate is 0 with a finite
+    upper limit, or infinite with a positive lower limit. If no subject or every subject has the level, all results are
+    NaN.
 
-    The odds ratio and not the risk ratio, because it says the same of a yes and of its no, and of both sides.
+    The odds ratio is used, not the risk ratio, because it is symmetric: swapping yes and no, or the two sides, only
+    inverts it.
     """
     yes_a, yes_b = np.rint(a.mean * a.n), np.rint(b.mean * b.n)
     no_a, no_b = a.n - yes_a, b.n - yes_b
@@ -74,7 +77,7 @@ def odds_ratio(a: Side, b: Side) -> Effect:
 
 
 def _wilson(side: Side) -> tuple[Floats, Floats]:
-    """Return the Wilson score limits of a share, exactly 0 and 1 where the share is."""
+    """Return the Wilson score limits of a share; the lower one of 0 is exactly 0, the upper one of 1 exactly 1."""
     p, n, squared = side.mean, side.n, NORMAL_QUANTILE**2
     middle = p + squared / (2 * n)
     margin = NORMAL_QUANTILE * np.sqrt(p * (1 - p) / n + squared / (4 * n**2))
@@ -85,8 +88,9 @@ def _wilson(side: Side) -> tuple[Floats, Floats]:
 def _upper(yes_a: Floats, no_a: Floats, yes_b: Floats, no_b: Floats) -> Floats:
     """Return the upper limit of the odds ratio.
 
-    That is the odds ratio of the table with the same margins, `shift` subjects further on, from which the observed one
-    lies at chi-squared(shift) = shift^2 * sum of 1 / cells = 1.96^2; found by halving, since chi-squared rises.
+    The limit is the odds ratio of the table with the same margins whose cells differ from the observed ones by `shift`
+    subjects, where chi-squared(shift) = shift^2 * (sum of 1 / cells) = 1.96^2. The shift is found by bisection, because
+    chi-squared increases with it.
     """
     near, far = np.zeros(yes_a.shape), np.minimum(no_a, yes_b)
     for _ in range(_HALVINGS):

@@ -1,4 +1,4 @@
-"""The frame of `compare_subtypes`, read once: its rows by kind, feature, level and subtype."""
+"""Access to the frame of `compare_subtypes`: its rows by kind, feature, level and subtype."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 __all__ = ["ALL_SUBJECTS", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
 
 ALL_SUBJECTS = 0
-"""The number that stands for all subjects in the column `subtype`, and for all others in `versus`."""
+"""The number for all subjects in the column `subtype`, and for all other subjects in `versus`."""
 
 Record: TypeAlias = dict[str, Any]
 Level: TypeAlias = str | None
 
 
 def is_missing(value: Any) -> bool:
-    """Whether there is no number (None, NaN, NA)."""
+    """Return whether the value is missing (None, NaN or NA)."""
     import pandas as pd
 
     return bool(pd.isna(value))
 
 
 def is_suppressed(record: Record) -> bool:
-    """Whether numbers of this row were withheld."""
+    """Return whether numbers of this row were withheld."""
     withheld = record.get("suppressed", False)
     return not is_missing(withheld) and bool(withheld)
 
 
 class ComparisonsFrame:
-    """The rows of a comparisons frame by name; each kind is read when it is first asked for.
+    """The rows of a comparisons frame by name; each kind of row is read at its first use.
 
-    Every reader of such a frame goes through this: reports, the subtype table, figures, and the code that withholds
-    small counts.
+    All code that reads such a frame uses this class: reports, the subtype table, figures, and the suppression of small
+    counts.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ComparisonsFrame:
         self.frame = frame
 
     def rows(self, kind: str) -> list[Record]:
-        """Return the rows of one kind in their order; `place` counts rows of the frame, a missing level is None."""
+        """Return the rows of one kind, in order; `place` is the row number in the frame, a missing level is None."""
         is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
         records = self.frame[is_kind].to_dict("records")
         return [
@@ -61,20 +61,20 @@ class ComparisonsFrame:
 
     @cached_property
     def summaries(self) -> dict[str, dict[Level, dict[int, Record]]]:
-        """Summaries by feature, level (None for a feature without levels) and subtype (0 = all subjects)."""
+        """The summaries by feature, level (None for a feature without levels) and subtype (0 = all subjects)."""
         found: dict[str, dict[Level, dict[int, Record]]] = {}
         for row in self.rows("summary"):
             found.setdefault(row["feature"], {}).setdefault(row["level"], {})[int(row["subtype"])] = row
         return found
 
     def places(self, levels: Mapping[Level, Mapping[int, Record]]) -> NDArray[np.int64]:
-        """Return the rows of the frame that hold these summaries: levels by all subjects and subtypes, -1 for none."""
+        """Return the row numbers of these summaries, int64 (levels, 1 + subtypes); -1 where there is no row."""
         groups = (ALL_SUBJECTS, *self.subtypes)
         found = [[rows[group]["place"] if group in rows else -1 for group in groups] for rows in levels.values()]
         return np.array(found, dtype=np.int64).reshape(-1, len(groups))
 
     def numbers(self, name: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return a column at these rows, float64 of the shape of `places`; NaN where there is no number or no row."""
+        """Return a column at these row numbers, float64 of the shape of `places`; NaN where a number is missing."""
         values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         return np.where(places < 0, np.nan, values[places])
 
@@ -85,7 +85,7 @@ class ComparisonsFrame:
 
     @cached_property
     def tests(self) -> dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]]:
-        """Tests by feature and level, then by pair of subtypes, the smaller number first, then by name of the test."""
+        """The tests by feature and level, then by pair of subtypes (smaller number first), then by name of the test."""
         found: dict[tuple[str, Level], dict[tuple[int, int], dict[str, Record]]] = {}
         for row in self.rows("test"):
             a, b = sorted((int(row["subtype"]), int(row["versus"])))
@@ -94,7 +94,7 @@ class ComparisonsFrame:
 
     @cached_property
     def effects(self) -> dict[str, list[Record]]:
-        """Effect sizes by feature, in their order."""
+        """The effect sizes by feature, in the order of the frame."""
         found: dict[str, list[Record]] = defaultdict(list)
         for row in self.rows("effect"):
             found[row["feature"]].append(row)
@@ -102,7 +102,10 @@ class ComparisonsFrame:
 
     @cached_property
     def sizes(self) -> dict[int, int | None]:
-        """Subjects in each subtype (0 = in all), None where every number that tells was withheld."""
+        """The number of subjects in each subtype (0 = all subjects).
+
+        It is None if it cannot be computed, because n or missing of every feature is withheld.
+        """
         found: dict[int, int | None] = {}
         for levels in self.summaries.values():
             for subtype, row in next(iter(levels.values())).items():
@@ -113,16 +116,16 @@ class ComparisonsFrame:
 
     @cached_property
     def subtypes(self) -> list[int]:
-        """The subtypes, without 0."""
+        """The subtypes in increasing order, without 0."""
         return sorted(subtype for subtype in self.sizes if subtype != ALL_SUBJECTS)
 
     @cached_property
     def tested(self) -> list[int]:
-        """The subtypes that were large enough to be tested."""
+        """The subtypes that were tested, because they are large enough."""
         return sorted({subtype for pairs in self.tests.values() for pair in pairs for subtype in pair})
 
     @cached_property
     def withheld(self) -> set[str]:
-        """The features of which some number is withheld."""
+        """The names of the features with at least one withheld number."""
         suppressed = self.frame["suppressed"].fillna(False).to_numpy(dtype=bool)
         return set(self.frame.loc[suppressed, "feature"])

@@ -1,4 +1,4 @@
-"""The sides of a comparison by their moments, and the effect that a comparison finds, elementwise on arrays."""
+"""The two sides of a comparison, given by their moments, and its result, an effect size; elementwise on arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Side(NamedTuple):
-    """One side of a comparison: observed counts, means, variances (denominator n - 1) of one shape."""
+    """One side of a comparison: numbers of observed values, means, variances (denominator n - 1), all of one shape."""
 
     n: Floats
     mean: Floats
@@ -22,7 +22,7 @@ class Side(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """An effect size with its 95% confidence interval; NaN where there is none."""
+    """An effect size and the ends of its 95% confidence interval; NaN where they do not exist."""
 
     estimate: Floats
     lower: Floats
@@ -30,11 +30,11 @@ class Effect(NamedTuple):
 
 
 def pooled(a: Side, b: Side) -> Side:
-    """Both sides as one.
+    """Return both sides merged into one.
 
-    The sum of squares about the common mean is that of each side about its own, plus what their distance adds
-    (Chan, Golub and LeVeque 1979): nothing is subtracted, so nothing cancels, and two sides without spread and of the
-    same value have none together.
+    The sum of squares about the common mean is the sum of squares of each side about its own mean, plus
+    (m_b - m_a)^2 n_a n_b / n (Chan, Golub and LeVeque 1979). Only terms that are not negative are added, so there is no
+    cancellation: two sides with the same single value have variance exactly 0 together.
     """
     n = a.n + b.n
     with np.errstate(all="ignore"):
@@ -46,7 +46,7 @@ def pooled(a: Side, b: Side) -> Side:
 
 
 def everybody_else(groups: Side) -> Side:
-    """For each group (last axis) all the other groups as one."""
+    """Return, for each group (last axis), all other groups merged into one side."""
     parts = [Side(*(moment[..., group] for moment in groups)) for group in range(groups.n.shape[-1])]
     nobody = Side(*(np.full(groups.n.shape[:-1], empty) for empty in (0.0, np.nan, np.nan)))
     before = [nobody, *accumulate(parts, pooled)]
@@ -56,6 +56,6 @@ def everybody_else(groups: Side) -> Side:
 
 
 def _squares(side: Side) -> Floats:
-    """Sum of squares about the mean; one subject alone has none, whatever its variance says."""
+    """Return the sum of squares about the mean; 0 for fewer than two values, whose variance may be NaN."""
     squares: Floats = np.where(side.n > 1, side.variance * (side.n - 1), 0.0)
     return squares

@@ -1,4 +1,4 @@
-"""What is compared (a feature, or one level of it) and its summary in each group of subjects."""
+"""Measures (features, or single levels of them) and their summaries in each group of subjects."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _QUARTILES = np.array([0.25, 0.5, 0.75])
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing that can be averaged over subjects.
+    """A feature, or one level of it, as numbers that can be averaged over subjects.
 
     Attributes
     ----------
     feature : Feature
+        The feature that is compared.
     level : str or None
-        The answer whose share is taken, for Bernoulli and categorical features.
+        The level whose share is compared, for Bernoulli and categorical features; otherwise None.
     scores : ndarray, shape (N,)
-        Numbers, NaN where missing; 1 and 0 (has this answer or not) when there is a level.
+        The scores of the feature. If there is a level: 1 for subjects with this level, 0 for others. NaN where missing.
     """
 
     feature: Feature
@@ -39,7 +40,7 @@ class Measure:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Lowest and highest possible score of a scale, otherwise NaN."""
+        """The lowest and the highest possible value of a scale; (NaN, NaN) for other features."""
         trials = self.feature.n_trials
         if not self.feature.traits.is_scale or trials is None:
             return (np.nan, np.nan)
@@ -47,29 +48,29 @@ class Measure:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every observed value is a whole number, whatever the likelihood."""
+        """Whether every observed value is a whole number; this does not depend on the likelihood."""
         observed = self.scores[~np.isnan(self.scores)]
         return bool((observed == np.floor(observed)).all())
 
     @property
     def centre(self) -> float:
-        """A value near the others of a feature whose values may all lie far from 0; 0 for everything else."""
+        """An observed value of a feature whose values may all lie far from 0 (gaussian); 0 for other features."""
         observed = self.scores[~np.isnan(self.scores)] if self.feature.traits.is_real else self.scores[:0]
         return float(observed[0]) if observed.size else 0.0
 
 
 def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
-    """Each feature to compare in a validated frame by its scores, in schema order, without a level."""
+    """Yield a measure without a level for each feature to compare in a validated frame, in schema order."""
     for feature in schema:
         if feature.role in ("cluster", "describe"):
             yield Measure(feature, None, feature.scores(frame[feature.name]))
 
 
 def measures(features: Iterable[Measure]) -> Iterator[Measure]:
-    """Everything to average, from whole features.
+    """Yield the measures to average, from those of `whole_features`.
 
-    A categorical feature gives one measure per level, as Table 3 of the paper does with "Resting tremor
-    (absent)".
+    A categorical feature gives one measure per level, like "Resting tremor (absent)" in Table 3 of the paper. A
+    Bernoulli feature gives the measure of its second level. Any other feature gives one measure without a level.
     """
     for whole in features:
         feature, scores = whole.feature, whole.scores
@@ -82,19 +83,20 @@ def measures(features: Iterable[Measure]) -> Iterator[Measure]:
 
 
 def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Summaries of the values of `measure` in each group of rows.
+    """Return summaries of the values of `measure` in each group of rows.
 
     Parameters
     ----------
     measure : Measure
     groups : sequence of ndarray
-        Row numbers of each group.
+        The row numbers of each group.
 
     Returns
     -------
     ndarray, shape (number of groups, 8)
-        Columns as in `SUMMARY`. The deviation is the mean less `measure.centre`: two of them can be compared where
-        means of large numbers would be rounded. The variance has denominator n - 1; quartiles interpolate linearly.
+        The columns are those of `SUMMARY`. The deviation is the mean minus `measure.centre`; the difference of two
+        deviations avoids the rounding of two large means. The variance has denominator n - 1 and is NaN if a float64
+        cannot hold it. Quartiles are interpolated linearly.
     """
     centre = measure.centre
     return np.array([_summary(measure.scores[rows], centre) for rows in groups])
@@ -108,16 +110,16 @@ def _summary(values: NDArray[np.float64], centre: float) -> tuple[float, ...]:
         return (0, missing, *[np.nan] * 6)
     observed.sort()
     if observed[0] == observed[-1]:
-        # Exactly no spread, even where the mean rounds (that of three times 0.1 lies above 0.1).
+        # The variance is exactly 0, even if the computed mean is rounded (the mean of three 0.1 lies above 0.1).
         value = observed[0]
         return (n, missing, value, value - centre, 0.0 if n > 1 else np.nan, value, value, value)
     with np.errstate(all="ignore"):
         from_centre = observed - centre
         deviation, variance = from_centre.mean(), from_centre.var(ddof=1)
-        # numpy.quantile, five times as fast on small samples; there are thousands of them.
+        # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
         position = _QUARTILES * (n - 1)
         lower, upper = observed[position.astype(int)], observed[np.ceil(position).astype(int)]
         q1, median, q3 = lower + position % 1 * (upper - lower)
-    # Squares that no double can hold (deviations near 1e-170 or 1e160) leave nothing to test with.
+    # A float64 cannot hold the squares of deviations near 1e-170 or 1e160: no test is possible then.
     variance = variance if 0 < variance < np.inf else np.nan
     return (n, missing, centre + deviation, deviation, variance, median, q1, q3)

@@ -1,4 +1,4 @@
-"""How often a value of one side is the higher one: an effect size of ranks."""
+"""The probability of superiority: an effect size that depends only on ranks."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _LEAST_OBSERVED = 2
 
 
 def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
-    """P(a > b) + P(a = b) / 2 for a subject of one side and one of the other, both drawn at random.
+    """Return P(a > b) + P(a = b) / 2 for the values a and b of a random subject of each side, with its interval.
 
     The interval is symmetric in the logit, with the variance and degrees of freedom of Brunner and Munzel (2000,
-    Biometrical Journal 42, 17-25): ties, and other shapes on either side, are allowed for. Where every value of one
-    side lies above every value of the other that variance is 0, and the finite end is Newcombe's (2006, Statistics in
-    Medicine 25, 559-573, method 5).
+    Biometrical Journal 42, 17-25). They allow for ties and for different shapes of the two distributions. If every
+    value of one side lies above every value of the other, that variance is 0; the end of the interval that is not 0 or
+    1 is then that of Newcombe (2006, Statistics in Medicine 25, 559-573, method 5).
 
     Parameters
     ----------
     values : float64 (N,)
         NaN = missing.
     groups : int64 (N,)
-        Group 0, 1, ..., G - 1 of each subject.
+        The group of each subject, 0, 1, ..., G - 1.
     comparisons : int64 (C, 2)
-        The two sides: groups, or g + G for everybody but group g.
+        The two sides of each comparison: a group g, or g + G for all subjects outside group g.
 
     Returns
     -------
     Effect
-        Each part of shape (C,). NaN where a side has fewer than two observed values or all values are the same.
+        Each part has shape (C,). NaN where a side has fewer than two observed values, or where all values are equal.
     """
     observed = ~np.isnan(values)
     levels, level = np.unique(values[observed], return_inverse=True)
     n_groups = int(groups.max()) + 1
     cells = np.bincount(groups[observed] * levels.size + level, minlength=n_groups * levels.size)
     counts = cells.reshape(n_groups, levels.size).astype(np.float64)
-    # How many of a side lie below each value, those at the value by half.
+    # The number of values of each group below each distinct value; ties count one half.
     below = counts.cumsum(axis=1) - counts / 2
     everybody, below_everybody = counts.sum(axis=0), below.sum(axis=0)
 
@@ -59,11 +59,11 @@ def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
 
 
 def _moments(count_a: Floats, below_a: Floats, count_b: Floats, below_b: Floats) -> tuple[float, ...]:
-    """Return the effect, that of the sides swapped, their squared errors and how many were observed."""
+    """Return the estimate, that of the sides swapped, the squared errors of both and the numbers of observed values."""
     n_a, n_b = count_a.sum(), count_b.sum()
     if min(n_a, n_b) < _LEAST_OBSERVED:
         return (np.nan, np.nan, np.nan, np.nan, n_a, n_b)
-    # The share of the other side below each value: its mean is the effect, its variance the uncertainty.
+    # The share of the other side below each value: its mean is the estimate, its variance gives the squared error.
     share_a, share_b = below_b / n_b, below_a / n_a
     estimate, other = count_a @ share_a / n_a, count_b @ share_b / n_b
     error_a = count_a @ (share_a - estimate) ** 2 / (n_a - 1) / n_a
@@ -83,7 +83,7 @@ def _interval(estimate: Floats, other: Floats, error_a: Floats, error_b: Floats,
 
 
 def _end_where_separate(n_a: float, n_b: float) -> float:
-    """Return the upper end of the interval of an effect of 0."""
+    """Return the upper end of the interval if the estimate is 0."""
     from scipy.optimize import brentq
 
     half = (n_a + n_b) / 2 - 1

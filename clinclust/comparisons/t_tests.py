@@ -1,9 +1,9 @@
-"""Two-sample t-tests and effect sizes from means, variances and counts, elementwise on arrays.
+"""Two-sample t-tests and standardised differences from means, variances and counts, elementwise on arrays.
 
-Two sides without any spread are the one case the textbooks leave open. With equal means there is nothing to
-test and every result is NaN. With different means the results are the limit of a vanishing spread: the
-statistic and the standardised difference are infinite and p is 0 (as in SciPy; R stops with an error),
-because a feature that separates two subtypes without exception must not drop out of a report.
+The textbooks do not treat two sides that both have no spread. If their means are equal, nothing can be tested and every
+result is NaN. If their means differ, the results are the limits for a spread that goes to 0: the statistic and the
+standardised difference are infinite and p is 0 (as in SciPy; R raises an error). A feature that separates two subtypes
+perfectly therefore remains in the report.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_OBSERVED = 2
 
 
 class TTest(NamedTuple):
-    """Statistic, degrees of freedom and two-sided p; NaN where a side has fewer than two observed values."""
+    """The statistic, degrees of freedom and two-sided p; NaN if a side has fewer than two observed values."""
 
     statistic: Floats
     df: Floats
@@ -28,7 +28,7 @@ class TTest(NamedTuple):
 
 
 def student(a: Side, b: Side) -> TTest:
-    """Student's t-test, which takes both variances to be equal (the test of the paper, section 6)."""
+    """Return Student's t-test, which assumes equal variances (the test of the paper, section 6)."""
     with np.errstate(all="ignore"):
         df = a.n + b.n - 2
         pooled = ((a.n - 1) * a.variance + (b.n - 1) * b.variance) / df
@@ -36,15 +36,18 @@ def student(a: Side, b: Side) -> TTest:
 
 
 def welch(a: Side, b: Side) -> TTest:
-    """Welch's t-test, which lets each side have its own variance (df by Welch and Satterthwaite)."""
+    """Return Welch's t-test, which allows unequal variances (degrees of freedom of Welch and Satterthwaite)."""
     with np.errstate(all="ignore"):
         error_a, error_b = a.variance / a.n, b.variance / b.n
         return _t_test(a, b, error_a + error_b, satterthwaite(error_a, error_b, a.n, b.n))
 
 
 def satterthwaite(error_a: Floats, error_b: Floats, n_a: Floats, n_b: Floats) -> Floats:
-    """Degrees of freedom of the sum of two independent squared errors, of n_a - 1 and n_b - 1 degrees."""
-    # By shares: squares of very small variances would vanish.
+    """Return Satterthwaite's degrees of freedom of the sum of two independent squared errors e_a and e_b.
+
+    They are (e_a + e_b)^2 / (e_a^2 / (n_a - 1) + e_b^2 / (n_b - 1)).
+    """
+    # Computed from shares, because the squares of very small variances underflow to 0.
     share = error_a / (error_a + error_b)
     df: Floats = 1 / (share**2 / (n_a - 1) + (1 - share) ** 2 / (n_b - 1))
     return df
@@ -60,9 +63,9 @@ def _t_test(a: Side, b: Side, squared_error: Floats, df: Floats) -> TTest:
 
 
 def standardised_difference(mean_a: Floats, mean_b: Floats, variance_a: Floats, variance_b: Floats) -> Floats:
-    """(mean_a - mean_b) / sqrt((variance_a + variance_b) / 2): the difference in units of the usual spread.
+    """Return the standardised difference, (mean_a - mean_b) / sqrt((variance_a + variance_b) / 2).
 
-    For proportions the variance is p (1 - p).
+    The variance of a share p is p (1 - p).
     """
     with np.errstate(all="ignore"):
         difference: Floats = (mean_a - mean_b) / np.sqrt((variance_a + variance_b) / 2)
@@ -70,7 +73,7 @@ def standardised_difference(mean_a: Floats, mean_b: Floats, variance_a: Floats, 
 
 
 def adjusted(p: Floats) -> Floats:
-    """Benjamini-Hochberg q of every p that is not NaN; the others stay NaN and do not count as tests."""
+    """Return the Benjamini-Hochberg q of every p, of the same shape; a NaN stays NaN and does not count as a test."""
     q = np.full(p.shape, np.nan)
     tested = ~np.isnan(p)
     if tested.any():

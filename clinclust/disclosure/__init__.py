@@ -1,4 +1,4 @@
-"""Comparisons that can be shared: small counts withheld so that they cannot be computed back, and the proof."""
+"""Statistical disclosure control: withhold small counts so that they cannot be inferred, and audit the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader can compute: the lowest and the highest that every count can be, given every number shown."""
+"""The attacker's intervals: the lowest and the highest possible value of each count, given every number shown."""
 
 from __future__ import annotations
 
@@ -25,26 +25,28 @@ def intervals(
     possible: Floats | None = None,
     enough: float = np.inf,
 ) -> tuple[Floats, Floats]:
-    """Lowest and highest that counts can be, each (R + 1, G): the rows, then the observed values.
+    """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
 
     Parameters
     ----------
     shown : FeatureCounts
+        The numbers of the feature; NaN where they are withheld.
     sizes : sequence of pairs, length G
-        Lowest and highest that the size of each group can be.
+        The lowest and the highest possible size of each group.
     wanted : bool (R + 1, G)
-        Which counts are asked for; the others are NaN, or some possible values.
+        Which intervals are needed. The ends of the others may be NaN or any possible values.
     rounding : int, optional
-        Base to which shown counts are rounded.
+        The base to which shown counts are rounded.
     possible : float64 (R + 1, G), optional
-        Counts that agree with everything shown, such as the true ones. With them an interval need not be searched to
-        its ends once it is as long as `enough`.
+        Counts that agree with all numbers shown, such as the true ones. With them the search for an interval can stop
+        early (see `enough`).
     enough : float
+        The length at which the search for an interval stops, if `possible` is given.
 
     Raises
     ------
     ValueError
-        If no counts agree with what is shown.
+        If no counts agree with the numbers shown.
     """
     if are_independent(shown):
         return column_intervals(shown, sizes, rounding)

@@ -1,4 +1,4 @@
-"""Compute back what was withheld, as a reader would, and say what can be found."""
+"""Audit a suppressed frame: infer the withheld counts as an attacker would, and report which are disclosed."""
 
 from __future__ import annotations
 
@@ -32,39 +32,40 @@ def audit_disclosure(
     truth: pd.DataFrame | None = None,
     sizes: Mapping[int, int | None] | None = None,
 ) -> pd.DataFrame:
-    """Find the lowest and the highest that every withheld count can be, given every number that is shown.
+    """Find the lowest and the highest possible value of every withheld count, given every number that is shown.
 
-    The reader is taken to know the size of the cohort, the sizes of all subtypes that are not withheld, every number
-    of the frame with the decimals that reports print, that counts are whole, and that subtypes are numbered by
-    decreasing size. Two integer programmes a count give the interval.
+    The reader is assumed to know the size of the cohort, the sizes of all subtypes that are not withheld, and every
+    number of the frame with the decimals that reports print; also that counts are whole and that subtypes are numbered
+    by decreasing size. The interval of a count is found by two integer programmes, or by enumeration if nothing is
+    shown of all subjects.
 
     Parameters
     ----------
     comparisons : pandas.DataFrame
-        What is to be shared: from `suppress_small_cells`, or made in another way.
+        The frame to be shared, from `suppress_small_cells` or suppressed in another way.
     threshold, zero_is_disclosive, rounding
         As in `suppress_small_cells`.
     truth : pandas.DataFrame, optional
-        From `compare_subtypes`, before anything was withheld. Without it a count that *can* be small is
-        taken to be so, which is stricter.
+        The frame of `compare_subtypes`, before anything was withheld. Without it, every count that *can* be sensitive
+        is treated as sensitive, which is stricter.
     sizes : dict, optional
-        Size of each subtype (0 = all subjects), None where it is withheld; by default those of `truth` that need not be
-        withheld or, without it, those that follow from n and missing of any feature.
+        The size of each subtype (0 = all subjects); None where it is withheld. By default, the sizes of `truth` that
+        need not be withheld or, without `truth`, the sizes that follow from n and missing of any feature.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each count that is withheld, or shown though it is small.
+        One row for each count that is withheld, or that is sensitive but shown.
 
         `feature` (missing for a size), `cell` (a level, ``"observed"``, ``"missing"`` or ``"size"``), `subtype` (0 =
-        all subjects), `lowest`, `highest`, `value` (the true one, if known), `disclosed`, and `reason`: ``"shown"``,
-        ``"interval"`` (shorter than the rule demands), ``"test"`` (a test, effect or contrast that was computed
-        from it is shown) or ``"not solved"`` (the search for the interval was given up).
+        all subjects), `lowest`, `highest`, `value` (the true count, if known), `disclosed`, and `reason`: ``"shown"``,
+        ``"interval"`` (the interval is shorter than the rule requires), ``"test"`` (a test, effect or contrast that was
+        computed from the count is shown) or ``"not solved"`` (no solution for the interval was found).
 
     Raises
     ------
     ValueError
-        If an argument cannot be used, or no counts agree with what is shown.
+        If an argument cannot be used, or if no counts agree with the numbers shown.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def audit_disclosure(
 
 
 def _sizes_shown(features: list[FeatureCounts]) -> dict[int, int | None]:
-    """Sizes that follow from n and missing of any feature."""
+    """Return the sizes that follow from n and missing of any feature; None if n or missing is withheld in all."""
     found: dict[int, int | None] = {}
     for counts in features:
         for subtype, size in zip(counts.subtypes, (counts.n + counts.missing).tolist(), strict=True):
@@ -157,8 +158,8 @@ def _of_feature(
     *,
     is_tested: bool,
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of one feature: what is withheld of it, and what is small and shown."""
-    # Of a feature without levels the observed values are a row already.
+    """Yield the rows of one feature: its counts that are withheld, or that are sensitive but shown."""
+    # For a feature without levels, the observed values are already a row.
     cells = (*counts.rows, "observed") if counts.is_share else counts.rows
     shown, sensitive = np.vstack([counts.table, counts.n]), rule.sensitive_of(counts)
     true = np.full(shown.shape, np.nan) if truth is None else np.vstack([truth.table, truth.n])
@@ -190,7 +191,7 @@ def _verdict(
     is_told: bool,
     is_level: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the row of a count that is not shown as it is."""
+    """Return the row of a count that is withheld or rounded."""
     import pandas as pd
 
     low, high = interval

@@ -1,8 +1,8 @@
-"""What a reader can compute where nothing is shown of all subjects: every group stands for itself.
+"""The attacker's intervals if nothing is shown of all subjects, so that every group can be treated alone.
 
-Without totals nothing connects one group with another, and all numbers of observed values that a group can have are
-tried, one after the other: n is possible if whole counts exist that give the shares shown, or a whole sum of whole
-numbers and a whole sum of their squares that give the mean and the SD.
+Without totals no constraint connects two groups. For each group, all possible numbers n of observed values are tried.
+A value of n is possible if there are whole counts that give the shares shown, or, for whole values without levels, a
+whole sum and a whole sum of squares that give the mean and the SD.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SLACK = 1e-9
 
 
 def are_independent(shown: FeatureCounts) -> bool:
-    """Whether nothing is shown of all subjects but their number."""
+    """Return whether nothing is shown of all subjects except the size of the cohort."""
     of_all = (shown.count, shown.percent, shown.mean, shown.sd)
     return bool(np.isnan(shown.n[ALL_SUBJECTS]) and all(np.isnan(values[:, ALL_SUBJECTS]).all() for values in of_all))
 
@@ -32,21 +32,21 @@ def are_independent(shown: FeatureCounts) -> bool:
 def column_intervals(
     shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Lowest and highest that every count can be, each (R + 1, G): the rows, then the observed values.
+    """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
 
     Parameters
     ----------
     shown : FeatureCounts
-        For which `are_independent` is true.
+        The numbers of a feature for which `are_independent` is true.
     sizes : sequence of pairs, length G
-        Lowest and highest that the size of each group can be.
+        The lowest and the highest possible size of each group.
     rounding : int, optional
-        Base to which shown counts are rounded.
+        The base to which shown counts are rounded.
 
     Raises
     ------
     ValueError
-        If no counts agree with what is shown.
+        If no counts agree with the numbers shown.
     """
     R, G = len(shown.rows), len(shown.subtypes)
     low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
@@ -73,7 +73,7 @@ def _column(shown: FeatureCounts, group: int, size: int, rounding: int | None) -
     if not possible.any():
         raise InputError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
     n, least, most = n[possible], least[:, possible], most[:, possible]
-    # What the other levels leave.
+    # Tighten the counts of each level by those of the other levels, because they add up to n.
     least, most = np.maximum(least, n - (most.sum(axis=0) - most)), np.minimum(most, n - (least.sum(axis=0) - least))
     low = [*least.min(axis=1), size - n.max(), n.min()]
     high = [*most.max(axis=1), size - n.min(), n.max()]
@@ -89,13 +89,13 @@ def _agrees(count: Floats, shown: float, rounding: int | None) -> NDArray[np.boo
 
 
 def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> tuple[Floats, Floats]:
-    """Lowest and highest count of each level for each n, (levels, n)."""
+    """Return the lowest and the highest count of each level for each value of n, each (levels, values of n)."""
     below, above = rounding_error(rounding)
     n_levels = len(shown.rows) - 1
     least, most = np.zeros((n_levels, n.size)), np.broadcast_to(n, (n_levels, n.size)).copy()
     is_share_shown = ~np.isnan(shown.mean[:, group]) | ~np.isnan(shown.percent[:, group])
     if rounding is None and is_share_shown.any():
-        most[:, n == 0] = -1  # there would be no share
+        most[:, n == 0] = -1  # a share exists only if there are observed values
     for level in range(len(shown.levels)):
         count = shown.count[level, group]
         if not np.isnan(count):
@@ -110,7 +110,7 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
 
 
 def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
-    """Which n values can have this mean and this SD."""
+    """Return which numbers n of observed values can give the mean and the SD shown, bool of the shape of `n`."""
     mean, sd = shown.mean[0, group], shown.sd[0, group]
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
     if not shown.is_whole or not np.isfinite(mean):
@@ -128,7 +128,7 @@ def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
         squares = total**2 / np.maximum(n, 1)
         lowest = np.ceil((n - 1) * max(sd - error, 0.0) ** 2 + squares - _SLACK)
         highest = np.floor((n - 1) * (sd + error) ** 2 + squares + _SLACK)
-        # A square is even where its number is, and so is their sum.
+        # The square of a whole number has its parity, so the sum of squares has the parity of the sum.
         lowest += (lowest + total) % 2
         found |= (total <= last) & (lowest <= highest)
         if found[possible].all():

@@ -1,4 +1,4 @@
-"""The numbers of one feature as a table of counts: levels and missing values in rows, groups of subjects in columns."""
+"""The numbers of one feature as a table of counts: rows are levels and missing values, columns groups of subjects."""
 
 from __future__ import annotations
 
@@ -26,28 +26,31 @@ _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
 @dataclass(frozen=True)
 class FeatureCounts:
-    """What is shown of one feature, NaN where a number is withheld.
+    """The numbers shown of one feature; NaN where a number is withheld.
 
-    G groups: all subjects first, then every subtype. L levels in the frame; a yes/no feature has one there and a
-    second that everybody can subtract; a feature without levels has L = 1 row, without counts.
+    There are G groups: all subjects, then each subtype. L is the number of levels in the frame. A yes/no feature has
+    one level there; the count of the other follows by subtraction. A feature without levels has L = 1 and no counts.
 
     Attributes
     ----------
     name, likelihood : str
+        The names of the feature and of its likelihood.
     levels : tuple of str
-        Empty for a feature without levels.
+        The levels in the frame; empty for a feature without levels.
     subtypes : tuple of int
-        Of the G groups; the first is 0.
+        The number of the subtype of each of the G groups; the first is 0 (all subjects).
     places : int64 (L, G)
-        Rows of the frame.
+        The row numbers of the summaries in the frame.
     n, missing : float64 (G,)
+        The numbers of observed and of missing values.
     count, percent, mean, sd : float64 (L, G)
+        The columns of these names in the frame.
     scale : tuple of two float
-        Ends of a binomial scale, otherwise NaN.
+        The ends of a scale; NaN for other features.
     decimals : int
-        With which means and SDs are printed.
+        The number of decimals of printed means and SDs.
     is_whole : bool
-        Whether every observed value is a whole number, so that sums of values are; likelihood and unit do not tell.
+        Whether every observed value, and so any sum of them, is a whole number; False for features counted by level.
     """
 
     name: str
@@ -67,7 +70,7 @@ class FeatureCounts:
 
     @property
     def is_share(self) -> bool:
-        """Whether subjects are counted by level."""
+        """Whether subjects are counted by level, so that means are shares."""
         return bool(self.levels)
 
     @property
@@ -76,7 +79,7 @@ class FeatureCounts:
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
-        """Cells of a group that are told apart: every level (or all observed values), then the missing ones."""
+        """The names of the rows: each level (or ``observed``, for a feature without levels), then ``missing``."""
         if not self.is_share:
             return ("observed", "missing")
         other = (f"not {self.levels[0]}",) if self._is_yes_no else ()
@@ -84,16 +87,24 @@ class FeatureCounts:
 
     @cached_property
     def table(self) -> Floats:
-        """Counts of `rows` by group, (R, G); NaN where a count is withheld or follows from one that is."""
+        """The counts of `rows` by group, (R, G); NaN where a count is withheld, or is computed from one that is."""
         if not self.is_share:
             return np.vstack([self.n, self.missing])
         other = [self.n - self.count[0]] if self._is_yes_no else []
         return np.vstack([self.count, *other, self.missing])
 
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
-        """Return the groups of which no test can be shown: a number that it is made of is withheld, or rounded.
+        """Return the groups whose tests cannot be shown, because a number that they use is withheld or rounded.
 
-        Their exact means and SDs would sharpen the rounded ones, which bind the counts of all groups with a known size.
+        For a feature without levels, all groups are returned if one of these has a known size: a test of the other
+        groups reveals their exact means and SDs, and these would tighten the constraints on the counts of that group.
+
+        Parameters
+        ----------
+        sizes : dict of int to int or None
+            The size of each group; None where it is withheld.
+        rounding : int, optional
+            The base to which counts are rounded; all groups are then returned.
         """
         lacking = np.isnan(self.n) | (np.isnan(self.mean) & (self.n != 0)).any(axis=0)
         if self.is_share:
@@ -104,7 +115,11 @@ class FeatureCounts:
         return groups
 
     def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
-        """Return the same with NaN where these are true; percentages need both their counts."""
+        """Return a copy with NaN where a mask is true.
+
+        `n`, bool (G,), withholds n and missing. `count`, bool (L, G), withholds count. `mean`, bool (L, G), withholds
+        mean and sd. A percentage is withheld if n or its count is.
+        """
         return replace(
             self,
             n=np.where(n, np.nan, self.n),
@@ -117,7 +132,7 @@ class FeatureCounts:
 
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
-    """Yield the counts of every feature in a frame of `compare_subtypes`, whose rows are numbered from 0."""
+    """Yield the counts of every feature in a frame of `compare_subtypes`. The index of the frame must be 0, 1, ...."""
     read = ComparisonsFrame(comparisons)
     for name, levels in read.summaries.items():
         first = next(iter(next(iter(levels.values())).values()))

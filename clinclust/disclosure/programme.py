@@ -1,14 +1,14 @@
-"""The counts of a feature as an integer programme, whose constraints are the numbers shown of it.
+"""The counts of a feature as the unknowns of an integer programme; the numbers shown of the feature constrain them.
 
-All counts of a feature are unknowns of an integer programme: R rows (levels, missing) by K subtypes. Whatever is shown
-binds them: counts and their margins exactly, shares by the interval that rounds to them, and for features without
-levels sums and sums of squares, which add up over the subtypes,
+The unknowns are the counts of R rows (levels, missing) by K subtypes. The constraints are all numbers shown. Counts and
+their margins hold exactly (rounded counts within the rounding error). A share holds for the interval that rounds to it.
+For features without levels, sums and sums of squares add up over the subtypes,
 
-    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2,
+    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2.
 
-both linear in the counts, again with the intervals of rounded means and SDs.
-The interval from the lowest to the highest is what Fischetti and Salazar-Gonzalez (2000) call the
-attacker's, and find in the same way.
+For given means and SDs both equations are linear in the counts; means and SDs again hold for the intervals that round
+to them. The interval from the lowest to the highest possible value of a count is the attacker's interval of Fischetti
+and Salazar-Gonzalez (2000), who compute it in the same way.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ Floats = NDArray[np.float64]
 
 _SLACK = 1e-9
 _MOST_NODES = 2000
-_PERCENT_DECIMALS = 3  # of a share whose percentage has one
+_PERCENT_DECIMALS = 3  # decimals of a share whose percentage has one decimal
 _SHARE_DECIMALS = 2
 
 
 class Programme:
-    """Every number shown of a feature, and the sizes, as constraints on its counts.
+    """The integer programme of one feature: all numbers shown of it, and the sizes, as constraints on its counts.
 
     Parameters
     ----------
     shown : FeatureCounts
+        The numbers of the feature; NaN where they are withheld.
     sizes : sequence of pairs, length G
-        Lowest and highest that the size of each group can be.
+        The lowest and the highest possible size of each group.
     rounding : int, optional
-        Base to which shown counts are rounded; shares are then computed from rounded counts and say nothing more.
+        The base to which shown counts are rounded. Shares are then computed from rounded counts and add no constraint.
     """
 
     def __init__(self, shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None) -> None:
@@ -50,7 +51,7 @@ class Programme:
         self._rounding = rounding
         self.R, self.K = len(shown.rows), len(shown.subtypes) - 1
         self._cells = self.R * self.K
-        # Sums, then sums of squares, of each subtype, for features without levels.
+        # For features without levels, the sum of each subtype and then its sum of squares are further unknowns.
         self._n_unknowns = self._cells if shown.is_share else self._cells + 2 * self.K
         self._rows: list[Floats] = []
         self._low: list[float] = []
@@ -65,7 +66,7 @@ class Programme:
 
     @cached_property
     def forms(self) -> Floats:
-        """Every count as a sum of unknowns, (R + 1, G, unknowns); the last row counts the observed values."""
+        """Each count as coefficients of the unknowns, (R + 1, G, unknowns); the last row is the observed values."""
         forms = np.zeros((self.R + 1, self.K + 1, self._n_unknowns))
         for row in range(self.R):
             for group in range(1, self.K + 1):
@@ -75,7 +76,7 @@ class Programme:
         return forms
 
     def _extreme(self, form: Floats, sign: float) -> Floats | None:
-        """Return the unknowns where a sum of them is lowest (sign 1) or highest (-1); None if none were found."""
+        """Return the unknowns that minimise (sign 1) or maximise (sign -1) `form`; None if no solution was found."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         lowest, highest, whole = (
@@ -88,7 +89,7 @@ class Programme:
             lowest[sums] = -np.inf
             whole[self._cells :] = 0.0
         if self._is_network:
-            # A table with margins: its extreme points are whole by themselves (Hoffman and Kruskal 1956).
+            # The extreme points of tables with given margins are whole in any case (Hoffman and Kruskal 1956).
             whole[:] = 0.0
         result = milp(
             sign * form,
@@ -102,7 +103,7 @@ class Programme:
         return None if result.x is None else np.concatenate([np.rint(result.x[: self._cells]), result.x[self._cells :]])
 
     def intervals(self, wanted: NDArray[np.bool_], possible: Floats | None, enough: float) -> tuple[Floats, Floats]:
-        """See `clinclust.disclosure.attacker.intervals`; NaN where the search was given up."""
+        """Return the intervals as `clinclust.disclosure.attacker.intervals` does; NaN where no solution was found."""
         unknown = np.full(wanted.shape, np.nan)
         low, high = (unknown.copy(), unknown.copy()) if possible is None else (possible.copy(), possible.copy())
         for row, group in np.argwhere(wanted).tolist():
@@ -112,7 +113,7 @@ class Programme:
                     break
                 solution = self._extreme(form, sign)
                 if solution is not None and possible is not None:
-                    # Every solution shows for all counts what they can be.
+                    # Every solution gives a possible value of all counts, so it can extend every interval.
                     counts = self.forms @ solution
                     low, high = np.minimum(low, counts), np.maximum(high, counts)
                 else:
@@ -151,10 +152,10 @@ class Programme:
                 self._is_network = False
                 self._bind(count - (middle - error) * n, 0.0, np.inf)
                 self._bind(count - (middle + error) * n, -np.inf, 0.0)
-                self._bind(n, 1.0, np.inf)  # otherwise there would be no share
+                self._bind(n, 1.0, np.inf)  # a share exists only if there are observed values
 
     def _add_sums(self) -> None:
-        """Bind sums about a centre c, and of squares about it; in units of the SD."""
+        """Constrain the sums of deviations from a centre and the sums of their squares, in units of the SD."""
         shown, K = self._shown, self.K
         mean, sd = np.round(shown.mean[0], shown.decimals), np.round(shown.sd[0], shown.decimals)
         error = 0.5 * 10.0**-shown.decimals
@@ -174,7 +175,8 @@ class Programme:
                 self._bind(sums[0, group] - ((low - centre) / unit - _SLACK) * n, 0.0, np.inf)
                 self._bind(sums[0, group] - ((high - centre) / unit + _SLACK) * n, -np.inf, 0.0)
             if np.isfinite(mean[group]) and np.isfinite(sd[group]) and np.isfinite(mean[0]):
-                # n (s^2 + d^2) - s^2 at the lowest and at the highest s and d, the distance from the centre.
+                # The sum of squares is n (s^2 + d^2) - s^2, where d is the distance of the mean from the centre; it is
+                # bounded by its values at the lowest and at the highest s and d.
                 distance = abs(mean[group] - centre)
                 s, d = max(sd[group] - error, 0.0) / unit, max(distance - 2 * error, 0.0) / unit
                 self._bind(sums[1, group] - (s**2 + d**2 - _SLACK) * n, -(s**2) - _SLACK, np.inf)

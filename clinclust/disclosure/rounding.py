@@ -1,4 +1,4 @@
-"""Counts as multiples of a base."""
+"""Round counts to multiples of a base."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["rounded", "rounding_error"]
 
 
 def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:
-    """Return counts as multiples of `base`, halves upwards."""
+    """Return counts rounded to the nearest multiple of `base`; a tie is rounded up."""
     return np.asarray(np.floor((count + base // 2) / base) * base)
 
 
 def rounding_error(base: int | None) -> tuple[int, int]:
-    """Return how far below and above a rounded count the true one can lie."""
+    """Return how far below and how far above a rounded count the true count can be; (0, 0) without rounding."""
     return (0, 0) if base is None else (base // 2, base - 1 - base // 2)

@@ -1,4 +1,4 @@
-"""The rule: which counts must not be known, and how far apart what they can be has to lie."""
+"""The disclosure rule: which counts are sensitive, and how long the interval of a protected count must be."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rule:
-    """What is sensitive, and what protects it.
+    """The disclosure rule: which counts are sensitive, and when they are protected.
 
-    A count of 1 to ``threshold - 1`` is sensitive; so is 0 for a level, if nobody having it says something of
-    everybody. It is protected when a reader cannot narrow it down to an interval shorter than `width`: a sliding
-    protection level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000). With a width of `threshold`
-    the highest that a small count can be is no longer small.
+    A count of 1 to ``threshold - 1`` is sensitive. So is a count of 0 for a level, if `zero_is_disclosive`. A sensitive
+    count is protected if a reader cannot find an interval for it that is shorter than `width`: a sliding protection
+    level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000). If the width is `threshold`, the upper end
+    of the interval of a small count is not itself small.
 
     Attributes
     ----------
     threshold : int
+        The smallest count that is not sensitive.
     zero_is_disclosive : bool
+        Whether a count of 0 for a level is sensitive, because it says something of every subject in the group.
     rounding : int or None
-        Rounded counts have only the width that rounding gives: half the base.
+        The base to which counts are rounded. The width is then half the base, which is all that rounding can give.
     """
 
     threshold: int = 10
@@ -37,7 +39,7 @@ class Rule:
     rounding: int | None = None
 
     def check(self) -> None:
-        """Raise ValueError if a number cannot be used."""
+        """Raise ValueError if `threshold` or `rounding` cannot be used."""
         if self.threshold < 2:
             raise InputError(
                 f"threshold must be at least 2, not {self.threshold!r}: below 1 there is nothing to withhold"
@@ -47,16 +49,16 @@ class Rule:
 
     @property
     def width(self) -> int:
-        """Shortest interval that protects."""
+        """The least length of the interval of a protected count."""
         return self.threshold if self.rounding is None else self.rounding // 2
 
     def sensitive(self, table: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which counts are; `is_level` is (rows, 1)."""
+        """Return which counts of `table`, (rows, G), are sensitive; `is_level`, (rows, 1), marks the rows of levels."""
         small: NDArray[np.bool_] = (table >= 1) & (table < self.threshold)
         return small | ((table == 0) & is_level) if self.zero_is_disclosive else small
 
     def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
-        """Which counts of a feature are, (R + 1, G): its rows, then the observed values."""
+        """Return which counts of a feature are sensitive, bool (R + 1, G): its rows, then the observed values."""
         table = np.vstack([counts.table, counts.n])
         is_level = np.zeros((len(table), 1), dtype=bool)
         if counts.is_share:
@@ -64,6 +66,6 @@ class Rule:
         return self.sensitive(table, is_level)
 
     def may_be_sensitive(self, low: float, high: float, *, is_level: bool) -> bool:
-        """Whether a count between these can be sensitive."""
+        """Return whether a count from `low` to `high` can be sensitive."""
         lowest = 0 if self.zero_is_disclosive and is_level else 1
         return low < self.threshold and high >= lowest

@@ -1,4 +1,4 @@
-"""Which sizes of subtypes can be shown: none that is small, and none from which a small one follows."""
+"""The sizes of subtypes that can be shown: no small size, and no size from which a small one can be inferred."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["shown_sizes", "size_interval", "size_intervals"]
 
 
 def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | None]:
-    """Return the sizes with None where one must be withheld; 0 stands for all subjects.
+    """Return the size of all subjects (key 0) and of each subtype, with None where the size must be withheld.
 
-    A small subtype is withheld together with the smallest of the others, as many as it takes until each of the
-    sizes withheld can be anything within `threshold` of each other. What is withheld can only be seen together.
+    The sizes of subtypes with fewer than `threshold` subjects are withheld. If necessary, the sizes of the next
+    smallest subtypes are withheld too, until the interval of every withheld size (see `size_interval`) is at least
+    `threshold` long.
 
     Raises
     ------
     ValueError
-        If the cohort is too small for that.
+        If the cohort is too small for such intervals.
     """
     total = sum(sizes.values())
     order = sorted(sizes, key=lambda subtype: (sizes[subtype], -subtype))
@@ -40,22 +41,22 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | Non
 
 
 def size_intervals(shown: Mapping[int, int | None]) -> dict[int, tuple[int, int]]:
-    """Lowest and highest that each size can be."""
+    """Return the lowest and the highest possible value of each size; both are the size itself if it is shown."""
     return {subtype: size_interval(shown, subtype) if size is None else (size, size) for subtype, size in shown.items()}
 
 
 def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, int]:
-    """Lowest and highest that a withheld size can be.
+    """Return the lowest and the highest possible value of a withheld size.
 
-    Everybody knows that subtypes are numbered by decreasing size. Where the sizes shown are not in that order, nothing
-    is known of it.
+    The sizes add up to the size of the cohort. Every reader knows that subtypes are numbered by decreasing size; if the
+    shown sizes are not in that order, this constraint is dropped.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     subtypes, total = [number for number in shown if number], shown[0] or 0
     aim = np.array([float(number == subtype) for number in subtypes])
     ends = [(1, total) if shown[number] is None else (shown[number],) * 2 for number in subtypes]
-    steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last is a size itself
+    steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last row is the last size itself
     for least_step in (0, -np.inf):
         low, high = (
             milp(

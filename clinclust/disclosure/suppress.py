@@ -1,4 +1,4 @@
-"""Withhold small counts, and what they could be computed from, until the attacker can no longer find them."""
+"""Withhold small counts, and further numbers, until an attacker can no longer infer the small counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,15 @@ _OF_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", *_OF_ORDER)
 
 
 class _Step(NamedTuple):
-    """One more number withheld: a count, the share of a level, the mean of a group, or its n and missing."""
+    """One further number to withhold.
+
+    Attributes
+    ----------
+    what : {"count", "share", "mean", "n"}
+        A count of a level, the share of a level, the mean of a group, or n and missing of a group.
+    level, group : int
+        The row and the column of the number in `FeatureCounts`; the level is 0 for ``"mean"`` and ``"n"``.
+    """
 
     what: str
     level: int
@@ -42,51 +50,51 @@ class _Step(NamedTuple):
 def suppress_small_cells(
     comparisons: pd.DataFrame, *, threshold: int = 10, zero_is_disclosive: bool = False, rounding: int | None = None
 ) -> pd.DataFrame:
-    """Withhold small counts so that they cannot be computed back from what is left.
+    """Withhold small counts so that they cannot be inferred from the numbers that are still shown.
 
-    Counts of 1 to ``threshold - 1`` are withheld: of a level, of the other answer of a yes/no feature, of observed and
-    of missing values, and sizes of subtypes. Further counts are withheld with them (complementary suppression) until a
-    reader who knows every number left, as printed, can narrow none of them down to an interval shorter than
-    `threshold` (`audit_disclosure` shows the intervals). The cheapest are tried first, and those that turn out not to
-    be needed are shown again.
+    Counts of 1 to ``threshold - 1`` are withheld: of a level, of the other level of a yes/no feature, of observed and
+    of missing values, and sizes of subtypes. Further numbers are withheld (complementary suppression) until a reader
+    who knows every number still shown, as printed, can infer no interval shorter than `threshold` for any small count;
+    `audit_disclosure` returns the intervals. Numbers to which few subjects contribute are tried first. Numbers that
+    need not be withheld in the end are shown again.
 
-    - A subtype with a small size is withheld whole, with the smallest of the others; so are contrasts of all subtypes.
-    - Where n and missing of a subtype are withheld, its counts and percentages are too, but its shares stay, to 2
-      decimals, if nobody can get back to n from them. Median and quartiles go (the steps between them tell n from
-      n + 1). Everything about all subjects goes, because totals would bind the subtypes to each other.
-    - Mean, SD, median and quartiles of fewer than `threshold` values are withheld, and those of all subjects if the
-      mean of those few would follow from them.
-    - Tests and effects made from a number that is withheld are withheld, and the contrasts of its feature: n, df, t
-      and p would tell it. What stays of the means and SDs of such a feature is rounded to the decimals that reports
-      print.
+    - All numbers of a subtype with a small size are withheld, and those of the next smallest subtypes if necessary.
+      Contrasts are then withheld too, because they are tests of all subtypes.
+    - If n and missing of a subtype are withheld, its counts and percentages are too. Its shares are still shown, with 2
+      decimals, unless n can be inferred from them. Median and quartiles are withheld, because the steps between them
+      distinguish n from n + 1. All numbers of all subjects are withheld, because totals would connect the subtypes.
+    - Mean, SD, median and quartiles of fewer than `threshold` values are withheld. Those of all subjects are withheld
+      if that mean could be computed from them.
+    - Tests and effects computed from a withheld number are withheld, and so is the contrast of its feature, because the
+      number could be inferred from n, df, t and p. The means and SDs of such a feature that are still shown are rounded
+      to the decimals that reports print.
 
     Parameters
     ----------
     comparisons : pandas.DataFrame
-        From `compare_subtypes`, nothing withheld.
+        The frame of `compare_subtypes`, with nothing withheld.
     threshold : int
         The smallest count that may be known.
     zero_is_disclosive : bool
-        Withhold counts of 0 for a level too: a share of 0% or 100% says something of everybody in a group. Then means
-        without spread are withheld as well.
+        Whether to withhold counts of 0 for a level too, because a share of 0% or 100% says something of every subject
+        in the group. Means without spread are then withheld as well.
     rounding : int, optional
-        Instead of withholding small counts, round every count to a multiple of this, and compute shares from the
-        rounded counts. A small count is protected if a reader cannot narrow it down to an interval shorter than half
-        the base; where margins would allow it, counts are withheld. Sizes of subtypes, and means of few
-        values, are treated as above, and all tests are withheld.
+        Instead of withholding small counts, round every count to a multiple of this base, and compute shares from the
+        rounded counts. A small count is protected if a reader cannot infer an interval shorter than half the base;
+        counts are withheld if their margins would allow it. Sizes of subtypes and means of few values are treated as
+        above, and all tests are withheld.
 
     Returns
     -------
     pandas.DataFrame
-        The same columns. Numbers withheld are missing, and `suppressed` is True in every row that lost one. Rows of
-        tests and effects of a withheld subtype are gone (which of them there are would tell which subtype was too
-        small to test).
-        Features in which nothing is withheld are unchanged.
+        The same columns. Withheld numbers are missing, and `suppressed` is True in every row with a withheld number.
+        Tests and effects of a withheld subtype have no row, because their presence would tell which subtype was large
+        enough to be tested. Features in which nothing is withheld are unchanged.
 
     Raises
     ------
     ValueError
-        If an argument cannot be used, something is withheld already, or the cohort is too small to share.
+        If an argument cannot be used, if something is withheld already, or if the cohort is too small to share.
 
     Examples
     --------
@@ -136,14 +144,20 @@ def suppress_small_cells(
 
 
 def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) -> pd.DataFrame:
-    """Withhold the validated associations of features in which something was withheld.
+    """Withhold the validated associations of features in which a number is withheld.
 
     Parameters
     ----------
     associations : pandas.DataFrame
-        One row a feature, with n, statistic, df, df2, p and q.
+        The frame of `validated_associations`: one row per feature.
     suppressed : pandas.DataFrame
-        From `suppress_small_cells`.
+        The frame of `suppress_small_cells` for the same subtypes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows with a column `suppressed`. For those features n, n_subtypes, statistic, df, df2, p and q are
+        missing.
 
     Examples
     --------
@@ -168,7 +182,7 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
 
 
 def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
-    """Return the size of each subtype: observed and missing values of any feature."""
+    """Return the size of each subtype: its observed and missing values, whose sum is the same for every feature."""
     summaries = comparisons[(comparisons["kind"] == "summary") & (comparisons["subtype"] != ALL_SUBJECTS)]
     first = summaries.drop_duplicates("subtype").sort_values("subtype")
     sizes = (first["n"] + first["missing"]).astype(int)
@@ -176,14 +190,16 @@ def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
 
 
 def rows_that_tell(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
-    """Return which rows are tests, effects and contrasts of numbers that are not all shown, bool (rows,).
+    """Return which rows are tests, effects or contrasts that use withheld numbers, bool (rows,).
 
     Parameters
     ----------
+    comparisons : pandas.DataFrame
+        A frame of `compare_subtypes`.
     touched : set of (feature, subtype)
-        Where something is withheld; subtype 0 = all subjects.
+        The features and subtypes (0 = all subjects) of which a number is withheld.
     withheld : set of int
-        Subtypes whose size is withheld. Contrasts are of all subtypes at once, so none is shown then.
+        The subtypes whose size is withheld. If there are any, all contrasts are marked: they use all subtypes.
     """
     features = {feature for feature, _ in touched}
     columns = (comparisons[name].tolist() for name in ("kind", "feature", "subtype", "versus"))
@@ -202,7 +218,7 @@ def rows_that_tell(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], wit
 
 
 def _withhold(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
-    """Make these columns missing in these rows, and say so where there was a number."""
+    """Set these columns to missing in these rows, in place, and `suppressed` to True where there was a number."""
     import pandas as pd
 
     for name in columns:
@@ -214,7 +230,7 @@ def _withhold(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
 
 
 def _shown(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> FeatureCounts | None:
-    """Return what can be shown of a feature; None if all of it can."""
+    """Return the numbers of a feature that can be shown; None if all of them can."""
     search = _Search(counts, sizes, rule)
     if not search.is_touched:
         return None
@@ -224,7 +240,7 @@ def _shown(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) 
         if step is None:
             raise RuntimeError(f"{counts.name}: everything is withheld, and a small count can still be found")
         steps.append(step)
-    # Some were withheld for a count that a later one protects as well.
+    # A later step may have made an earlier one unnecessary.
     for step in sorted(steps, key=search.cost, reverse=True):
         without = [other for other in steps if other != step]
         if not search.exposed(without):
@@ -233,7 +249,7 @@ def _shown(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) 
 
 
 class _Search:
-    """What is withheld of one feature to begin with, and what can be withheld besides."""
+    """The numbers of one feature that must be withheld, and the search for further ones that protect them."""
 
     def __init__(self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> None:
         self._counts, self._sizes, self._rule = counts, sizes, rule
@@ -263,7 +279,7 @@ class _Search:
         )
 
     def shown(self, steps: Sequence[_Step]) -> FeatureCounts:
-        """Return what is left after these steps."""
+        """Return the numbers that are still shown after these steps."""
         n, levels, means = self._n.copy(), self._levels.copy(), self._means.copy()
         for step in steps:
             if step.what == "n":
@@ -273,19 +289,19 @@ class _Search:
             means[step.level, step.group] |= step.what != "n"
         counts = self._counts
         if (n & self._is_known).any() or (self._rule.rounding is not None and not counts.is_share):
-            # Totals of a feature would bind what is withheld in one group to what is shown in the others.
+            # With the totals of a feature, numbers withheld in one group could be inferred from the other groups.
             n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
         if self._rule.rounding is not None:
             counts = _rounded(counts, self._rule.rounding)
             return counts.without(n, levels, levels | n | means if counts.is_share else means)
         if counts.is_share:
-            # Either both counts of a share are shown, or at most the share itself.
+            # Of a share, either n and count are both shown, or at most the share itself is.
             levels = levels | (n & (counts.count > 0))
             means = means | (levels & ~n)
         return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
 
     def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
-        """Return row and group of every sensitive count that the attacker finds."""
+        """Return the row and the group of every sensitive count whose interval is too short after these steps."""
         truth, width = np.vstack([self._counts.table, self._counts.n]), self._rule.width
         low, high = intervals(
             self.shown(steps),
@@ -298,15 +314,15 @@ class _Search:
         return [(int(row), int(group)) for row, group in np.argwhere(self._sensitive & ~(high - low >= width))]
 
     def cost(self, step: _Step) -> float:
-        """Return what withholding it loses: the subjects behind it."""
+        """Return the cost of a step: the number of subjects whose values contribute to the withheld number."""
         counts = self._counts
         if step.what == "n":
-            # All of its counts go with it, and those of all subjects.
+            # All counts of the group and of all subjects are withheld with it.
             return float((counts.n + counts.missing)[[step.group, ALL_SUBJECTS]].sum())
         return float(counts.count[step.level, step.group]) if counts.is_share else float(counts.n[step.group])
 
     def candidates(self, steps: Sequence[_Step], row: int, group: int, *, in_row: bool) -> Iterator[_Step]:
-        """Yield what could be withheld for this count, the best first: in its row or its group, then anywhere."""
+        """Yield the steps that could protect this count, best first: those in its row or group, then the others."""
         shown, counts = self.shown(steps), self._counts
         of_level = row < len(counts.rows) - 1 and counts.is_share
         level = min(row, len(counts.count) - 1) if of_level else 0
@@ -319,7 +335,7 @@ class _Search:
         else:
             possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
 
-        # A cell withheld alone in its row or group follows from the others there.
+        # If only one cell of a row or of a group is withheld, it can be computed from the others there.
         withheld = np.isnan(shown.table[:-1])
         alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
 
@@ -345,7 +361,10 @@ def _rounded(counts: FeatureCounts, base: int) -> FeatureCounts:
 
 
 def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
-    """Put what is shown of a feature, one in which something is withheld, into the columns of the frame."""
+    """Write the numbers that are shown of a feature into the columns of the frame, in place.
+
+    At least one number of the feature is withheld or rounded.
+    """
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)
     if counts.is_share:
@@ -354,7 +373,7 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
         numbers[name][counts.places] = getattr(shown, name)
     for name in ("count", "percent"):
         numbers[name][counts.places] = getattr(shown, name)
-    # Of a share with both its counts, every decimal is known anyway.
+    # If n and count are shown, every decimal of the share is known anyway.
     exact = complete & counts.is_share
     numbers["mean"][counts.places] = np.where(exact, shown.mean, _printed(shown.mean, counts.decimals))
     spread = np.where(n_withheld & counts.is_share, np.nan, shown.sd)
@@ -365,5 +384,5 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
 
 
 def _printed(values: Floats, decimals: int) -> Floats:
-    """Round as reports print, digit by digit of the exact binary number."""
+    """Return the values rounded as reports print them: by decimal formatting of the exact binary number."""
     return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)

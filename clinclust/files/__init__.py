@@ -1,1 +1,1 @@
-"""Files: reading a cohort table, text of cells, and writing that leaves no half of a file behind."""
+"""Files: reading a cohort table, converting cells to and from text, and atomic writing."""

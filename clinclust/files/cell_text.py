@@ -1,4 +1,4 @@
-"""The one way in which a value of a table is written as text, and text is read as a number."""
+"""Convert cells of a table to canonical text, and text to numbers."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 __all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of", "shortened"]
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-"""Numbers as a table may write them: ASCII digits, a decimal point, an exponent. Nothing else is a number."""
+"""The texts that are numbers: ASCII digits with an optional sign, decimal point and exponent."""
 
 _LONGEST_SHOWN = 60
 _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 _CHARACTERS = frozenset("0123456789.+-eE")
-_LARGEST_WHOLE_FLOAT = 2.0**53  # above it neighbouring whole numbers are no longer told apart
+_LARGEST_WHOLE_FLOAT = 2.0**53  # a float64 cannot represent every whole number above it
 
 
 def number_of(text: str) -> float:
-    """Return the number that `text` writes, NaN when it writes none; ``1e400`` and ``inf`` are infinite."""
+    """Return the number that `text` writes, or NaN if it writes none. ``1e400`` and ``inf`` are infinite."""
     return float(text) if NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else float("nan")
 
 
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:
-    """Return `number_of` each text, quickly when all of them are numbers."""
-    if _CHARACTERS.issuperset("".join(texts)):  # of these characters Python's float reads exactly what NUMBER matches
+    """Return `number_of` each text, float64 (len(texts),); fast if all texts are numbers."""
+    if _CHARACTERS.issuperset("".join(texts)):  # of these characters float() accepts exactly what NUMBER matches
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:
@@ -36,7 +36,11 @@ def numbers_of(texts: list[str]) -> NDArray[np.float64]:
 
 
 def canonical_text(value: object) -> str:
-    """Write one cell as text: 1.0 as ``1``, True as ``True``, midnight as its day (ISO); text is stripped."""
+    """Return the canonical text of one cell.
+
+    Text is stripped of outer white space. A whole float below 2^53 is written without decimals (1.0 as ``1``),
+    a boolean as ``True`` or ``False``, a date and time in ISO form, without the time if it is midnight.
+    """
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, (float, np.floating)):
@@ -52,5 +56,5 @@ def canonical_text(value: object) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return `text` as it may stand in a message: its beginning when it is long."""
+    """Return `text` for a message: unchanged if it has at most 60 characters, otherwise its beginning."""
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."

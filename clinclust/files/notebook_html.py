@@ -1,4 +1,4 @@
-"""Small tables in HTML, as notebooks show them: every text of the data escaped."""
+"""Small HTML tables for notebooks. All texts are escaped."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from clinclust.files.visible_text import shortened, visible
 __all__ = ["block", "paragraph", "table"]
 
 _SHORT = 40
-# Of the notebook's own colours, so that it suits a dark one too.
+# Sets no colours, so that the table also suits a notebook with a dark theme.
 _CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
 
 
 def block(title: str, *parts: str) -> str:
-    """Return a title and what stands below it."""
+    """Return an HTML block of a title, as text, and parts in HTML below it."""
     return f"<div><p><strong>{_text(title)}</strong></p>{''.join(parts)}</div>"
 
 
 def paragraph(text: str) -> str:
-    """Return a paragraph of at most 400 characters."""
+    """Return an HTML paragraph of the text, shortened to at most 400 characters."""
     return f"<p>{_text(text, 400)}</p>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; what is long in a cell is shortened, with the whole text as its title."""
+    """Return an HTML table of texts; a long text is shortened, with the whole text in the title attribute."""
     head = "".join(f'<th scope="col" style="{_CELL}">{_text(column)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

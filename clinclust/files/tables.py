@@ -1,4 +1,4 @@
-"""Read a cohort table from a file, changing nothing: text stays text until a schema says otherwise."""
+"""Read a cohort table from a file without interpreting it: text stays text until a schema converts it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["read_cohort"]
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
 _TEXT = pd.StringDtype(na_value=np.nan)
-_ROWS_AT_ONCE = 50_000  # Python strings are large: rows become a compact table in portions
+_ROWS_AT_ONCE = 50_000  # Python strings need much memory, so rows are converted to a compact table in portions
 _CELLS_SHOWN = 5
 
 
@@ -37,33 +37,35 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     Parameters
     ----------
     path : str or path
-        The file; its suffix says what it is. A csv has commas or semicolons (its header tells).
+        The file. Its suffix determines the format. The delimiter of a csv file is the comma or the semicolon, whichever
+        splits its header into more names; that of a tsv or txt file is the tab.
     sheet : str, optional
-        Name of the sheet of an xlsx file. Without it the first is read, with a warning if there are several.
+        Name of the sheet of an xlsx file. By default the first sheet is read, with a warning if there are several.
     encoding : str, optional
-        Encoding of a text file. Without it UTF-8 (or what the byte order mark says), then Windows-1252 with a
-        warning.
+        Encoding of a text file. The default is UTF-8, or UTF-16 if the file begins with its byte order mark. A file
+        that is not UTF-8 is read as Windows-1252, or else as Latin-1, with a warning.
 
     Returns
     -------
     pandas.DataFrame, shape (N, D)
-        Every cell as text, nothing taken for missing (``001``, ``1E5`` and ``NA`` stay as they are); an
-        xlsx cell as the text of its value (1.0 as ``1``, days in ISO form). Parquet keeps its types.
-        Empty rows are left out but counted: a row's label + 2 is its number in a spreadsheet.
+        Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of an xlsx file is
+        the text of its value (1.0 as ``1``, dates in ISO form). Columns of a parquet file keep their types.
+        Empty rows are left out but counted: the label of a row plus 2 is its row number in a spreadsheet.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ValueError
-        If it cannot be read as a table, with the line at fault.
+        If the file cannot be read as a table. For a text file the message names the line at fault, if there is one.
     ImportError
         If it is a parquet file and pyarrow is not installed.
 
     Warns
     -----
     CohortWarning
-        If an encoding or a sheet had to be chosen, or cells of an xlsx file hold errors such as ``#N/A``.
+        If the file is not UTF-8, if the first of several sheets was read, or if cells of an xlsx file hold errors such
+        as ``#N/A``.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def _read_delimited(path: Path, encoding: str | None, delimiter: str) -> pd.Data
 
 
 def _labelled(frame: pd.DataFrame, header: list[str], numbers: list[int]) -> pd.DataFrame:
-    """Name the columns, and the rows so that a row's label + 2 is its number in a spreadsheet."""
+    """Return the frame with column names, and an index whose labels plus 2 are the row numbers in a spreadsheet."""
     frame.columns = pd.Index(header)
     labels = np.array(numbers, dtype=np.int64) - 2
     if not np.array_equal(labels, np.arange(len(frame))):
@@ -128,7 +130,7 @@ def _labelled(frame: pd.DataFrame, header: list[str], numbers: list[int]) -> pd.
 
 
 def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the header and the rows, all of the same length, each with its number; blank lines are left out."""
+    """Yield (row number from 1, fields) for the header and every row that is not blank; all have the same length."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] | None = None
     line = 1
@@ -151,7 +153,7 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str
 
 
 def _delimiter_of(text: str) -> str:
-    """Return the delimiter that splits the header into more names, a comma when neither does."""
+    """Return the delimiter that splits the header into more names; the comma wins ties."""
     first = re.search(r"[^\r\n]+", text)
     header = [first.group()] if first else []
     counts = {mark: len(next(csv.reader(header, delimiter=mark), [])) for mark in (",", ";")}
@@ -195,10 +197,10 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
     import openpyxl
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # openpyxl warns of decorations that it does not keep
+        warnings.simplefilter("ignore", UserWarning)  # openpyxl warns of formatting that it does not keep
         try:
             workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        # Broken XML is a SyntaxError of the parser that openpyxl found, the standard library's or lxml's.
+        # For broken XML, both parsers that openpyxl may use (xml.etree and lxml) raise a SyntaxError.
         except (zipfile.BadZipFile, KeyError, OSError, SyntaxError):
             raise InputError(f"{path.name}: this is not an xlsx file (or it is locked with a password)") from None
         try:
@@ -230,7 +232,7 @@ def _read_xlsx(path: Path, sheet: str | None) -> pd.DataFrame:
 
 
 def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWorksheet, list[str]]:
-    """Return the sheet to read, and the names of the others if it had to be chosen."""
+    """Return the sheet to read, and, if no name was given, the names of the other sheets."""
     sheets = {worksheet.title: worksheet for worksheet in workbook.worksheets}
     if not sheets:
         raise InputError(f"{path.name}: the file has no sheet with cells")
@@ -243,8 +245,8 @@ def _sheet(path: Path, workbook: Workbook, name: str | None) -> tuple[ReadOnlyWo
 
 
 def _cells(worksheet: ReadOnlyWorksheet) -> tuple[dict[int, list[str]], list[str]]:
-    """Return the rows that hold anything by number, as text without empty cells at their end, and cells with errors."""
-    worksheet.reset_dimensions()  # some programs write wrong ones
+    """Return the texts of each row that is not empty, by row number, and the cells with errors as ``A1 (#N/A)``."""
+    worksheet.reset_dimensions()  # some programs write wrong dimensions
     rows, faulty = {}, []
     for number, cells in enumerate(worksheet.iter_rows(), start=1):  # type: ignore[misc]
         texts = ["" if cell.value is None else _text_of(cell.value) for cell in cells]

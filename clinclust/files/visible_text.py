@@ -1,4 +1,4 @@
-"""Text of the data as it may stand in a file for people: no character that is forbidden, hides or reorders others."""
+"""Make text of the data safe to show: replace characters that are forbidden or that hide or reorder others."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff\ufffe\uffff
 
 
 def visible(text: str) -> str:
-    """`text` with a visible sign for each character that XML forbids or that would reorder or hide others."""
+    """Return `text` with a visible sign for each character that XML forbids, or that hides or reorders others."""
     return _CONTROL.sub(_sign, text)
 
 
 def _sign(match: re.Match[str]) -> str:
     code = ord(match[0])
-    # U+2400 and the 31 after it picture the control characters; U+FFFD stands for what has no picture.
+    # U+2400 to U+241F are symbols for the control characters; U+FFFD replaces characters without a symbol.
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text` on one line, ended by an ellipsis where it is wider than `width` characters.
+    """Return `text` on one line, cut and ended by an ellipsis if it is wider than `width` characters.
 
-    Characters that would hide or reorder others become visible; wide ones (as of Chinese) count twice.
+    Characters that hide or reorder others are made visible (see `visible`). Wide characters, such as Chinese ones,
+    count twice.
     """
     text = visible(" ".join(text.split()))
     if _cells(text) <= width:

@@ -1,4 +1,4 @@
-"""Write files so that a crash never leaves half of one, and never costs the one that was there."""
+"""Write files atomically: after a crash a file is either complete or as it was before."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["atomic_write", "check_place", "write_together"]
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path to write to; it takes the place of `path` when the block ends without an error.
+    """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    The temporary file lies in the same folder (so that the replacement is one step of the file system) and keeps
-    the suffix of `path` (some writers choose their format by it). It is flushed to disk before it replaces
-    `path`; after an error it is removed and `path` is as it was.
+    The temporary file is in the same folder, so that the replacement is one operation of the file system. It has the
+    suffix of `path`, because some writers choose their format by it. It is flushed to disk before it replaces `path`.
+    After an error the temporary file is removed and `path` is unchanged.
 
     Raises
     ------
     FileNotFoundError
         If the folder of `path` does not exist.
     OSError
-        If nothing can be written there.
+        If `path` is a folder or cannot be written.
     """
     path = Path(path)
     check_place(path)
@@ -36,7 +36,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        # mkstemp makes private files; a report is to be as readable as any other new file of this user.
+        # mkstemp makes files that only their owner can read; give this one the usual permissions of a new file.
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
@@ -48,7 +48,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_place(path: Path) -> None:
-    """Raise OSError if `path` is a folder, or its folder does not exist."""
+    """Raise OSError if `path` is a folder, or if its parent folder does not exist."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file")
     if not path.parent.is_dir():
@@ -57,16 +57,16 @@ def check_place(path: Path) -> None:
 
 @contextmanager
 def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
-    """Give a temporary folder to write to; its files go to `folder` together when the block ends without an error.
+    """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
-    They take the places of files of the same names, and of all files named in `replacing`: one of these that was not
-    written is gone from `folder`, so that it never stands beside files of a later run. After an error `folder` is as
-    it was: made by this function, it is gone again; old files are still there.
+    They replace files of the same names. Files named in `replacing` that were not written are removed from `folder`, so
+    that no file of an earlier run remains beside those of a later one. After an error `folder` is as it was before: old
+    files are kept, and a folder made by this function is removed.
 
     Raises
     ------
     OSError
-        If `folder` is a file, or nothing can be written there; this is found out before the block begins.
+        If `folder` is a file or cannot be written; this is checked before the block begins.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
@@ -90,7 +90,7 @@ def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str]
 
 
 def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str]) -> None:
-    """Move all files of `new` to `folder`, or none; what they replace, and the rest of `replacing`, goes to `old`."""
+    """Move all files of `new` to `folder`, or none; move the files they replace, and those in `replacing`, to `old`."""
     placed: list[Path] = []
     try:
         for target in (folder / name for name in replacing if not (new / name).exists()):
@@ -113,7 +113,7 @@ def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str])
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
-    """Let an error of the operating system name the file that was wanted, not the temporary one."""
+    """Make an error of the operating system name `path`, not the temporary file."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the columns of a cohort are: features, the schema they make, and drafting one from a table."""
+"""Feature schemas: what each column of a cohort table means, and how to draft a schema from a table."""
 
 from __future__ import annotations
 

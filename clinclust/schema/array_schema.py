@@ -1,4 +1,4 @@
-"""The schema of a plain array, whose columns have no names and no meaning yet."""
+"""The schema of a plain array, whose columns have no names and no declared meaning."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["schema_for_array"]
 
 
 def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
-    """Return the schema of a two-dimensional array: features ``x0``, ``x1``, ...
+    """Return the schema of a two-dimensional array, with features ``x0``, ``x1``, ....
 
     Parameters
     ----------
     X : ndarray, shape (N, D)
-        A column of only 0 and 1 (or booleans) becomes bernoulli, one of other numbers gaussian, one of texts
-        categorical with its sorted distinct texts as levels (ignored when there are fewer than two).
-        NaN, None and empty texts are missing.
+        A column of only 0 and 1, or of booleans, becomes bernoulli. A column of other numbers becomes gaussian. A
+        column of texts becomes categorical, with its distinct texts, sorted, as levels; it is ignored if there are
+        fewer than two. NaN, None and empty texts are missing.
 
     Raises
     ------

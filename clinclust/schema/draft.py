@@ -1,4 +1,4 @@
-"""Propose a feature schema from a table, with a reason for everything proposed."""
+"""Propose a feature schema for a table, with a reason for each feature."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _DATE = re.compile(
     r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}(?: .*)?"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?")
-_FEWEST_FOR_AN_ID = 20  # in fewer rows values often all differ by chance
+_FEWEST_FOR_AN_ID = 20  # with fewer rows all values often differ by chance
 
 
 def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
-    """Propose a schema for a table: a starting point to be read and corrected, which validates its own table.
+    """Propose a schema for a table, as a starting point to read and correct. The table is valid under it.
 
     Parameters
     ----------
     frame : pandas.DataFrame, shape (N, D)
-        One row per subject, as `read_cohort` gives it or typed.
+        One row per subject, as text (from `read_cohort`) or typed.
 
     Returns
     -------
     FeatureSchema
-        One feature per column. `comments` holds the reason for each, which `to_yaml` writes above it:
-        likelihoods are compared by their log marginal over all subjects, as if there were no subtypes.
+        One feature per column. The attribute `comments` holds the reason for each, which `to_yaml` writes above the
+        feature. Likelihoods are compared by the log marginal of all subjects in one cluster.
 
     Raises
     ------
     TypeError
         If `frame` is not a DataFrame.
     CohortError
-        If it has no rows or columns, or column names that are not text, empty or not unique.
+        If the table has no rows or no columns, or if a column name is empty, repeated or not text.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     refuse_unusable(frame)
     _refuse_names(frame)
     features, comments = [], {}
-    with np.errstate(all="ignore"):  # numbers of any size come along; what is not finite is never chosen
+    with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
         for name in frame.columns:
             feature, reason = _draft(str(name), frame[name])
             features.append(feature)
@@ -113,12 +113,12 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
 
 
 def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
-    """Return the fields of a feature for the column, and the reason."""
+    """Return the fields of a feature for the column, and the reason for them."""
     cells = text_cells(column)
     counted: dict[str, int] = {}
     per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
     for text, count in zip(cells.texts, per_text, strict=True):
-        if text and count:  # texts that differ in outer white space are one
+        if text and count:  # cells that differ only in outer white space are one text
             counted[text] = counted.get(text, 0) + int(count)
     codes, remark = suspected_codes(list(counted), np.array(list(counted.values()), dtype=np.int64))
     seen = {text: count for text, count in counted.items() if text not in codes}
@@ -143,7 +143,12 @@ def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
 
 
 def _is_identifier(name: str, column: pd.Series, texts: list[str]) -> bool:
-    """Whether every row has a different value of the kind that names things."""
+    """Return whether the column identifies subjects.
+
+    All values must differ. Numbers must also be whole, and consecutive or in a column with the name of an identifier.
+    Texts must be in such a column, or all be short and without spaces. Without such a name, the column needs at least
+    20 rows.
+    """
     if len(texts) != len(column):
         return False
     numbers = numbers_of(texts)

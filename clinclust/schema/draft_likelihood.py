@@ -1,4 +1,4 @@
-"""Choose a likelihood for the observed values of one column, by evidence where there is a choice."""
+"""Choose a likelihood for the observed values of one column; of several that fit, the highest log marginal wins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clinclust.schema.feature import Feature
 
 __all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
 
-_LONGEST_SCALE = 11  # a scale has at most as many steps as 0 to 10
+_LONGEST_SCALE = 11  # the most values of a scale: 0 to 10
 _MOST_LEVELS = 50
 _OPPOSITES = (
     ("no", "yes"),
@@ -40,18 +40,18 @@ _SCALES = (
 )
 
 Draft = tuple[dict[str, Any], str]
-"""Fields of a feature, and the reason for them."""
+"""The fields of a drafted feature, and the reason for them."""
 
 
 def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Draft:
-    """Draft a column of finite numbers.
+    """Draft the fields of a feature for a column of finite numbers.
 
     Parameters
     ----------
     texts : list of str
-        Its distinct texts.
+        The distinct texts of the column.
     numbers, counts : ndarray, shape (len(texts),)
-        The number that each text writes, and how many cells hold it.
+        The number that each text writes, and the number of cells that hold the text.
     """
     distinct = np.unique(numbers)
     whole = bool((np.floor(numbers) == numbers).all()) and np.abs(numbers).max() <= LARGEST_COUNT
@@ -70,7 +70,7 @@ def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts
 
 
 def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
-    """Draft a column of texts; its role is ``ignore`` when they do not make levels."""
+    """Draft the fields of a feature for a column of texts; the role is ``ignore`` if the texts cannot be levels."""
     if len(texts) == 2:
         return _two_texts(texts)
     if len(texts) > _MOST_LEVELS or counts.sum() < 2 * len(texts):
@@ -93,15 +93,15 @@ def _two_texts(texts: list[str]) -> Draft:
         if {text.casefold() for text in texts} == {no, yes}:
             pair = sorted(texts, key=lambda text: text.casefold() == yes)
             break
-    reason = f"two values, of which {pair[1]!r} counts as yes (turn the levels round to change that)"
+    reason = f"two values, of which {pair[1]!r} counts as yes (swap the levels to change that)"
     return {"likelihood": Bernoulli.name, "levels": pair}, reason
 
 
 def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dict[float, str]) -> Draft:
-    """Draft whole numbers within a short range: a scale, or a rare count.
+    """Draft a feature for whole numbers in a short range: a scale, levels, or a rare count.
 
-    `text_of` tells how the table writes each number; it is empty when some number is written in several ways,
-    so that numbers cannot be levels.
+    `text_of` maps each number to its text in the table. It is empty if some number is written in several ways; the
+    numbers then cannot be levels.
     """
     low, high = int(numbers.min()), int(numbers.max())
     if len(text_of) == 2:
@@ -122,14 +122,14 @@ def _scale(numbers: NDArray[np.float64], counts: NDArray[np.int64], text_of: dic
 
 
 def _scored(name: str, values: NDArray[np.float64], low: int) -> NDArray[np.float64]:
-    """Return the values as the likelihood counts them: of a scale, or of levels, from the lowest on."""
+    """Return the values on the scale of the likelihood: for a scale and for levels, counted from the lowest."""
     traits = REGISTRY[name]
     return values - low if traits.is_scale or traits.is_nominal else values
 
 
 def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Draft:
     scores = np.repeat(np.arange(len(levels), dtype=np.float64), per_level.astype(np.int64))
-    # Levels without an order first: of two levels all likelihoods say the same.
+    # Likelihoods of levels without order come first and win ties (with two levels all are equal).
     names = sorted(_considered("levels"), key=lambda name: not REGISTRY[name].is_nominal)
     fields = {name: {"levels": levels} for name in names}
     evidence = {name: _evidence(name, declared, scores) for name, declared in fields.items()}
@@ -137,7 +137,7 @@ def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Dr
 
 
 def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
-    """Draft counts without an upper end, and measurements."""
+    """Draft a feature for measurements, or for counts without an upper end (`whole`)."""
     low = values.min()
     fields: dict[str, dict[str, Any]] = {}
     evidence: dict[str, float] = {}
@@ -152,23 +152,23 @@ def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
                 key = f"{name} of {called}"
                 fields[key] = {"likelihood": name, "transform": transform}
                 evidence[key] = _evidence(name, {}, logs) - float(logs.sum())
-    except (ValueError, OverflowError, ZeroDivisionError):  # too large or too close together for a logarithm
+    except (ValueError, OverflowError, ZeroDivisionError):  # the numbers are too large or too close together
         return {"likelihood": Gaussian.name}, "numbers of extreme size; check the unit"
     return _best(fields, evidence, "whole numbers" if whole else "numbers")
 
 
 def _considered(kind: DraftedFor) -> list[str]:
-    """Return the likelihoods that come into question for this kind of column."""
+    """Return the names of the likelihoods that are compared for this kind of column."""
     return [name for name, likelihood in REGISTRY.items() if kind in likelihood.drafted_for]
 
 
 def _evidence(name: str, declared: dict[str, Any], values: NDArray[np.float64]) -> float:
-    """Return the log marginal of all values together, under a weak prior."""
+    """Return the log marginal of all values in one cluster, under the weak prior for comparisons of likelihoods."""
     return REGISTRY[name].of(Feature(name="x", likelihood=name, **declared)).evidence(values)
 
 
 def _best(fields: dict[str, dict[str, Any]], evidence: dict[str, float], what: str) -> Draft:
-    """Return the likelihood of highest log marginal; ties and what is not a number go to the first."""
+    """Return the draft of highest log marginal; the first one wins ties, and if no log marginal is finite."""
     finite = {name: value for name, value in evidence.items() if np.isfinite(value)}
     best = max(finite, key=lambda name: finite[name]) if finite else next(iter(fields))
     ranked = sorted(finite.items(), key=lambda item: -item[1])

@@ -1,4 +1,4 @@
-"""Suspect which values of a column stand for missing."""
+"""Guess which values of a column are codes for a missing value."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _WORDS = frozenset(
     | {"not available", "not done", "nd", "n.d.", ".", "..", "?", "-", "--"}
 )
 _NUMBERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 9.0, 99.0, 999.0, 9999.0, 88.0, 888.0)
-_ODD_TEXTS = 5  # a column of numbers may hold this many different texts that are not numbers ...
-_ODD_SHARE = 0.1  # ... in at most this share of its cells
+_ODD_TEXTS = 5  # the most distinct texts in a column of numbers that are not numbers and still count as codes
+_ODD_SHARE = 0.1  # the largest share of the cells that such texts may fill
 
 
 def suspected_codes(texts: list[str], counts: NDArray[np.int64]) -> tuple[list[str], str]:
-    """Return the texts of a column that look like codes for missing, and a remark for the reader.
+    """Return the texts of a column that look like missing codes, and a remark that names them for the reader.
 
     Parameters
     ----------
     texts : list of str
         The distinct texts of the column.
     counts : ndarray, shape (len(texts),)
-        How many cells hold each.
+        The number of cells that hold each text.
     """
     numbers = numbers_of(texts)
     is_word = np.array([text.casefold() in _WORDS for text in texts], dtype=bool)
-    if "-" in texts and "+" in texts:  # minus as the opposite of plus
+    if "-" in texts and "+" in texts:  # here "-" means negative, not missing
         is_word[texts.index("-")] = False
     is_number = np.isfinite(numbers)
     is_odd = ~is_number & ~is_word
@@ -54,7 +54,11 @@ def suspected_codes(texts: list[str], counts: NDArray[np.int64]) -> tuple[list[s
 
 
 def _outlying(numbers: NDArray[np.float64]) -> set[float]:
-    """Return usual codes that lie far outside of what else a column of numbers holds."""
+    """Return the usual missing codes that lie far outside the range of all other numbers of a column.
+
+    A code lies far outside if it is negative and no other number is, or if it exceeds the largest other number by
+    more than the range of the others (and by more than 3).
+    """
     found = {code for code in _NUMBERS if code in numbers}
     usual = np.array([number for number in numbers if number not in found])
     if usual.size < 2:

@@ -1,4 +1,4 @@
-"""What a feature expects of every cell of its column, in words and in numbers."""
+"""The expectations of a feature about every cell of its column, in words and in numbers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LEVELS_SHOWN = 12
 
 @dataclass(frozen=True)
 class Expectation:
-    """One thing that every observed cell must satisfy; a cell is held against the first that it fails."""
+    """One condition on every cell of a column, in words; a cell is reported for the first one that it fails."""
 
     kind: Kind
     text: str
 
 
 def limits(feature: Feature) -> tuple[float, float]:
-    """Return the smallest and the largest value that a feature without levels allows, in its own unit."""
+    """Return the smallest and the largest allowed value of a feature without levels, in its own unit."""
     if feature.n_trials is not None:
         return feature.lowest, feature.lowest + feature.n_trials
     low, high = feature.traits.support()
@@ -42,9 +42,9 @@ def limits(feature: Feature) -> tuple[float, float]:
 
 
 def transform_limit(feature: Feature) -> tuple[float, bool]:
-    """Return the limit below which the transform has no usable value, and whether the limit itself is usable.
+    """Return the lower limit of the values that the transform accepts, and whether it accepts the limit itself.
 
-    Where values must be 0 or more after the transform (exponential), the logarithm needs values of at least 1.
+    The transformed values of an exponential feature must be 0 or greater, so its logarithm needs values of at least 1.
     """
     if feature.transform == "log":
         return (0.0, False) if feature.traits.is_real else (1.0, True)
@@ -54,7 +54,7 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
 
 
 def expectations(feature: Feature) -> tuple[Expectation, ...]:
-    """Return what each cell of the feature's column must satisfy, in the order in which it is asked."""
+    """Return the expectations of the feature, in the order in which they are checked."""
     if feature.role == "ignore":
         return ()
     if feature.role == "id":
@@ -75,7 +75,7 @@ def expectations(feature: Feature) -> tuple[Expectation, ...]:
 
 
 def listed(levels: tuple[str, ...]) -> str:
-    """Return the levels in quotes; of a long list its beginning and its length."""
+    """Return the levels in quotes; of a long list only the first ones, and the number of levels."""
     shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
     return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
 

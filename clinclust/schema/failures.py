@@ -1,4 +1,4 @@
-"""Turn cells at fault into the lines of a table that a person can act on."""
+"""Describe cells at fault as a table of failures, each with a repair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Failure", "column_failures", "duplicate_identifiers", "failures_fram
 
 _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
-_CELLS_SEARCHED = 10_000  # distinct examples are looked for among this many failing cells
+_CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for distinct examples
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
@@ -37,7 +37,23 @@ _CORRECT = "Correct the cells, or list the values under `missing_codes`."
 
 @dataclass(frozen=True)
 class Failure:
-    """One kind of failure in one column."""
+    """One kind of failure in one column.
+
+    Attributes
+    ----------
+    column : str
+        The name of the column, or ``the table``.
+    expected : str
+        The expectation that failed, in words.
+    rows : int
+        The number of rows at fault; 0 if the failure concerns the column or the table as a whole.
+    first_rows : list
+        Index labels of the first rows at fault.
+    examples : list
+        Some distinct values at fault.
+    repair : str
+        How to correct it.
+    """
 
     column: str
     expected: str
@@ -48,7 +64,7 @@ class Failure:
 
 
 def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
-    """Return the failures as the table that `CohortError` carries."""
+    """Return the failures as a frame, one row each: the attribute `failures` of `CohortError`."""
     return pd.DataFrame(
         {
             name: pd.Series([getattr(failure, name) for failure in failures], dtype=dtype)
@@ -65,7 +81,7 @@ def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
 
 
 def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> list[Failure]:
-    """Return one failure for each kind of expectation that cells of a raw column fail."""
+    """Return one failure for each kind of expectation that some cells of a raw column do not meet."""
     faults = read_column(feature, missing_codes, column).faults
     failures = []
     for expected in expectations(feature):
@@ -78,7 +94,7 @@ def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd
 
 
 def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows that carry the same identifier (a combination if there are several ids)."""
+    """Return the failure of rows with the same identifier (the same combination, if there are several id features)."""
     ids = [feature.name for feature in schema.ids]
     if not ids or not set(ids) <= set(table.columns):
         return []
@@ -105,7 +121,7 @@ def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Fa
 
 
 def user_check_failure(name: str | None, error: SchemaError, table: pd.DataFrame) -> Failure:
-    """Return the failure of a check that a user's own pandera schema brought along."""
+    """Return the failure of a check that comes from a user's own pandera schema."""
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
     expected = f"{asked} (a check of the pandera schema)"
     repair = "Correct the cells, or change the check in the pandera schema."
@@ -141,7 +157,7 @@ def _first_rows(rows: NDArray[np.bool_], index: pd.Index) -> list[Any]:
 
 
 def _short(value: object) -> object:
-    """Return a plain Python value; anything long as shortened text."""
+    """Return the value as a plain Python number, bool or None, and anything else as shortened text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float, complex)) or value is None:

@@ -1,4 +1,4 @@
-"""What one column of a cohort table means."""
+"""The declaration of one feature: what one column of a cohort table means."""
 
 from __future__ import annotations
 
@@ -39,7 +39,13 @@ LikelihoodName = Annotated[str, AfterValidator(_registered)]
 
 
 class FeatureError(SchemaError):
-    """The problems of one feature, each with the field that it is about (None: the feature as a whole)."""
+    """One feature cannot be used.
+
+    Attributes
+    ----------
+    by_field : list of (str or None, str)
+        Each problem with the field that it concerns; None stands for the feature as a whole.
+    """
 
     def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
         self.by_field = problems
@@ -48,43 +54,47 @@ class FeatureError(SchemaError):
 
 
 class Feature(BaseModel):
-    """One column: its name, what it measures and the likelihood that models it.
+    """One feature: the name of its column, what it measures and the likelihood that models it.
 
     Parameters
     ----------
     name : str
-        The column's name in the table, exactly as written there.
+        The name of the column, exactly as in the table.
     role : {"cluster", "describe", "id", "ignore"}
-        ``cluster`` (the default): the subtypes are found from it. ``describe``: reported and tested, never
-        clustered on. ``id``: names the subject. ``ignore``: dropped; it need not be in the table.
+        ``cluster`` (the default): the clustering uses the feature. ``describe``: the feature is reported and tested,
+        but the clustering does not use it. ``id``: it identifies the subject. ``ignore``: it is dropped, and the column
+        need not be in the table.
     likelihood : str
         One of `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
         ``geometric``, ``exponential``, ``gaussian``, ...
     levels : tuple of str
-        The values as the table writes them. For a yes/no feature no, then yes (without levels the column holds 0
-        and 1); for a scale (binomial) from lowest to highest, scored 0, 1, ...; for a categorical in any order.
+        The values as the table writes them. Yes/no features (bernoulli): the level for no, then the level for yes;
+        without `levels` the column holds 0 and 1. Scales (binomial): from lowest to highest; their scores are 0, 1,
+        .... Categorical features: in any order.
     trials : int
-        Of a scale whose values are 0 to `trials`.
+        The highest value of a scale whose values are 0 to `trials`.
     minimum, maximum : float
-        The smallest and largest value allowed. For a scale both, whole: values run from one to the other.
+        The smallest and the largest allowed value. A scale declared by its range needs both, as whole numbers.
     transform : {"log", "log1p", "sqrt"}
-        Of an exponential or gaussian: the scale on which it is modelled.
+        The transform of an exponential or gaussian feature before it is modelled.
     contrast : {"student", "welch", "rank", "counts"}
-        How all subtypes at once are contrasted in this feature, where the default will not do:
-        `clinclust.compare_subtypes` says what each of them is.
-    label, unit, section, block, description : str
-        For readers of the report; `block` names features that depend on each other beyond the subtypes.
+        The test of all subtypes at once in this feature, if not the default. `clinclust.compare_subtypes` describes
+        each of them.
+    label, unit, section, description : str
+        Texts for the reader of the report.
+    block : str
+        The name of a group of features that depend on each other even within subtypes.
     missing_codes : tuple of str
-        Values that mean missing, besides those of the whole schema.
+        Values that mean missing, in addition to those of the schema.
     complete : bool
-        Whether a missing value is an error (False: missing values are part of the data).
+        Whether a missing value is an error. If False, missing values are allowed.
     prior : dict
-        Hyperparameters by name; those left out are set from the data.
+        Hyperparameters by name. Those that are not given are set from the data.
 
     Raises
     ------
     SchemaError
-        Listing everything that is wrong with the feature.
+        If the feature cannot be used. The message lists all problems.
 
     Examples
     --------
@@ -130,26 +140,26 @@ class Feature(BaseModel):
 
     @property
     def title(self) -> str:
-        """The label, or the name where there is none."""
+        """The label, or the name if there is no label."""
         return self.label or self.name
 
     @property
     def traits(self) -> type[Likelihood]:
-        """What its likelihood says of it; that of a feature without likelihood has no trait."""
+        """The likelihood class, whose class variables are the traits; the base class if there is no likelihood."""
         return traits_of(self.likelihood)
 
     @property
     def n_trials(self) -> int | None:
-        """The highest score, counted from 0: 1 for yes/no, the steps of a scale, None for others."""
+        """The highest score, counted from 0: 1 for a yes/no feature, that of the last step for a scale, else None."""
         return self.traits.highest_score(self)
 
     @property
     def lowest(self) -> float:
-        """The value that a scale scores 0: its minimum where it has one, else 0."""
+        """The value of a scale that has score 0: its minimum if it has one, otherwise 0."""
         return self.minimum if self.traits.is_scale and self.minimum is not None else 0.0
 
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
-        """Return a validated column as numbers, as a reader would count them.
+        """Return a validated column as numbers, before any transform.
 
         Parameters
         ----------
@@ -159,18 +169,22 @@ class Feature(BaseModel):
         Returns
         -------
         numpy.ndarray, shape (N,)
-            The index of each level where the feature has levels, otherwise the value in its own unit, not
-            transformed. NaN where missing.
+            The index of the level if the feature has levels, otherwise the value in its own unit. NaN where missing.
+
+        Raises
+        ------
+        ValueError
+            If the feature has no likelihood.
         """
         if self.likelihood is None:
             raise InputError(f"{self.name} has no likelihood (role {self.role}), so it has no scores")
         if self.levels is not None:
-            codes = np.asarray(column.array.codes, dtype=np.float64)  # column.cat would be slower
+            codes = np.asarray(column.array.codes, dtype=np.float64)  # faster than column.cat.codes
             return np.where(codes < 0, np.nan, codes)
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
     def transformed(self, column: pd.Series) -> NDArray[np.float64]:
-        """Return the scores on the scale on which the feature is modelled (see `scores`)."""
+        """Return the scores (see `scores`) after the transform, on the scale of the model, float64 (N,)."""
         scores = self.scores(column)
         if self.transform is None:
             return scores
@@ -178,14 +192,14 @@ class Feature(BaseModel):
         return np.asarray(functions[self.transform](scores), dtype=np.float64)
 
     def content(self) -> dict[str, Any]:
-        """Return the fields that differ from their defaults, the name first."""
+        """Return the fields that differ from their defaults, as a dict that begins with the name."""
         return self.model_dump(exclude_defaults=True)
 
 
 def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[str | None, str]]:
-    """Say in plain words what pydantic found, and what the fields that it accepted still lack."""
+    """Return (field, sentence) for each problem that pydantic found, and for each rule that the other fields break."""
     problems: list[tuple[str | None, str]] = []
-    meant: set[str | None] = set()  # known keys that unknown ones were probably meant to be
+    meant: set[str | None] = set()  # the known keys that unknown keys probably stand for
     for found in error.errors(include_url=False):
         field = str(found["loc"][0])
         if found["type"] == "missing":

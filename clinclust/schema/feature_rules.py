@@ -1,4 +1,4 @@
-"""What the fields of one feature must have to do with each other."""
+"""The rules that the fields of one feature must satisfy together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, "contrast", "prior", "complete")
 
 
 def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
-    """Yield (field, sentence) for every rule between its fields that `feature` breaks."""
+    """Yield (field, sentence) for every rule between fields that `feature` breaks."""
     if feature.role == "id":
         for field in _OF_A_LIKELIHOOD:
             if getattr(feature, field):
@@ -77,7 +77,7 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
 
 
 def _that_take(field: str) -> list[str]:
-    """Return the likelihoods that have such a field."""
+    """Return the names of the likelihoods that accept the field."""
     return [name for name, likelihood in REGISTRY.items() if field in likelihood.takes]
 
 

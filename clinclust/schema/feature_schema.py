@@ -1,4 +1,4 @@
-"""What the columns of a cohort table mean, in order."""
+"""The feature schema: the features of a cohort table, in order."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ __all__ = ["FeatureSchema"]
 
 
 class FeatureSchema:
-    """The features of a cohort, in order: the one place that says what each column means.
+    """The features of a cohort table, in order: the single definition of what each column means.
 
     Parameters
     ----------
     features : iterable of Feature
-        One for each column, names all different.
+        One feature for each column. Their names must differ.
     title : str, optional
         Name of the cohort.
     missing_codes : sequence of str
-        Values that mean missing in every column (an empty cell by default).
+        Values that mean missing in every column (by default, an empty cell).
     other_columns : {"error", "ignore"}
-        What to do about columns of the table that no feature names.
+        Whether columns of the table without a feature are an error or are ignored.
 
     Raises
     ------
     SchemaError
-        Listing everything that is wrong.
+        If the schema cannot be used. The message lists all problems.
 
     Attributes
     ----------
     comments : dict of str to str
-        Remarks about features by name, written above them by `to_yaml`. No part of the schema's identity.
+        Remarks by feature name. `to_yaml` writes each above its feature. They do not count in comparisons of schemas or
+        in the fingerprint.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class FeatureSchema:
 
     @property
     def title(self) -> str | None:
-        """Name of the cohort."""
+        """The name of the cohort, or None."""
         return self._settings.title
 
     @property
@@ -97,7 +98,7 @@ class FeatureSchema:
 
     @property
     def other_columns(self) -> Literal["error", "ignore"]:
-        """What happens to columns that no feature names."""
+        """Whether columns without a feature are an error or are ignored."""
         return self._settings.other_columns
 
     @property
@@ -107,33 +108,33 @@ class FeatureSchema:
 
     @property
     def clustered(self) -> tuple[Feature, ...]:
-        """The features that the subtypes are found from."""
+        """The features that the clustering uses (role ``cluster``)."""
         return tuple(feature for feature in self._features if feature.role == "cluster")
 
     @property
     def described(self) -> tuple[Feature, ...]:
-        """The features that are reported and tested, never clustered on."""
+        """The features that are reported and tested, but not used in the clustering (role ``describe``)."""
         return tuple(feature for feature in self._features if feature.role == "describe")
 
     @property
     def ids(self) -> tuple[Feature, ...]:
-        """The features that name a subject."""
+        """The features that identify a subject (role ``id``)."""
         return tuple(feature for feature in self._features if feature.role == "id")
 
     @property
     def extras(self) -> PanderaExtras:
-        """What a user's own pandera schema asks for beyond the features."""
+        """Checks and parsers of a user's own pandera schema that the features cannot express."""
         return self._extras
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the schema's content, in hexadecimal."""
+        """The SHA-256 hash of the content of the schema, without comments, in hexadecimal."""
         from clinclust.schema.yaml_writer import yaml_text
 
         return hashlib.sha256((yaml_text(self, comments={}) + self._extras.described()).encode()).hexdigest()
 
     def missing_codes_of(self, feature: Feature) -> tuple[str, ...]:
-        """Return every text that means missing in the column of `feature`."""
+        """Return all texts that mean missing in the column of `feature`: those of the schema, then its own."""
         return (*self.missing_codes, *feature.missing_codes)
 
     def __iter__(self) -> Iterator[Feature]:
@@ -173,9 +174,9 @@ class FeatureSchema:
         return schema_html(self)
 
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
-        """Return the schema of some of the features, in schema order; it ignores every other column.
+        """Return a schema of only these features, in the order of this schema; it ignores all other columns.
 
-        Checks of a pandera schema that look at several columns at once are left behind.
+        Checks of a user's pandera schema that concern the whole table are dropped.
 
         Raises
         ------
@@ -196,45 +197,46 @@ class FeatureSchema:
         return schema
 
     def validate(self, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
-        """Convert and check a table, all of it at once.
+        """Convert a table to typed columns and check all of it.
 
         Parameters
         ----------
         frame : pandas.DataFrame, shape (N, any)
-            One row per subject; columns in any order, as text or typed. It is not changed.
+            One row per subject. Columns may be in any order, as text or typed. The frame is not modified.
         warn : bool
             Whether to warn of columns that cannot inform a clustering.
 
         Returns
         -------
         pandas.DataFrame
-            Columns in schema order with roles id, cluster and describe; the index is kept. With levels:
-            categorical; counts: ``Int64``; exponential and gaussian: ``float64``; id: text. In the
-            units of the table, not transformed. Validating the result again returns an equal frame.
+            The columns with roles id, cluster and describe, in schema order, with the index of `frame`. The dtype is
+            categorical for features with levels, ``Int64`` for other whole numbers, ``float64`` for exponential and
+            gaussian features, and text for identifiers. Values are in the unit of the table, not transformed.
+            Validating the result again returns an equal frame.
 
         Raises
         ------
         CohortError
-            Listing every failure.
+            If the table does not fit the schema. The message lists all failures.
         TypeError
             If `frame` is not a DataFrame.
 
         Warns
         -----
         CohortWarning
-            Naming the cluster columns without any observed value, or with one and the same in every subject.
+            If cluster columns have no observed value, or the same value in every subject observed. It names them.
         """
         from clinclust.schema.validation import validate
 
         return validate(self, frame, warn=warn)
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the schema as YAML, and write it to `path` when one is given.
+        """Return the schema as YAML text, and write it to `path` if one is given.
 
         Raises
         ------
         SchemaError
-            If the schema came from a pandera schema with checks of its own, which YAML cannot hold.
+            If the schema came from a pandera schema with further checks, which YAML cannot hold.
         """
         from clinclust.schema.yaml_writer import write_yaml, yaml_text
 
@@ -251,40 +253,42 @@ class FeatureSchema:
         Raises
         ------
         SchemaError
-            Listing everything that is wrong, with line numbers.
+            If the schema cannot be used. The message lists all problems with line numbers.
         FileNotFoundError
-            If there is no such file.
+            If the file does not exist.
         """
         from clinclust.schema.yaml_reader import read_schema
 
         return read_schema(path_or_text)
 
     def to_pandera(self) -> pa.DataFrameSchema:
-        """Return the pandera schema that converts and validates a table as this schema says."""
+        """Return the equivalent pandera schema, which converts and validates a table as `validate` does."""
         from clinclust.schema.pandera_schema import to_pandera
 
         return to_pandera(self)
 
     @classmethod
     def from_pandera(cls, schema: pa.DataFrameSchema) -> FeatureSchema:
-        """Read a pandera schema whose columns carry ``metadata={"clinclust": {...}}`` (fields of `Feature`).
+        """Read a pandera schema whose columns have ``metadata={"clinclust": {...}}`` (the fields of `Feature`).
 
-        Columns without that metadata are ignored. Checks that a feature can express become its `minimum`,
-        `maximum` or `levels`, and ``nullable=False`` becomes `complete`; all other checks stay in force in
-        `validate`, where they see the validated column. Its dtype is that of the likelihood, whatever the
-        pandera schema says, and columns may come in any order.
+        Columns without that metadata are ignored. Checks that a feature can express become its `minimum`, `maximum` or
+        `levels`, and ``nullable=False`` becomes `complete`. All other checks remain in force: `validate` runs them on
+        the validated column. The dtype of a validated column follows from the likelihood, not from the pandera schema.
+        Columns may be in any order.
 
         Raises
         ------
         SchemaError
-            Listing everything that is wrong.
+            If the schema cannot be used. The message lists all problems.
+        TypeError
+            If `schema` is not a pandera DataFrameSchema.
         """
         from clinclust.schema.pandera_reader import from_pandera
 
         return from_pandera(schema)
 
     def with_extras(self, extras: PanderaExtras) -> FeatureSchema:
-        """Return the same schema with the further checks of a pandera schema."""
+        """Return the same schema with these checks and parsers of a pandera schema instead of its own."""
         schema = self._with_features(list(self._features), self.other_columns)
         schema._extras = extras
         return schema

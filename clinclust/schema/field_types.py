@@ -1,4 +1,4 @@
-"""The strict types of a feature's fields: what Python and YAML may hand over for each."""
+"""The strict types of the fields of a feature, and the values that each accepts from Python and from YAML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "code
 
 
 def text(value: object) -> str:
-    """Return `value` when it is text that says something; raise ValueError otherwise."""
+    """Return `value` if it is text that is not blank and can be encoded; raise ValueError otherwise."""
     if not isinstance(value, str):
         raise ValueError(f"must be text, not {value!r}")
     if not value.strip():
@@ -30,7 +30,7 @@ def _encodable(value: str) -> str:
 
 
 def _number(value: Any) -> float:
-    """Accept numbers and, since a YAML reader hands over text, text that writes one."""
+    """Return a finite number from a number or from text that writes one (the YAML reader passes text)."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
         raise ValueError(f"must be a number, not {value!r}")
@@ -68,7 +68,7 @@ def _levels(value: object) -> tuple[str, ...]:
 
 
 def codes(value: object) -> tuple[str, ...]:
-    """Return missing codes, given as text or numbers, as text; raise ValueError for anything else."""
+    """Return missing codes, given as texts or numbers, as distinct texts; raise ValueError for anything else."""
     given = _items(value)
     for code in given:
         if isinstance(code, bool) or not isinstance(code, (str, int, float)):

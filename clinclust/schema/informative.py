@@ -1,4 +1,4 @@
-"""Which columns cannot tell subtypes apart, whatever they are."""
+"""Find the columns that cannot inform any clustering: those without two different observed values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES_WARNED_OF = 20
 
 
 def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
-    """Return the cluster features that cannot inform a clustering, each with the reason.
+    """Return the cluster features that cannot inform a clustering, as a dict from name to reason.
 
     Parameters
     ----------
@@ -36,10 +36,16 @@ def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
 
 
 def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
-    """Return the columns, each float64 (N,) with NaN where missing, that cannot tell subjects apart, and why."""
+    """Return the columns that have no two different observed values, as a dict from name to reason.
+
+    Parameters
+    ----------
+    columns : dict of str to float64 (N,)
+        The scores of each column; NaN = missing.
+    """
     reasons = {}
     for name, column in columns.items():
-        lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # of the values that are not NaN
+        lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # fmin and fmax ignore NaN
         if np.isnan(lowest):
             reasons[name] = _NO_VALUE
         elif lowest == highest:
@@ -48,8 +54,8 @@ def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
 
 
 def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:
-    """Issue one CohortWarning that names the columns and the reasons, if there are any."""
-    if n_subjects == 1:  # one subject alone: every column is constant, which says nothing
+    """Issue one CohortWarning that names the columns with their reasons; no warning if there are none."""
+    if n_subjects == 1:  # with one subject every column is constant, so a warning would be of no use
         reasons = {name: reason for name, reason in reasons.items() if reason == _NO_VALUE}
     if not reasons:
         return

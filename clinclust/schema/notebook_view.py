@@ -1,4 +1,4 @@
-"""How a schema shows itself in a notebook."""
+"""The HTML view of a schema in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_FEATURES = 60
 
 
 def schema_html(schema: FeatureSchema) -> str:
-    """Return the features of a schema as a table in HTML."""
+    """Return the features of a schema as an HTML table."""
     rows = [
         (
             feature.name,
@@ -32,7 +32,7 @@ def schema_html(schema: FeatureSchema) -> str:
     title = f"{schema.title or 'Untitled schema'}: {len(schema)} {'feature' if len(schema) == 1 else 'features'}"
     left_out = len(schema) - len(rows)
     columns = ("Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section")
-    # A column that says nothing about any feature is left out.
+    # Leave out a column that is empty for every feature.
     told = [place for place in range(len(columns)) if place < 1 or any(row[place] for row in rows)]
     return block(
         title,
@@ -42,7 +42,7 @@ def schema_html(schema: FeatureSchema) -> str:
 
 
 def _values(feature: Feature) -> str:
-    """Say in few words what a column may hold."""
+    """Return a short description of the values that a column may hold; empty if any value is allowed."""
     if feature.levels is not None:
         return ", ".join(feature.levels)
     if feature.traits.is_scale and feature.n_trials is not None:

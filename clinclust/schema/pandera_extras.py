@@ -1,4 +1,4 @@
-"""What a user's own pandera schema asks for beyond what features can say."""
+"""Requirements of a user's own pandera schema that features cannot express."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["PanderaExtras"]
 
 @dataclass(frozen=True)
 class PanderaExtras:
-    """Checks and parsers of a pandera schema that stay in force beside the features.
+    """Checks and parsers of a pandera schema that remain in force in addition to the features.
 
     Attributes
     ----------
     checks, parsers : dict of str to list
-        Those of each column, by its name.
+        The checks and the parsers of each column, by its name.
     unique : list of str
         Columns whose values must all differ.
     frame : dict of str to object
-        Arguments of ``pandera.DataFrameSchema`` about the table as a whole: checks, unique, index.
+        Arguments of ``pandera.DataFrameSchema`` that concern the whole table: checks, unique, index.
     """
 
     checks: dict[str, list[Any]] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class PanderaExtras:
     frame: dict[str, Any] = field(default_factory=dict)
 
     def restricted_to(self, names: Iterable[str]) -> PanderaExtras:
-        """Return what concerns each of these columns alone."""
+        """Return the requirements of these columns, without those of the whole table."""
         kept = set(names)
         return replace(
             self,
@@ -42,12 +42,12 @@ class PanderaExtras:
         )
 
     def described(self) -> str:
-        """Return a text that differs when what is asked for differs in name; empty when nothing is."""
+        """Return a text that lists the requirements by name, for the fingerprint; empty if there are none."""
         parts = [f"{name}: {asked}" for name, asked in self._asked()]
         return "\n".join(parts)
 
     def refuse_yaml(self) -> None:
-        """Raise SchemaError when there is anything that a YAML schema would lose."""
+        """Raise SchemaError if there are any requirements, because YAML cannot hold them."""
         problems = [
             f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
             "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"

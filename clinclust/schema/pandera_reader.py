@@ -1,4 +1,4 @@
-"""Read a user's own pandera schema whose columns carry ``metadata={"clinclust": {...}}``."""
+"""Read a user's own pandera schema whose columns have ``metadata={"clinclust": {...}}``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCHEMA_KEYS = ("missing_codes", "title")
 
 
 def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
-    """Do the work of `FeatureSchema.from_pandera`, which documents it."""
+    """Implement `FeatureSchema.from_pandera`; see there."""
     import pandera.pandas as pa
 
     if not isinstance(schema, pa.DataFrameSchema):
@@ -108,7 +108,7 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
 
 
 def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
-    """Return the fields that the metadata leaves open and the column's checks say exactly."""
+    """Return the fields that the metadata does not give, but the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
@@ -132,13 +132,13 @@ def _allowed_values(check: pa.Check) -> list[Any] | None:
     if check.name != "isin":
         return None
     allowed = (check.statistics or {})["allowed_values"]
-    if isinstance(allowed, (set, frozenset)):  # has no order: take the alphabet's
+    if isinstance(allowed, (set, frozenset)):  # a set has no order, so use the alphabetical one
         return sorted(allowed, key=canonical_text)
     return list(allowed)
 
 
 def _range_of_checks(column: pa.Column) -> tuple[float, float]:
-    """Return the tightest closed range that the checks state."""
+    """Return the intersection of the closed ranges that the checks state; infinite ends if there are none."""
     low, high = -math.inf, math.inf
     for check in column.checks:
         bounds = _closed_range(check)
@@ -148,7 +148,7 @@ def _range_of_checks(column: pa.Column) -> tuple[float, float]:
 
 
 def _closed_range(check: pa.Check) -> tuple[float, float] | None:
-    """Return the range that a check states exactly, both ends allowed; None when it states something else."""
+    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly; None if it states none."""
     statistics = check.statistics or {}
     low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
     if check.name == "in_range":
@@ -166,13 +166,13 @@ def _closed_range(check: pa.Check) -> tuple[float, float] | None:
 
 
 def _steps(values: list[float]) -> range:
-    """Return the whole numbers between the ends of `values`; none when they cannot be all of `values`."""
+    """Return the whole numbers from lowest to highest of `values`; an empty range if they cannot equal `values`."""
     low, high = min(values), max(values)
     return range(int(low), int(high) + 1) if low == low and high - low < len(values) else range(0)
 
 
 def _checks_beyond(feature: Feature, column: pa.Column) -> list[Any]:
-    """Return the user's checks that the feature does not make on its own."""
+    """Return the checks of the user that the feature does not already imply."""
     return [check for check in column.checks if kind_of(check) is None and not _is_implied(feature, check)]
 
 
@@ -189,7 +189,7 @@ def _is_implied(feature: Feature, check: pa.Check) -> bool:
 
 
 def _levels_pass(levels: tuple[str, ...], check: pa.Check) -> bool:
-    """Whether every level satisfies one of pandera's own checks, so that every cell will."""
+    """Return whether every level, and so every valid cell, satisfies a built-in check of pandera."""
     allowed = _allowed_values(check)
     if allowed is not None:
         return set(levels) <= {canonical_text(value) for value in allowed}

@@ -1,4 +1,4 @@
-"""Compile a feature schema to the pandera schema that converts and validates a table."""
+"""Compile a feature schema into the pandera schema that converts and validates a table."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["METADATA_KEY", "OWN_CHECK", "kind_of", "to_pandera"]
 
 METADATA_KEY = "clinclust"
 OWN_CHECK = "clinclust: "
-"""How the names of the checks begin that a feature compiles to, so that they are told from a user's own."""
+"""The prefix of the names of the checks and parsers compiled from a feature. A user's own checks do not have it."""
 
-_CASES_KEPT = 5  # pandera writes every failing cell into its message; half a million of them are no message
+_CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
 
 
 def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
-    """Return the pandera schema of `schema`.
+    """Return the pandera schema that is equivalent to `schema`.
 
-    A parser reads each column: when every cell is sound the typed column takes its place, otherwise it stays
-    as it came, for the checks to point at the cells at fault. Each check has its expectation as error text.
+    A parser reads each column. If every cell is sound, the typed column replaces the raw one. Otherwise the raw column
+    is kept, so that the checks can report the cells at fault. The error text of a check is its expectation.
     """
     import pandera.pandas as pa
 
@@ -51,7 +51,7 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
 
 
 def kind_of(check: object) -> Kind | None:
-    """Return the kind of expectation that a check stands for, None for a check that is not ours."""
+    """Return the kind of expectation that a check tests; None for a check of the user's own."""
     name = getattr(check, "name", None)
     if not isinstance(name, str) or not name.startswith(OWN_CHECK):
         return None
@@ -94,7 +94,7 @@ def _check(read: Callable[[pd.Series], Reading], kind: Kind, text: str) -> pa.Ch
 
 
 def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Raise pandera's error for repeated column names, which its parsers of columns cannot cope with."""
+    """Raise the SchemaError of pandera if column names repeat, because column parsers of pandera fail on them."""
     from pandera.errors import SchemaError, SchemaErrorReason
 
     repeated = list(frame.columns[frame.columns.duplicated()].unique())
@@ -116,7 +116,7 @@ def _passes(read: Callable[[pd.Series], Reading], kind: Kind, column: pd.Series)
 
 
 def _identifier_checks(schema: FeatureSchema) -> list[Any]:
-    """Return the check that no two rows carry the same identifier."""
+    """Return the check that no two rows have the same identifier; an empty list if no feature has the role ``id``."""
     import pandera.pandas as pa
 
     ids = [feature.name for feature in schema.ids]

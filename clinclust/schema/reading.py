@@ -1,4 +1,4 @@
-"""Read one column as its feature says: cells of any type become typed values, or are named as at fault."""
+"""Read one column according to its feature: convert cells of any type to typed values, and find those at fault."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from clinclust.schema.feature import Feature
 
 __all__ = ["ID_DTYPE", "Reading", "TextCells", "dtype_of_numbers", "numbers_in", "read_column", "text_cells"]
 
-ID_DTYPE = pd.StringDtype(na_value=np.nan)  # what pandas 3 calls "str"
+ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 _WHOLE_DTYPE = pd.Int64Dtype()
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A column as it was understood.
+    """The typed values of a column, and its faults.
 
     Attributes
     ----------
     typed : pandas.Series, shape (N,)
-        Typed values; missing where the cell is missing or at fault.
+        Typed values. Missing where the cell is missing or at fault.
     faults : dict of str to bool ndarray, shape (N,)
-        For each kind of expectation that some cell fails, the rows that fail it (a row fails at most one).
+        For each kind of expectation that some cell fails, the rows that fail it. A row fails at most one.
     """
 
     typed: pd.Series
@@ -37,13 +37,21 @@ class Reading:
 
 @dataclass(frozen=True)
 class TextCells:
-    """A column as text: row i holds ``texts[codes[i]]``; -1 is a cell that holds nothing."""
+    """A column as text: row i holds ``texts[codes[i]]``.
+
+    Attributes
+    ----------
+    codes : int ndarray, shape (N,)
+        The index of the text of each cell; -1 for a cell without a value (None, NaN).
+    texts : list of str
+        The text of each distinct cell. Texts may repeat.
+    """
 
     codes: NDArray[np.intp]
     texts: list[str]
 
     def pick(self, of_text: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the rows whose text is marked, shape (N,)."""
+        """Return the rows whose text is marked in `of_text`, bool (N,); False for cells without a value."""
         return np.append(of_text, False)[self.codes]
 
 
@@ -53,11 +61,11 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
     Parameters
     ----------
     feature : Feature
-        What the column means; its role is not ``ignore``.
+        The feature of the column. Its role is not ``ignore``.
     missing_codes : tuple of str
-        Every text that means missing here, those of the schema and those of the feature.
+        All texts that mean missing: those of the schema and those of the feature.
     column : pandas.Series, shape (N,)
-        Cells of any type. It is not changed.
+        Cells of any type. The column is not modified.
     """
     if feature.role == "id":
         return _read_id(missing_codes, column)
@@ -67,14 +75,16 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
-    """Return a column as canonical text, each distinct cell converted once.
+    """Return a column as canonical text.
+
+    Each distinct cell is converted only once, except in object columns that do not hold only text.
 
     Parameters
     ----------
     column : pandas.Series, shape (N,)
         Cells of any type.
     truth_as_number : bool
-        Whether True and False become ``1`` and ``0`` rather than ``True`` and ``False``.
+        Whether True and False become ``1`` and ``0``; otherwise they become ``True`` and ``False``.
     """
 
     def text(value: object) -> str:
@@ -90,7 +100,7 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
         codes, uniques = pd.factorize(column)
         texts = [value.strip() for value in uniques.to_numpy(dtype=object)]
     elif column.dtype == object:
-        # 1, 1.0 and True are one and the same to a hash table: tell them apart before they meet in one.
+        # 1, 1.0 and True are equal and have one hash, so convert them to text before the factorization.
         cells = [None if _is_missing(value) else text(value) for value in column]
         codes, uniques = pd.factorize(np.array(cells, dtype=object))
         texts = uniques.tolist()
@@ -147,7 +157,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
 def numbers_in(
     feature: Feature, missing_codes: tuple[str, ...], column: pd.Series
 ) -> tuple[NDArray[np.float64], dict[Kind, NDArray[np.bool_]]]:
-    """Return the sound numbers of a column of numbers, NaN elsewhere, and the faults: see `Reading`."""
+    """Return the numbers of a column, float64 (N,), NaN where missing or at fault, and its faults (see `Reading`)."""
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
     if _is_numeric(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -177,7 +187,7 @@ def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool
 
 
 def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
-    """Return the rows that fail each expectation of a number; NaN fails none, and no row fails two."""
+    """Return the rows that fail each expectation about numbers, bool (N,). NaN fails none; a row fails at most one."""
     faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
     if feature.traits.is_whole:
@@ -192,7 +202,7 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
 
 
 def dtype_of_numbers(feature: Feature) -> pd.Int64Dtype | np.dtype[np.float64]:
-    """Return the type of a validated column of numbers."""
+    """Return the dtype of a validated column of numbers: ``Int64`` for whole numbers, otherwise ``float64``."""
     return _WHOLE_DTYPE if feature.traits.is_whole else np.dtype(np.float64)
 
 

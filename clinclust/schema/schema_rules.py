@@ -1,4 +1,4 @@
-"""What the features of one schema must have to do with each other and with its settings."""
+"""The rules that the features of one schema and its settings must satisfy together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHER_COLUMNS = ("error", "ignore")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a schema says about the table as a whole."""
+    """The settings of a schema that concern the whole table (see `FeatureSchema`)."""
 
     title: str | None
     missing_codes: tuple[str, ...]
@@ -26,12 +26,12 @@ class Settings:
 
 
 def settings_of(features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object) -> Settings:
-    """Check what a schema is made of and return its settings.
+    """Check the arguments of a schema and return its settings.
 
     Raises
     ------
     SchemaError
-        Listing everything that is wrong.
+        If the schema cannot be used. The message lists all problems.
     """
     problems = []
     sound_title: str | None = None
@@ -59,7 +59,7 @@ def settings_of(features: tuple[Feature, ...], title: object, missing_codes: obj
 
 
 def clashes(features: Iterable[Feature], missing_codes: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return (feature name, sentence) for features that cannot be in one schema, or not with these codes."""
+    """Return (feature name, sentence) for each repeated feature name, and for each level that is a missing code."""
     found = []
     seen: set[str] = set()
     for feature in features:

@@ -1,4 +1,4 @@
-"""Recognise a table that has been validated before, so that validating it again costs next to nothing."""
+"""Recognise a table that is already validated, so that validating it again is cheap."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["is_validated"]
 
 
 def is_validated(schema: FeatureSchema, frame: pd.DataFrame) -> bool:
-    """Say whether validation would return this table as it is.
+    """Return whether validation would return this table unchanged.
 
-    Every cell is looked at, by what pandera's checks themselves call, but once a column instead of once a check. With
-    checks of the user's own only pandera can tell.
+    Each column is checked once, with the same functions that the pandera checks call once per check. If the schema
+    holds requirements of a user's own pandera schema, the answer is False, because only pandera can check them.
     """
     expected = [feature for feature in schema if feature.role != "ignore"]
     if (

@@ -1,4 +1,4 @@
-"""Validate a cohort table: one pass, every failure, one short table."""
+"""Validate a cohort table in one pass, and report all failures together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["refuse_unusable", "validate"]
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
-    """Do the work of `FeatureSchema.validate`, which documents it."""
+    """Implement `FeatureSchema.validate`; see there."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
@@ -55,7 +55,7 @@ def _validated(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
-    """Raise CohortError for a table whose columns or rows cannot even be looked at."""
+    """Raise CohortError for a table that cannot be checked at all: column names in several rows, or no rows."""
     if isinstance(frame.columns, pd.MultiIndex):
         repair = "Join the parts: frame.columns = ['_'.join(map(str, parts)) for parts in frame.columns]"
         failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
@@ -91,7 +91,7 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
 
 
 def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFrame, list[Failure]]:
-    """Validate the columns that are there; return them typed (when all is sound), and what pandera found."""
+    """Validate the columns of `table`; return them, typed if all are sound, and the failures that pandera found."""
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaErrors
 
@@ -101,7 +101,7 @@ def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFra
         compiled = compiled.remove_columns(absent)
     compiled.strict = False
     numbered = table
-    if compiled.index is None:  # pandera looks failing rows up by label, and labels may repeat
+    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
         numbered = table.set_axis(pd.RangeIndex(len(table)), axis="index")
     failures = []
     with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
@@ -127,7 +127,7 @@ def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[
             failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), column)
     failures += duplicate_identifiers(schema, table)
     for name, kind, error in found:
-        # A check of the user's own sees typed values only, so it has nothing to say about an unsound column.
+        # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
         if kind is None and name not in unsound and not (name is None and unsound):
             failures.append(user_check_failure(name, error, table))
     return failures or [user_check_failure(name, error, table) for name, _, error in found]

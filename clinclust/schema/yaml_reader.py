@@ -1,4 +1,4 @@
-"""Read a feature schema from YAML, strictly: nothing is guessed, dropped or taken twice."""
+"""Read a feature schema from YAML, strictly: unknown keys, repeated keys and ambiguous values are errors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["read_schema"]
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-_DEEPEST = 8  # collections inside each other; a schema has five
+_DEEPEST = 8  # levels of nested collections; a valid schema has at most five
 _TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "features")
 _FREE_OF_QUOTES = ("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "complete", "prior")
 
 
 class _Problems(list[tuple[int, str]]):
-    """Problems with the lines they are on, in the order in which they are found."""
+    """The problems found so far, each as (line number, sentence)."""
 
     def add(self, node: yaml.Node, sentence: str) -> None:
         self.append((node.start_mark.line + 1, sentence))
@@ -38,7 +38,7 @@ class _Problems(list[tuple[int, str]]):
 
 
 def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
-    """Do the work of `FeatureSchema.from_yaml`, which documents it."""
+    """Implement `FeatureSchema.from_yaml`; see there."""
     from clinclust.schema.feature_schema import FeatureSchema
 
     problems = _Problems()
@@ -63,7 +63,7 @@ def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
 
 
 def _text_of(path_or_text: str | os.PathLike[str]) -> str:
-    """Return YAML text as it is, and the content of a file when a path is given."""
+    """Return `path_or_text` itself if it is YAML text, otherwise the content of the file at this path."""
     if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
         return path_or_text
     content = Path(path_or_text).read_bytes()
@@ -79,7 +79,7 @@ def _looks_like_yaml(text: str) -> bool:
 
 
 def _top(text: str, problems: _Problems) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Return the key and value nodes of the document."""
+    """Return the key and value nodes of the document by key; record the problems of its top level."""
     root = _compose(text)
     if root is None:
         raise SchemaError("line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`")
@@ -98,7 +98,7 @@ def _top(text: str, problems: _Problems) -> dict[str, tuple[yaml.Node, yaml.Node
 
 
 def _compose(text: str) -> yaml.Node | None:
-    """Parse the text into nodes; anything that YAML can do and a schema has no use for is an error."""
+    """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError: no schema needs them."""
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
@@ -126,7 +126,7 @@ def _compose(text: str) -> yaml.Node | None:
 def _mapping(
     node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: _Problems
 ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Return the entries of a mapping; duplicate keys are problems, and unknown ones if any are known."""
+    """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, keys not in it."""
     entries: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -176,7 +176,7 @@ def _feature(node: yaml.Node, problems: _Problems) -> Feature | None:
 
 
 def _plain(node: yaml.Node, context: str, problems: _Problems) -> object:
-    """Return a node as text, lists and dicts; text without quotes that YAML would misread is a problem."""
+    """Return a node as text, lists and dicts; record unquoted text that YAML would not read as text."""
     key = context.rpartition(": ")[2]
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item, context, problems) for item in node.value]
@@ -196,7 +196,7 @@ def _plain(node: yaml.Node, context: str, problems: _Problems) -> object:
 
 
 def _is_ordinary_number(text: str) -> bool:
-    """Whether YAML and a reader see the same number: no octal 012, no 1_000, no 12:30."""
+    """Return whether YAML and a person read the same number: not for 012 (octal), 1_000 or 12:30 (base 60)."""
     digits = text.lstrip("+-")
     return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
 

@@ -1,4 +1,4 @@
-"""Which unquoted words YAML takes for something else than text."""
+"""Find the unquoted texts that YAML does not read as text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["misread_as", "resolved_tag"]
 _KINDS = {"bool": "a boolean", "null": "null", "int": "a number", "float": "a number", "timestamp": "a date"}
 _RESOLVER = yaml.resolver.Resolver()
 
-# What PyYAML takes for text, but the YAML 1.1 or 1.2 specification, and so other programs, do not.
+# PyYAML reads these as text, but the YAML 1.1 or 1.2 specification, and so other programs, as numbers.
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|[-+]?[0-9][0-9_]*")
 
 
 def resolved_tag(text: str) -> str:
-    """Return the tag that YAML gives to `text` without quotes."""
+    """Return the tag that PyYAML gives to unquoted `text`."""
     return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]
 
 
 def misread_as(text: str) -> str | None:
-    """Return what YAML reads in `text` without quotes (such as ``a boolean``), None when it reads text."""
+    """Return what YAML reads unquoted `text` as, such as ``a boolean``; None if it reads text."""
     if _NUMBER.fullmatch(text):
         return "a number"
     kind = resolved_tag(text).rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""Write a feature schema as YAML: one feature a line, text in quotes where YAML would misread it."""
+"""Write a feature schema as YAML: one feature per line, text quoted only if YAML would not read it as text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["FORMAT_VERSION", "write_yaml", "yaml_text"]
 
 FORMAT_VERSION = 1
 
-_BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads text, YAML 1.1 as printed a boolean
-_ENDLESS = 2**31 - 1  # line width: a feature stays on one line, however long
+_BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads these as text, but the YAML 1.1 specification as booleans
+_ENDLESS = 2**31 - 1  # the line width, so that each feature stays on one line
 
 
 def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
-    """Return the schema as YAML, with remarks above the features that `comments` names."""
+    """Return the schema as YAML text; `comments` holds remarks by feature name, written above the feature."""
     head: dict[str, Any] = {"clinclust": FORMAT_VERSION}
     if schema.title is not None:
         head["title"] = schema.title
@@ -53,13 +53,13 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
 
 
 def write_yaml(text: str, path: str | os.PathLike[str]) -> None:
-    """Write YAML text to a file, whole or not at all."""
+    """Write YAML text to a file atomically: after an error the old file, if any, is unchanged."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 class _Dumper(yaml.SafeDumper):
-    """Indents lists below their key, as people write them."""
+    """A YAML dumper that indents lists below their key."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
