@@ -64,7 +64,7 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     >>> [(feature.name, feature.likelihood) for feature in schema.features]
     [('sex', 'bernoulli'), ('gait', 'gaussian')]
     >>> schema.comments["sex"]
-    "two values, of which 'm' counts as yes (turn the levels round to change that)"
+    "two values, of which 'm' counts as yes (swap the levels to change that)"
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
