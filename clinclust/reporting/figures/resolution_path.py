@@ -1,4 +1,4 @@
-"""The number of subtypes along the coarsening."""
+"""Figure of a resolution path: the number of subtypes at each coarsening."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ __all__ = ["plot_resolution_path"]
 
 
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
-    """Draw the number of subtypes, and how far they agree with the finest, along the coarsening.
+    """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
+
+    The agreement is the adjusted Rand index to the partition of the step before, and to the finest partition. A black
+    line marks the coarsening that a fit chose.
 
     Parameters
     ----------
     path : ResolutionPath
-        What `resolution_path` returns, or `MAPDP.resolution_path_`.
+        From `resolution_path`, or the attribute `MAPDP.resolution_path_`.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure. The agreement gets a second axis on the right.
+        Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes of the number of subtypes.
 
     Examples
     --------
