@@ -66,9 +66,10 @@ class MAPDP(_Attributes):
         hyperprior N0 ~ Gamma(1, 1/3), whose mean is 3, and continues the search at this value. It repeats both steps
         until neither changes.
 
-        ``"cross-validation"`` takes the value of 0.1, 0.3, 1, 3, 10 and 30 with the highest mean log predictive
-        density of held-out subjects in five folds, which are drawn from the seed. Each fold needs one full search, at
-        3; the searches at the other values continue from its result. `tuning_` holds the values tried.
+        ``"cross-validation"`` chooses among the values 0.1, 0.3, 1, 3, 10 and 30. It takes the value with the highest
+        mean log predictive density of held-out subjects in five folds, which are drawn from the seed. Each fold needs
+        one full search, at 3; the searches at the other values continue from its result. `tuning_` holds the values
+        tried.
     discount : float
         Discount of a Pitman-Yor process, in [0, 1). Larger values give more small clusters; 0 is the Dirichlet process.
     coarsening : float or "auto"
@@ -176,7 +177,8 @@ class MAPDP(_Attributes):
     tree_ : SubtypeTree
         Tree of the subtypes, each join with its evidence in nats. It shows which subtypes are hardly distinct.
     outlying_ : bool (N, D)
-        Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values.
+        Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
+        except for their terms in `log_joint_` (see `outlying_share`).
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"`` only: the best partition at each coarsening.
     schema_ : FeatureSchema
@@ -304,7 +306,7 @@ class MAPDP(_Attributes):
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
-        """Fit and return `labels_`."""
+        """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:

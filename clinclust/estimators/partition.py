@@ -50,13 +50,13 @@ class Partition:
     given_ : tuple
         The given label of each subtype.
     names_ : dict of int to str
-        Default names of the subtypes in reports, by number from 1: the given labels. Labels that are numbers in
-        another order become ``given as 2`` and so on; labels that count from 0 or 1 in this order give no names.
+        Default names of the subtypes in reports, by number from 1: the given labels. Labels that number the subtypes
+        in the same order, from 0 or 1, give no names; other numbers become ``given as 2`` and so on.
     index_ : pandas.Index or None
         Index of `labels` if they were a Series.
     schema_ : FeatureSchema
     membership_, fit_ : None
-        None: a given partition has neither membership probabilities nor a search.
+        A given partition has neither membership probabilities nor results of a search.
     kept_out_ : mapping
         Empty: it is not known which features were used.
 

@@ -77,7 +77,13 @@ def is_fitted(model: SubtypeModel) -> bool:
 
 
 def require_fitted(model: SubtypeModel) -> None:
-    """Raise ValueError unless the model has labels."""
+    """Check that the model has labels.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
     if not is_fitted(model):
         raise InputError(_NOT_FITTED)
 

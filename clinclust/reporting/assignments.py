@@ -54,7 +54,7 @@ def assignment_table(
     if none_of_these is not None:
         of_each["none_of_these"] = none_of_these
     every = np.column_stack(list(of_each.values()))
-    probability = every[np.arange(labels.size), labels]  # label -1 takes the last column
+    probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
     columns = {"subtype": labels + 1, "probability": probability, **of_each}
     # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]

@@ -70,7 +70,7 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
         lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=f"chosen: {path.chosen:.2g}"))
     ax.set_xscale("log")
     low, high = float(coarsening.min()), float(coarsening.max())
-    ax.set_xlim(high * 1.06, low / 1.06)  # from fine to coarse
+    ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse
     ticks = [tick for tick in (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05) if low * 0.99 <= tick <= high * 1.01]
     ax.xaxis.set_major_locator(FixedLocator(ticks or [low, high]))
     ax.xaxis.set_minor_locator(NullLocator())

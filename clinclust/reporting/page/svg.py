@@ -75,7 +75,7 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure: Any = draw().figure
         figure.savefig(written, format="svg", metadata={"Date": None})
-    root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - written three lines above
+    root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - matplotlib wrote this text above
     return _embedded(root, name, label)
 
 

@@ -61,8 +61,8 @@ def subtype_table(
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
         Two subtypes; the descriptive p is then that of Student's t-test between them. By default the descriptive p is
-        of the test of all subtypes at once; if `subtypes` selects two of more subtypes, and these two were tested
-        against each other, it is of the t-test between them.
+        of the test of all subtypes at once; if `subtypes` selects only two of three or more subtypes, and these two
+        were tested against each other, it is of the t-test between them.
     summaries : dict or {"n", "mean", "median", "rate"}, optional
         Summary of each feature by name, or one summary for every feature that allows it: n (%), mean (SD),
         median [Q1, Q3], or mean per subject (total number). By default yes/no features and levels have n (%), Poisson

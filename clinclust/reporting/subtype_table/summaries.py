@@ -36,7 +36,7 @@ WITHHELD, NOTHING = "[c]", "–"
 
 # |mean - median| / SD of a distribution with skewness 1 is .16 for a gamma and .15 for a lognormal distribution.
 _SKEWED = 0.15
-_SDS_BETWEEN_QUARTILES = 1.349  # of a normal distribution
+_SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
 _FEW_SUBJECTS = 100
 SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["write_word"]
 
 _FONT = "Calibri"
-_A4 = (21.0, 29.7)  # cm
+_A4 = (21.0, 29.7)  # width and height in cm
 _MARGIN = 1.8
 _TEXT, _INDENTED = "Subtype table text", 0.4
 _CHARACTER = 0.165  # cm, slightly more than the width of a digit at 8.5 points

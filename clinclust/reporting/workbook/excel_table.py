@@ -45,7 +45,7 @@ def unique_headings(table: Table) -> list[str]:
 
 
 def can_be_a_table(table: Table) -> bool:
-    """Return whether Excel accepts an Excel table: it has rows, no sections, and no heading that is too long."""
+    """Return whether a table can be an Excel table: it has rows, no sections, and no heading that is too long."""
     return bool(table.rows) and not table.bands and all(_is_short(column.title) for column in table.columns)
 
 

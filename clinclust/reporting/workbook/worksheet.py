@@ -23,7 +23,7 @@ __all__ = ["write_worksheet"]
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
-_WIDEST_PAGE = 260.0  # characters
+_WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
 _NARROWEST, _LONGEST_LINE = 7, 150
 _LINE_HEIGHT = 15.0
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
