@@ -1,7 +1,6 @@
 """Find and describe disease subtypes in a clinical cohort.
 
-The public names are imported when they are first used, so that ``import clinclust`` and
-``clinclust --help`` stay quick.
+A public name is imported when it is first used. This keeps ``import clinclust`` and ``clinclust --help`` fast.
 """
 
 from __future__ import annotations

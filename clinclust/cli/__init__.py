@@ -1,7 +1,7 @@
 """The `clinclust` command: draft a schema, check a table, fit subtypes, tabulate them, assign new subjects.
 
-`entry` reads the arguments and runs the command, `failures` says what went wrong, `options` holds what commands share,
-and each command has a module of its own. Nothing heavy is imported before a command needs it, so that
+`entry` parses the arguments and runs the command, `failures` reports errors, `options` holds the options that several
+commands share, and each command has its own module. A slow package is imported only when a command needs it, so that
 ``clinclust --help`` answers at once.
 """
 

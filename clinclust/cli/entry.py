@@ -1,4 +1,4 @@
-"""Read the arguments, run the command, return the exit code."""
+"""Parse the arguments, run the command, and return the exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clinclust.cli.failures import tell_failure
 __all__ = ["main"]
 
 _INTERRUPTED = 130
-_OUTPUT_CLOSED = 141  # as if ended by SIGPIPE
+_OUTPUT_CLOSED = 141  # 128 + SIGPIPE, the exit code of a process that this signal ends
 
 _DESCRIPTION = "Find and describe disease subtypes in a clinical cohort table."
 _EXAMPLES = """\
@@ -34,8 +34,17 @@ exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0; or 2 with one clear message on standard error when the input is at fault; or 70 when the fault is a bug, with
-    what to send, which holds no value of the table. ``--debug`` adds the traceback to both.
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Command-line arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        0: done. 2: the input is at fault; one message on standard error says why. 70: a bug; standard error holds what
+        to send to the maintainers, without any value of the table. 130: interrupted. 141: the reader of the output
+        closed it. ``--debug`` adds the traceback to the messages of 2 and 70.
     """
     from clinclust.errors import CohortWarning
 
@@ -47,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the output has closed it. Python would report that once more when it flushes at its end.
+        # The reader closed the output. With the null device in its place, Python reports no second error when it
+        # flushes the output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _OUTPUT_CLOSED
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Say what went wrong: an input at fault with how to repair it, a bug with what to send about it."""
+"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ BAD_INPUT, BUG = 2, 70
 
 
 def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") -> int:
-    """Print a failure on standard error and return its exit code.
+    """Print a failure on standard error and return its exit code, `BAD_INPUT` or `BUG`.
 
     Parameters
     ----------
     error : Exception
     options : argparse.Namespace
-        Of the command, with `command` and `debug`.
+        Options of the command; `command` and `debug` are read.
     lost : str
-        What could not be done, where the rest could.
+        The part that was not done, if the command did the rest; it begins the message.
     """
     if options.debug:
         traceback.print_exception(error, file=sys.stderr)
@@ -39,16 +39,19 @@ def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") 
 
 
 def is_bad_input(error: BaseException) -> bool:
-    """Whether an exception says what is wrong with the input, or with the machine.
+    """Return whether an exception reports a problem of the input or of the machine, rather than a bug.
 
-    Such are errors of the operating system, and what this package raises of its own. Everything else, a ValueError of
-    NumPy or pandas included, comes from code that was not prepared for what it got.
+    These are the errors of the operating system, lack of memory, and the errors that this package raises on purpose.
+    Every other exception, such as a ValueError of NumPy or pandas, is a bug: the package should have checked the input.
     """
     return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
 def _report_of(error: BaseException, command: str) -> Iterator[str]:
-    """Yield what to send: types, places and versions, but no message and no variable, which may hold patient values."""
+    """Yield the lines to send about a bug: types of exceptions, places in the code, and versions.
+
+    They hold neither messages nor variables, which may hold values of patients.
+    """
     from clinclust.estimators.versions import software_versions
 
     yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."

@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
     _check(options)
     schema = read_schema(options)
-    frame = schema.validate(read_table(options), warn=False)  # `fit` warns
+    frame = schema.validate(read_table(options), warn=False)  # `MAPDP.fit` gives the warnings
     if options.suppress is not None and len(frame) < options.suppress:
         raise InputError(f"--suppress {options.suppress} withholds everything of {len(frame)} subjects")
     model = MAPDP(
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         n_jobs=options.jobs,
         random_state=options.seed,
     )
-    # Files of two runs side by side would mislead: those of this run take the place of all files of an earlier one.
+    # A folder that mixes files of two runs would mislead, so the files of this run replace all files of an earlier run.
     with write_together(options.out, replacing=_FILES) as folder:
         model.fit(frame)
         model.save(folder)
@@ -135,7 +135,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raise one ValueError that lists the options of the reports that cannot be used."""
+    """Check the options of the reports.
+
+    Raises
+    ------
+    ValueError
+        If an option cannot be used. The message lists all problems.
+    """
     from clinclust.reporting.checking import option_problems
 
     problems = option_problems(
@@ -150,9 +156,9 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: argparse.Namespace) -> int:
-    """Write the reports that can be written; say what went wrong and return the exit code.
+    """Write the reports to a folder, print what could not be written, and return the exit code.
 
-    A report that fails costs neither the model nor the other report: a search may have taken hours.
+    If one report fails, the model and the other report are still written, because the search may have taken hours.
     """
     from clinclust.reporting.checking import unknown_names
     from clinclust.reporting.gathering import gathered_findings

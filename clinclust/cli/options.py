@@ -1,4 +1,4 @@
-"""Options that several commands have, and what is read from them."""
+"""Options that several commands share, and the functions that read their values."""
 
 from __future__ import annotations
 
@@ -35,41 +35,41 @@ else:
 
 
 def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
-    """Return what reads an option that is a number or one of these words."""
+    """Return a function that parses an option whose value is a number or one of these words."""
 
     def read(text: str) -> float | str:
         return text if text in words else float(text)
 
-    read.__name__ = f"number or {' or '.join(words)}"  # argparse: "invalid number or auto value"
+    read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
     return read
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the table, and how to read it."""
+    """Add the argument of the table and the options for reading it."""
     parser.add_argument("table", type=Path, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
     parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
     parser.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
-    """Add the schema."""
+    """Add the option of the schema file."""
     parser.add_argument("--schema", type=Path, required=True, help="feature schema (YAML)")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the folder of a fitted model."""
+    """Add the option of the folder of a fitted model."""
     parser.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder that `clinclust fit` wrote")
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
-    """Add the names of subtypes."""
+    """Add the option of the names of subtypes."""
     parser.add_argument(
         "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
     )
 
 
 def name_problems(texts: Sequence[str]) -> list[str]:
-    """Return which names of subtypes cannot be read."""
+    """Return one sentence for each ``--name`` that cannot be parsed; empty if all can."""
     return [
         f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
         for text in texts
@@ -78,33 +78,42 @@ def name_problems(texts: Sequence[str]) -> list[str]:
 
 
 def names_of(options: argparse.Namespace) -> dict[int, str]:
-    """Return the names of subtypes by number; they can be read."""
+    """Return the names of subtypes by number. Call `name_problems` first: each name must be parsable."""
     parts = (text.partition("=") for text in options.name)
     return {int(subtype): name.strip() for subtype, _, name in parts}
 
 
 def read_schema(options: argparse.Namespace) -> FeatureSchema:
-    """Read the schema."""
+    """Return the schema that ``--schema`` names."""
     from clinclust.schema import FeatureSchema
 
     return FeatureSchema.from_yaml(options.schema)
 
 
 def read_table(options: argparse.Namespace) -> pd.DataFrame:
-    """Read the table as text; messages name its rows as a spreadsheet shows them, the header being row 1."""
+    """Return the table as text, indexed by the row numbers of a spreadsheet.
+
+    The header is row 1, so the first subject is row 2. Messages about rows then agree with a spreadsheet program.
+    """
     import pandas as pd
 
     from clinclust.files.tables import read_cohort
 
     frame = read_cohort(options.table, sheet=options.sheet, encoding=options.encoding)
-    if not pd.api.types.is_integer_dtype(frame.index):  # labels of a parquet file
+    if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
     return frame
 
 
 def spare_the_table(options: argparse.Namespace) -> None:
-    """Raise ValueError if the output would replace the table that is read."""
+    """Check that the output does not replace the table that is read.
+
+    Raises
+    ------
+    ValueError
+        If ``--out`` is the file of the table.
+    """
     there = options.out is not None and options.out.exists() and options.table.exists()
     if there and options.out.samefile(options.table):
         raise InputError(f"--out {options.out} is the table itself; give another name")

@@ -1,1 +1,1 @@
-"""The estimator and what it returns: parameters, search, fit, saving, imputation."""
+"""The estimator `MAPDP`: its parameters, search, fitted results, saving and imputation."""

@@ -1,4 +1,4 @@
-"""The table that a user hands to an estimator: a DataFrame, or a plain array whose columns are those of the schema."""
+"""The table that a user passes to an estimator: a DataFrame, or an array whose columns follow the schema's order."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["cohort_and_schema", "named_table"]
 def cohort_and_schema(
     X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int
 ) -> tuple[pd.DataFrame, FeatureSchema]:
-    """Return the validated columns and the schema; without a schema one is drafted from the data.
+    """Return the validated columns and the schema; if no schema is given, draft one from the data.
 
     Parameters
     ----------
     X : DataFrame or array, shape (N, D)
     schema : FeatureSchema or None
     stacklevel : int
-        Where the warning that a schema was drafted points to: 1 = at the caller.
+        Stack level of the warning that a schema was drafted; 1 is the caller of this function.
 
     Raises
     ------
     CohortError
         If the table does not fit the schema.
     ValueError
-        If an array has no two axes, or not as many columns as the schema.
+        If an array is not two-dimensional, or its number of columns differs from that of the schema.
     """
     if schema is None:
         from clinclust.schema import draft_schema, schema_for_array
@@ -51,12 +51,12 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return a DataFrame; the columns of a plain array are those of the schema, in order.
+    """Return a DataFrame as it is, and an array as a DataFrame whose columns are `names`, in this order.
 
     Raises
     ------
     ValueError
-        If an array has no two axes, or not as many columns as there are names.
+        If an array is not two-dimensional, or its number of columns differs from the number of names.
     """
     if isinstance(X, pd.DataFrame):
         return X

@@ -1,4 +1,4 @@
-"""Fit: everything that a search found, frozen; what an estimator shows, and what is saved."""
+"""Fit: the immutable results of a search. A fitted estimator exposes them as attributes, and saving writes them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     FloatSeries: TypeAlias = pd.Series[float]
 else:
-    FloatSeries = pd.Series  # which has no parameters at run time
+    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
 __all__ = ["FITTED_ATTRIBUTES", "Fit", "fit_of"]
 
@@ -37,10 +37,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """What a search found. A fitted estimator has each field as an attribute of the same name, unless it is None.
+    """The results of a search. A fitted estimator has each field that is not None as an attribute of the same name.
 
-    Shapes, units and meaning are in the docstring of `MAPDP`, which shows them to users. A field that is added here is
-    an attribute of a fitted model, and saved with it (`saved_fields`), without a change elsewhere.
+    The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
+    attribute of a fitted model and is saved with the model (`saved_fields`); no other code has to change.
     """
 
     schema_: FeatureSchema
@@ -64,42 +64,42 @@ class Fit:
 
     @property
     def cluster_sizes_(self) -> Labels:
-        """Subjects in each cluster, int64 (K,)."""
+        """Number of subjects in each cluster, int64 (K,)."""
         return np.bincount(self.labels_)
 
     @property
     def n_clusters_(self) -> int:
-        """K."""
+        """Number of clusters, K."""
         return int(self.cluster_sizes_.size)
 
     @property
     def concentration_(self) -> float:
-        """The concentration N0 in the end."""
+        """The concentration N0 of the final model."""
         return self.clusters_.model.concentration
 
     @property
     def discount_(self) -> float:
-        """The discount of the Pitman-Yor process."""
+        """The discount of the Pitman-Yor process; 0 is the Dirichlet process."""
         return self.clusters_.model.discount
 
     @property
     def coarsening_(self) -> float:
-        """The power of the likelihood in the end."""
+        """The power of the likelihood in the final model."""
         return self.clusters_.model.coarsening
 
     @property
     def outlying_share_(self) -> float:
-        """The probability that a value is outlying."""
+        """The prior probability that a value is outlying."""
         return self.clusters_.outlying_share
 
     @property
     def n_features_in_(self) -> int:
-        """How many columns the schema has."""
+        """Number of columns of the schema."""
         return len(self.schema_)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """The columns of the schema."""
+        """Names of the columns of the schema, object (D,)."""
         return np.array(self.schema_.names, dtype=object)
 
 
@@ -107,16 +107,17 @@ FITTED_ATTRIBUTES = (
     *(field.name for field in fields(Fit)),
     *(name for name, value in vars(Fit).items() if isinstance(value, property)),
 )
-"""What a fitted estimator shows."""
+"""Names of the attributes that a fitted estimator has: the fields and the properties of `Fit`."""
 
 
 def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit:
-    """Return what a search found, subjects in the order of the table and clusters by decreasing size."""
+    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size."""
     problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
     partition = partition_of(problem, labels)
-    # The features left out are the same in every cluster, and cancel.
+    # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
+    # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
@@ -151,7 +152,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit
 
 
 def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
-    """Return one row for each restart."""
+    """Return the table `MAPDP.restarts_`: one row for each restart."""
     return pd.DataFrame(
         {
             "restart": np.arange(1, len(restarts) + 1),
@@ -167,7 +168,17 @@ def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd
 
 
 def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
-    """Return what features that have one distribution for everybody add to the papers' E."""
+    """Return the contribution of the features that were not selected to the paper's E (Raykov et al. 2016, eq. 12).
+
+    Each of these features has one distribution for all subjects. The term of the partition, ln p(z), is added back,
+    because E contains it once and the selected features have already contributed it.
+
+    Parameters
+    ----------
+    problem : Problem
+    shared : bool (D,)
+        The encoded features that were not selected.
+    """
     if not shared.any():
         return 0.0
     alike = problem.with_features(shared)

@@ -1,4 +1,4 @@
-"""From the parameters of `MAPDP` to what the engine needs: the problem, and the plan of the search."""
+"""Translate the parameters of `MAPDP` for the engine: into the problem and the plan of the search."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["AUTOMATIC_SHARE", "problem_of", "search_plan_of", "stated_hyperparameters_of"]
 
 AUTOMATIC_SHARE = 0.01
-"""Share of outlying values that ``coarsening="auto"`` expects."""
+"""Default of `outlying_share` with ``coarsening="auto"``."""
 
 
 def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-    """Return the problem of a validated cohort; what is to be estimated begins at its default."""
+    """Return the problem of a validated cohort.
+
+    A concentration, coarsening or hyperparameter that is to be estimated starts at its default.
+    """
     concentration, coarsening = model.concentration, model.coarsening
     return pose(
         frame,
@@ -43,12 +46,12 @@ def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Prob
 def search_plan_of(
     model: MAPDP, problem: Problem, finished: Callable[[RestartResult], object] | None = None
 ) -> SearchPlan:
-    """Return the plan of the search that a fit makes.
+    """Return the plan of the search of a fit; `finished` is called with each restart that is done.
 
     Raises
     ------
     ValueError
-        If `init` holds labels, and not one for each subject.
+        If `init` holds labels, but not exactly one for each subject.
     """
     automatic, share = isinstance(model.coarsening, str), model.outlying_share
     if share is None:
@@ -71,14 +74,14 @@ def search_plan_of(
 
 
 def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:
-    """Return how to choose the concentration, or the grid to choose from; None if it is a number."""
+    """Return the method that estimates the concentration, or the grid to choose from; None if it is a number."""
     if isinstance(concentration, str) or is_number(concentration):
         return concentration if isinstance(concentration, str) else None
     return tuple(np.asarray(concentration, dtype=np.float64).tolist())
 
 
 def _start_of(init: str | ArrayLike, problem: Problem) -> str | NDArray[np.int64]:
-    """Return where restarts begin; labels as clusters 0 .. K - 1, subjects as encoded."""
+    """Return where restarts begin: a name, or clusters 0 .. K - 1, int64 (N,), with subjects in encoded order."""
     if isinstance(init, str):
         return init
     n_subjects = problem.cohort.n_subjects
@@ -87,5 +90,5 @@ def _start_of(init: str | ArrayLike, problem: Problem) -> str | NDArray[np.int64
 
 
 def stated_hyperparameters_of(model: MAPDP) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the hyperparameters that are stated by name, if they are."""
+    """Return the hyperparameters that the user states; None if there are none or they are to be estimated."""
     return None if isinstance(model.hyperparameters, str) else model.hyperparameters

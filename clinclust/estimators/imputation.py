@@ -1,7 +1,8 @@
-"""Fill missing values from what the clusters say of them.
+"""Impute missing values from the posterior predictives of the clusters.
 
-Imputation is an output. The fit itself integrates missing values out; filling them in with the predictive mode inside
-the loop, as appendix F of Raykov et al. (2016) does, adds made-up certainty and invents clusters.
+Imputation is an output: the fit integrates missing values out. Appendix F of Raykov et al. (2016) imputes the
+predictive mode inside the loop of the fit. This understates uncertainty and creates clusters that the data do not
+support.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _INVERSE: dict[str | None, Callable[[Array], Array]] = {
     None: lambda values: values,
     "log": np.exp,
     "log1p": np.expm1,
-    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian may fall below every square root
+    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian draw may be negative, a root is not
 }
 _WAYS = ("median", "mean", "mode", "draw")
 
 
 def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Do the work of `MAPDP.impute`, which documents it."""
+    """Return the validated columns with missing values filled in; see `MAPDP.impute`."""
     if how not in _WAYS:
         raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
     encoding = model.clusters_.encoding
@@ -55,27 +56,30 @@ def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator
             here = clusters[rows] == cluster
             if here.any():
                 values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
-        with np.errstate(over="ignore"):  # a draw from a heavy tail; `_with` brings it back into the range
+        with np.errstate(over="ignore"):  # a draw from a heavy tail may overflow; `_with` clips it to the range
             values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
         filled[feature.name] = _with(filled[feature.name], rows, values + feature.lowest, feature)
     return filled
 
 
 def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:
-    """Return n values of a predictive: one and the same, or n draws."""
+    """Return n values from a posterior predictive, float64 (n,): its median, mean or mode n times, or n draws."""
     if how == "draw":
         return likelihood.draw(posterior, n, rng)
     if how == "mode" or likelihood.is_nominal:
         return np.full(n, likelihood.mode(posterior))
     predictive = likelihood.predictive(posterior)
     value = predictive.mean() if how == "mean" else predictive.median()
-    if not np.isfinite(value):  # few observations of a heavy tail have no finite mean
+    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
         value = predictive.median()
     return np.full(n, value if likelihood.is_continuous else np.rint(value))
 
 
 def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, feature: Feature) -> pd.Series[Any]:
-    """Return a validated column with values (as `Feature.scores` counts them) in some rows, moved into its range."""
+    """Return a copy of a validated column with `values` in `rows`, clipped to the range that the schema allows.
+
+    Values are on the scale of `Feature.scores`: of a feature with levels, the index of the level.
+    """
     column = column.copy()
     if feature.levels is not None:
         column.iloc[rows] = np.array(feature.levels, dtype=object)[values.astype(np.int64)]

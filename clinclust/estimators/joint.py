@@ -1,4 +1,4 @@
-"""The objective of any partition, found by `MAPDP` or not."""
+"""The log joint of any partition, whether `MAPDP` found it or not."""
 
 from __future__ import annotations
 
@@ -30,26 +30,32 @@ def log_joint(
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
+    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it.
+
     Parameters
     ----------
     frame : DataFrame, shape (N, D)
-        A table that the schema validates.
+        A table that fits the schema.
     labels : array, shape (N,)
-        Cluster of each subject; any values, equal for subjects of the same cluster.
+        Cluster of each subject. Any values are allowed; equal values mean the same cluster.
     schema : FeatureSchema
     hyperparameters : dict, optional
-        As in `MAPDP`; what is missing is set from the data.
+        As in `MAPDP`. Hyperparameters that are not given here or in the schema are set from the data.
     concentration, discount, coarsening : float
         As in `MAPDP`.
     select_features : bool
-        Return the joint of the partition and the features that are best for it, as in `MAPDP`.
+        Return the joint of the partition and of the feature selection that is best for it, as in `MAPDP`.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     CohortError
         If the table does not fit the schema.
     ValueError
-        If the labels, hyperparameters, concentration, discount or coarsening cannot be used.
+        If the labels or a parameter cannot be used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""MAPDP: the estimator, its parameters, and what a fitted one can do."""
+"""MAPDP: the estimator, its parameters, its fitted attributes and its methods."""
 
 from __future__ import annotations
 
@@ -27,140 +27,172 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 NONE_OF_THESE = -1
-"""What `MAPDP.predict` returns for a subject that is most probably in none of the clusters."""
+"""Label that `MAPDP.predict` returns for a subject that most probably belongs to none of the clusters."""
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-    _Attributes = Fit  # every field of `fit_` is an attribute of a fitted model, by `__getattr__`
+    _Attributes = Fit  # for type checkers: `__getattr__` makes every field of `fit_` an attribute of a fitted model
 else:
     _Attributes = object
 
 
 class MAPDP(_Attributes):
-    """Maximum a posteriori Dirichlet process mixture of mixed features, independent given the cluster.
+    """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
-    The clusters, and how many there are, are those of the highest collapsed log joint that the search finds,
+    The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
 
         ln p(X_obs, z) = K ln N0 + sum_k ln Gamma(n_k) + ln Gamma(N0) - ln Gamma(N0 + N)
-                         + sum_k sum_d ln m_d(observed values of feature d in cluster k),
+                         + sum_k sum_d ln m_d(observed values of feature d in cluster k).
 
-    with m_d the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little
-    2016); `discount` and `coarsening` generalise the first and the second line. Missing values are integrated out:
-    they neither attract nor repel. Each restart moves one subject at a time until a full sweep moves nobody, then
-    tries to merge and to divide whole clusters, and so on until no move raises the joint. The result does not depend
-    on the order of the subjects in the table, nor on the number of threads.
+    m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
+    `discount` generalises the first line and `coarsening` the second. Missing values are integrated out: they have no
+    influence on the cluster of their subject. Each restart reassigns one subject at a time until a full sweep changes
+    no label. It then tries to merge and to divide whole clusters, and repeats both until no move raises the joint. The
+    result depends neither on the order of the subjects in the table nor on the number of threads.
 
     Parameters
     ----------
     schema : FeatureSchema, optional
-        What the columns are. Without one, a draft is made from the data, which deserves a look before it is believed.
+        Schema of the columns. By default a schema is drafted from the data; check this draft (`schema_`) before you
+        rely on the results.
     concentration : float, sequence of float, "map" or "cross-validation"
-        N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters. A sequence
-        is a grid: one search each, and the highest log joint wins, in a tie the smaller value. ``"map"`` searches
-        at 3, moves N0 to the mode of p(ln N0 | N, K) (Raykov et al. 2016, eq. 35) under N0 ~ Gamma(1, 1/3), whose
-        mean is 3, searches on, and so on until neither changes. ``"cross-validation"`` takes the one of 0.1, 0.3,
-        1, 3, 10 and 30 with the highest mean log predictive density of held-out subjects in five folds, dealt from
-        the seed: five searches at 3, from which those at the other values go on. `tuning_` shows what was tried.
+        N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
+
+        A sequence is a grid: there is one search for each value, and the highest log joint wins. In a tie the smaller
+        value wins.
+
+        ``"map"`` searches at N0 = 3, sets N0 to the mode of p(ln N0 | N, K) (Raykov et al. 2016, eq. 35) under the
+        hyperprior N0 ~ Gamma(1, 1/3), whose mean is 3, and continues the search at this value. It repeats both steps
+        until neither changes.
+
+        ``"cross-validation"`` chooses among the values 0.1, 0.3, 1, 3, 10 and 30. It takes the value with the highest
+        mean log predictive density of held-out subjects in five folds, which are drawn from the seed. Each fold needs
+        one full search, at 3; the searches at the other values continue from its result. `tuning_` holds the values
+        tried.
     discount : float
-        Discount of a Pitman-Yor process, in [0, 1): the larger, the more small clusters. 0 is the Dirichlet process.
+        Discount of a Pitman-Yor process, in [0, 1). Larger values give more small clusters; 0 is the Dirichlet process.
     coarsening : float or "auto"
         Power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019, *Robust Bayesian inference via
-        coarsening*). Features that depend on each other inside a subtype, or follow no textbook distribution, buy
-        extra clusters at 1; below 1 the data must say more for each. `log_joint_` is then the coarsened joint.
-        ``"auto"`` searches from 1 down (`resolution_path_`) and takes the first coarsening zeta that its own partition
-        bears out: zeta = 1 / (1 + mean over features of the summed squared correlations that are left between it and
-        the others within clusters, each debiased by 1 / n). The fit is then that of this number.
+        coarsening*). At 1, features that depend on each other within a subtype, or do not follow their likelihood,
+        cause extra clusters. Below 1 each cluster needs more evidence from the data. `log_joint_` is the coarsened
+        joint.
+
+        ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
+        zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
+        clusters, each debiased by 1 / n). It takes the first coarsening that is not above the zeta of its own
+        partition, within a tolerance of .01, or else the last. The fit is then the same as with this number.
     outlying_share : float, optional
-        Probability, in [0, 1), that a single value is not of its subject's subtype but outlying: a slip of the pen, or
-        the tail of a distribution that is no textbook one. Such values (`outlying_`) add nothing to their clusters;
-        each adds ln m_d(x) + ln share to the joint, as a value from the prior would. As ordinary values they would open
-        clusters of their own. Which they are is found with the partition, by raising one joint. By default .01 with
-        ``coarsening="auto"``, else 0.
+        Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
+        subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
+        Outlying values (`outlying_`) add nothing to the statistics of their clusters. Each contributes
+        coarsening * (ln m_d(x) + ln share) to the joint, as a single value drawn from the prior; every other observed
+        value contributes coarsening * ln(1 - share) in addition. As ordinary values, outlying ones would open clusters
+        of their own. The search finds them together with the partition, by maximising the same joint. The default is
+        .01 with ``coarsening="auto"``, else 0.
     select_features : bool
-        Let features that do not differ between the clusters have one distribution for everybody, so that many
-        irrelevant ones do not drown the others. Which features are included, gamma, is then part of the model,
-        ``ln p(gamma) = ln B(1 + n, 1 + D - n)`` with n of the D features included, and `log_joint_` the joint of the
-        partition and the features. Whatever many features share is a cluster: it need not be a disease.
+        Select the features that differ between the clusters, together with the partition. A feature that is not
+        selected has one distribution for all subjects, so that many irrelevant features do not hide the relevant ones.
+        The selection gamma is then part of the model, with ``ln p(gamma) = ln B(1 + n, 1 + D - n)`` for n selected
+        features of D, and `log_joint_` is the joint of the partition and the selection. Any pattern that many features
+        share can form a cluster; it need not be a disease.
     n_restarts : int
-        From how many starts to search at most; fewer when three of them end at the best partition. The best are then
-        recombined and perturbed, for as long as this finds a better one (``init="search"`` only). From 30,000 subjects
-        on, all this is among 5,000 of them, and what it finds is carried over to everybody.
+        Maximum number of starts. With ``init="search"`` the search stops earlier when three restarts have ended at the
+        best partition; it then recombines and perturbs the best partitions until this no longer finds a better one.
+        From 30,000 subjects on, it does this in a sample of 5,000 subjects and carries the best partitions over to the
+        whole cohort, unless the fit also searches for something besides the partition.
     init : {"search", "single"} or array of int, shape (N,)
-        Where restarts begin. ``"search"``: random partitions of different sizes, and everybody together.
-        ``"single"``: everybody together, visited in random orders, as in the paper, without moves of whole
-        clusters (until features have been selected, or the prior estimated); it is trapped more often. Labels: this
-        partition, visited in random orders.
+        Where restarts begin. ``"search"``: at starts of several kinds, among them random partitions of different sizes
+        and a single cluster. ``"single"``: at a single cluster whose subjects are visited in random orders, as in the
+        paper, without merging and dividing whole clusters (until features have been selected, or the prior has been
+        estimated); this ends more often in a poor local maximum. Labels: at this partition, whose subjects are visited
+        in random orders.
     hyperparameters : dict, "empirical" or "greedy", optional
-        ``{feature: {name: value}}``, whole or in part, on the scale of the validated column after its declared
-        transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in level
-        order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape, rate``. What is not given here
-        or in the schema is set from the data, about as strong as one subject.
-        ``"empirical"``: searches with that default, then maximises, for each feature and given the partition,
-        coarsening * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (over the mean of a
-        Gaussian feature in standard deviations of the feature), searches on from there, and so on until neither
-        changes, at most 20 times. The second term is the log of a weak hyperprior, worth about one cluster, which
-        keeps theta from 0 and infinity. ``"greedy"``: the coordinate search of Raykov et al. (2016, appendix G),
-        one pass over all hyperparameters, each at its default times 1/8 to 8. Both leave alone what the schema
-        states as `prior`. Neither is the default, because the joint alone must not choose the prior: on nine
-        labelled clinical cohorts a maximised prior raised it by hundreds of nats, doubled or tripled the number of
-        clusters and agreed less with the labels.
+        ``{feature: {name: value}}`` for all or some hyperparameters, on the scale of the validated column after its
+        declared transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in
+        level order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape, rate``. Hyperparameters that
+        are not given here or in the schema are set from the data; each such prior is about as strong as one subject.
+
+        ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
+        coarsening * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for the mean of a
+        Gaussian feature, u = mean / standard deviation of the feature), and continues the search. It repeats both
+        steps until neither changes, at most 20 times. The second term is the log density of a weak hyperprior, up to a
+        constant; it weighs about as much as one cluster and keeps theta away from 0 and infinity.
+
+        ``"greedy"`` is the coordinate search of Raykov et al. (2016, appendix G): one pass over all hyperparameters,
+        each tried at its default times 1/8 to 8 (the mean of a Gaussian feature: its default less or more up to one
+        standard deviation).
+
+        Both keep the hyperparameters that the schema states as `prior`. Neither is the default, because the joint alone
+        should not choose the prior: on nine labelled clinical cohorts a maximised prior raised the joint by hundreds of
+        nats, doubled or tripled the number of clusters, and agreed less with the labels.
     max_sweeps : int
-        Give up on a restart that is still moving subjects after this many sweeps; it then counts as not converged.
+        Maximum number of sweeps of a restart. A restart that still moves subjects after them counts as not converged.
     n_jobs : int, optional
-        Threads for the restarts; by default (or -1) one for each processor. The result is the same for any number.
+        Number of threads for the restarts; by default (or -1) one for each processor. It does not change the result.
     random_state : int, numpy.random.Generator or None
-        Seed of the starts; None draws one, which is kept as `random_seed_`.
+        Seed of the starts. For None a seed is drawn. `random_seed_` holds the seed used.
     progress : bool
-        Show a bar on a terminal when the search takes longer than a second.
+        Show a progress bar on a terminal when the search takes longer than a second.
 
     Attributes
     ----------
     labels_ : int64 (N,)
         Cluster of each subject, 0 .. K - 1 by decreasing size.
     n_clusters_ : int
+        Number of clusters, K.
     cluster_sizes_ : int64 (K,)
+        Number of subjects in each cluster.
     log_joint_ : float
-        In nats, all constants included: the density of the validated columns (after their declared transform).
+        Log joint of the partition in nats, all constants included. Densities are those of the validated columns after
+        their declared transform.
     log_joint_trace_ : float64
-        Log joint of the winning restart after each sweep; it never decreases. Where hyperparameters or concentration
-        are estimated, it is the extended joint, with the log hyperprior, less the log hyperprior of the last ones:
-        a constant, so that it ends at `log_joint_`.
+        Log joint of the winning restart after each sweep, in nats; it never decreases. If hyperparameters or the
+        concentration are estimated, the trace is the extended joint (log joint plus log hyperprior) less the log
+        hyperprior of the final values. This is a constant, so that the trace ends at `log_joint_`.
     leave_one_out_nll_ : float
-        The paper's E (eq. 12), for reproduction. It is not the joint: moves that raise the joint can worsen it.
+        The paper's E (eq. 12), for reproduction. It is not the objective: a move that raises the joint can worsen it.
     restarts_ : DataFrame
-        One row for each restart, and then for each recombined or perturbed partition: start, log joint, clusters,
-        sweeps, converged, seconds, and the adjusted Rand index to the winner. Different partitions within a few nats
-        of each other are equally good answers. All are judged under the hyperparameters and the concentration in the
-        end. Of a large cohort only searches among everybody are listed, with ``"sample: "`` and the name of what they
-        began with.
+        One row for each restart, followed by one for each recombined or perturbed partition: start, log joint, number
+        of clusters, number of sweeps, converged, seconds, and the adjusted Rand index to the best partition. Different
+        partitions within a few nats of each other are equally good answers. All log joints are under the final
+        hyperparameters and concentration. For a cohort that was sampled (see `n_restarts`) only the searches among all
+        subjects are listed; their start is ``"sample: "`` and the name of the start in the sample.
     hyperparameters_ : dict
-        Those used, on the scale of the validated column after its transform.
+        Hyperparameters used, ``{feature: {name: value}}``, on the scale of the validated column after its transform.
     tuning_ : DataFrame
-        One row for each concentration tried: concentration, log joint (cross-validation: mean held-out log
-        predictive density a subject), clusters (the mean over the folds), and whether it was chosen.
+        One row for each concentration tried: concentration, log joint (for cross-validation: mean held-out log
+        predictive density per subject), number of clusters (for cross-validation: mean over the folds), and whether it
+        was chosen.
     membership_ : float64 (N, K)
-        Probability of each cluster for each subject, given all others; rows sum to 1.
+        Probability of each cluster for each subject, given the labels of all other subjects; rows sum to 1.
     feature_relevance_ : Series
-        Evidence, in nats, that a feature differs between the clusters; below 0 it does not.
+        Evidence in nats that a feature differs between the clusters, sum_k ln m_d(cluster k) - ln m_d(all subjects).
+        Below 0 the data favour one distribution for all subjects.
     selected_features_ : list of str
-        The clustered features that differ between the clusters, in the order of the schema: all of them, or those
-        that `select_features` included (none when there is one cluster).
+        The clustered features that differ between the clusters, in the order of the schema: with `select_features`
+        those that were selected (none if there is one cluster), else all.
     kept_out_ : dict
-        Features that could not inform the clustering (constant, or never observed), with the reason.
+        Features that cannot inform the clustering (constant, or never observed), with the reason.
     tree_ : SubtypeTree
-        The subtypes merged step by step, each join with its evidence in nats: which are near-twins.
+        Tree of the subtypes, each join with its evidence in nats. It shows which subtypes are hardly distinct.
     outlying_ : bool (N, D)
-        Outlying values; columns as `feature_names_in_`. Everything above is of the values that are kept.
+        Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
+        except for their terms in `log_joint_` (see `outlying_share`).
     resolution_path_ : ResolutionPath
-        With ``coarsening="auto"``: the best partition at each coarsening.
+        With ``coarsening="auto"`` only: the best partition at each coarsening.
     schema_ : FeatureSchema
+        Schema used, given or drafted.
     concentration_, discount_, coarsening_, outlying_share_ : float
+        Values of the final model.
     random_seed_ : int
+        Seed used.
     versions_ : dict
-        Versions of clinclust, Python and the packages that made the fit, by name.
+        Versions of clinclust, Python and the packages that the fit was made with, by name.
     n_features_in_ : int
+        Number of columns of the schema, D.
     feature_names_in_ : array of str
+        Names of the columns of the schema.
 
     Examples
     --------
@@ -207,16 +239,16 @@ class MAPDP(_Attributes):
         self.progress = progress
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn does."""
+        """Return the parameters by name, as estimators of scikit-learn do; `deep` has no effect."""
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name, as scikit-learn does.
+        """Set parameters by name, as estimators of scikit-learn do.
 
         Raises
         ------
         ValueError
-            Naming every parameter that does not exist.
+            If a parameter does not exist. The message names all such parameters.
         """
         unknown = sorted(set(parameters) - set(_PARAMETERS))
         if unknown:
@@ -231,16 +263,22 @@ class MAPDP(_Attributes):
         Parameters
         ----------
         X : DataFrame or array, shape (N, D)
-            A table that the schema validates (text or typed, columns in any order), or a plain array.
+            A table that fits the schema (text or typed values, columns in any order), or an array whose columns are in
+            the order of the schema.
         y : ignored
-            For scikit-learn's pipelines.
+            Present for the pipelines of scikit-learn.
+
+        Returns
+        -------
+        MAPDP
+            This estimator, fitted.
 
         Raises
         ------
         CohortError
             If the table does not fit the schema.
         ValueError
-            If a parameter cannot be used, or no feature is left to cluster on.
+            If parameters cannot be used or combined (the message lists all), or no feature is left to cluster on.
         """
         from clinclust.engine.kernels.announcement import announcing_compilation
         from clinclust.estimators.fit import fit_of
@@ -257,7 +295,7 @@ class MAPDP(_Attributes):
         warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
         with announcing_compilation(), self._progress() as finished:
             plan = search_plan_of(self, problem, finished)
-            # In the end, so that an interrupted fit leaves the model as it was.
+            # Set after the search, so that an interrupted fit leaves the model unchanged.
             self.fit_ = fit_of(search(problem, plan), schema, plan)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
@@ -268,28 +306,37 @@ class MAPDP(_Attributes):
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
-        """Fit and return `labels_`."""
+        """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
-        """Return the most probable cluster of new subjects, int64 (n,); -1 = none of these (eq. 34)."""
+        """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
+
+        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
+        """
         best = self._scores(X).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each cluster and, last, of none of these, float64 (n, K + 1)."""
+        """Return the probability of each cluster for new subjects, float64 (n, K + 1).
+
+        The last column is the probability of none of these clusters. Rows sum to 1.
+        """
         from clinclust.engine.problem.posterior import probabilities
 
         return probabilities(self._scores(X))
 
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the log predictive density of new subjects, float64 (n,): the mixture of eq. 33."""
+        """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
+
+        It is the density of the mixture over the clusters and a new cluster; the coarsening does not apply to it.
+        """
         from scipy.special import logsumexp
 
         return np.asarray(logsumexp(self._scores(X, coarsened=False), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log predictive density of new subjects, as scikit-learn's mixtures do."""
+        """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
         return float(self.score_samples(X).mean())
 
     def impute(
@@ -301,30 +348,35 @@ class MAPDP(_Attributes):
     ) -> pd.DataFrame:
         """Return the validated columns with every missing value of a clustered feature filled in.
 
-        Imputed values are an output: none was used to find the clusters. Described columns, and features that
-        could not inform the clustering (`kept_out_`), stay as they are.
+        Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
+        clustering (`kept_out_`), are returned unchanged.
 
         Parameters
         ----------
         frame : DataFrame or array
-            Subjects old or new; identifiers and described columns may be absent.
+            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
         how : {"median", "mean", "mode", "draw"}
-            What to take from the posterior predictive of the subject's cluster, the one that `predict` gives; where
-            that is none of these, from the prior predictive. So a subject of whom nothing is known gets the values
-            of the largest cluster. Categories without order get their most probable level; whole numbers are rounded;
-            a mean that is not finite is replaced by the median. Median, mean and mode are taken on the scale on
-            which the feature is modelled, and transformed back. ``"draw"`` draws the cluster, from
-            `predict_proba`, and then the values: repeat it for multiple imputation. Values are moved
-            into the range that the schema allows.
+            What to take from the posterior predictive of the cluster that `predict` gives; if `predict` gives -1, from
+            the prior predictive. A subject without any observed value usually gets the values of the largest cluster.
+            Features with unordered levels get the most probable level, whole numbers are rounded, and a mean that is
+            not finite is replaced by the median. Median, mean and mode are computed on the scale on which the feature
+            is modelled, and transformed back. ``"draw"`` draws the cluster with the probabilities of `predict_proba`
+            and then the values; repeat it for multiple imputation. Values are clipped to the range that the schema
+            allows.
         random_state : int, numpy.random.Generator or None
-            For ``"draw"``.
+            Seed or generator of ``"draw"``.
+
+        Returns
+        -------
+        DataFrame
+            The validated columns, in one row for each subject.
 
         Raises
         ------
         CohortError
             If the table does not fit the schema.
         ValueError
-            If `how` is none of these.
+            If the model is not fitted, or `how` is not one of the names above.
         """
         from clinclust.estimators.imputation import impute
 
@@ -332,14 +384,14 @@ class MAPDP(_Attributes):
         return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the fitted model to a folder: ``model.json`` and ``model.npz``, without pickle.
+        """Write the fitted model to a folder as ``model.json`` and ``model.npz``, without pickle; return the folder.
 
         Raises
         ------
         OSError
-            If nothing can be written there.
+            If the files cannot be written.
         ValueError
-            If the schema carries checks of a pandera schema, which cannot be written down.
+            If the model is not fitted, or the schema has checks of a pandera schema, which YAML cannot express.
         """
         from clinclust.estimators.saving import save
 
@@ -348,14 +400,14 @@ class MAPDP(_Attributes):
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> MAPDP:
-        """Read a model that `save` wrote; its predictions are the same to the bit.
+        """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
         Raises
         ------
         FileNotFoundError
             If the folder holds no model.
         ValueError
-            If the files are not a model, are damaged, or have a format that this version does not know.
+            If the files do not hold a model, are damaged, or have a format that this version cannot read.
         """
         from clinclust.estimators.saving import load
 
@@ -363,17 +415,17 @@ class MAPDP(_Attributes):
 
     @property
     def made_by(self) -> str:
-        """What reports say made the subtypes."""
+        """The method that made the subtypes, as reports name it."""
         return "a MAP-DP search"
 
     @property
     def names_(self) -> Mapping[int, str]:
-        """Empty: subtypes that were found have no names."""
+        """Empty: subtypes that the search found have no default names."""
         return {}
 
     @property
     def index_(self) -> pd.Index | None:
-        """None: the index of the cohort is not kept."""
+        """None: a fit does not store the index of the cohort."""
         return None
 
     def __repr__(self) -> str:
@@ -388,7 +440,13 @@ class MAPDP(_Attributes):
         return model_html(self)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what was found, for a name that ends in an underscore."""
+        """Return the attribute of `fit_` of this name, which must end in an underscore.
+
+        Raises
+        ------
+        AttributeError
+            If the model is not fitted, or the fit has no such attribute or it is None.
+        """
         found = vars(self).get("fit_")
         value = None if found is None or name.startswith("_") or not name.endswith("_") else getattr(found, name, None)
         if value is None:
@@ -415,7 +473,7 @@ class MAPDP(_Attributes):
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[RestartResult], object]]:
-        """Show a bar that moves on with every restart, unless standard error is not a terminal."""
+        """Show a progress bar if standard error is a terminal; yield the function that advances it by one restart."""
         from tqdm import tqdm
 
         with tqdm(total=self.n_restarts, desc="restarts", delay=1, disable=None if self.progress else True) as bar:

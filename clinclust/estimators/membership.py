@@ -1,4 +1,4 @@
-"""The probability of each subject's own subtype."""
+"""The membership probability of each subject in its own subtype."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["CLEAR", "own_membership"]
 
 CLEAR = 0.95
-"""From this probability on a membership is called clear."""
+"""A membership probability of at least this value is called clear."""
 
 
 def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
     """Return the probability of each subject's own subtype given all other subjects, float64 (N,).
 
-    None where the model has no probabilities.
+    Returns None if the model has no membership probabilities.
     """
     if model.membership_ is None:
         return None

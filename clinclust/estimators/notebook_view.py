@@ -1,4 +1,4 @@
-"""A model as HTML, for notebooks."""
+"""HTML view of a model or a partition for notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RELEVANT = 10
 
 
 def model_html(model: MAPDP) -> str:
-    """Return a model as HTML: before the fit its parameters, after it what was found."""
+    """Return a model as HTML: its parameters and, after the fit, its results."""
     if not is_fitted(model):
         return block("MAPDP, not fitted yet", paragraph(repr(model)))
     labels = np.asarray(model.labels_)
@@ -41,7 +41,7 @@ def model_html(model: MAPDP) -> str:
 
 
 def partition_html(partition: Partition) -> str:
-    """Return a given partition as HTML: its subtypes, their given labels and sizes."""
+    """Return a given partition as HTML: the subtypes with their given labels and sizes."""
     subtypes = [
         (number, str(given), *cells)
         for given, (number, *cells) in zip(partition.given_, _sizes(partition.cluster_sizes_), strict=True)
@@ -53,7 +53,7 @@ def partition_html(partition: Partition) -> str:
 
 
 def _sizes(sizes: NDArray[np.int64]) -> list[tuple[str, str, str]]:
-    """Return number, size and percentage of each subtype as texts."""
+    """Return the number, size and percentage of each subtype as strings."""
     total = sizes.sum()
     return [(f"{label + 1}", f"{size:,}", f"{100 * size / total:.1f}") for label, size in enumerate(sizes.tolist())]
 

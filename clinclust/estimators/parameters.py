@@ -1,4 +1,8 @@
-"""What parameters may be: one rule for each, so that all functions say the same of it, and everything wrong at once."""
+"""Rules for the values of parameters.
+
+There is one rule for each parameter, so that all functions report the same message for it. A check reports all invalid
+parameters together.
+"""
 
 from __future__ import annotations
 
@@ -28,39 +32,42 @@ __all__ = [
 ]
 
 _LONGEST_SHOWN = 200
-"""Characters of a value in an error; of a longer one the type is named."""
+"""Characters of a value that an error shows; if the value is longer, the error shows its type."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter may be.
+    """The values that a parameter accepts.
 
     Attributes
     ----------
     allowed : str
-        In words, as in "n_jobs must be ...".
+        Description of these values, which completes the sentence "n_jobs must be ...".
     accepts : callable
-        Whether a value can be used.
+        Takes a value; returns whether it can be used.
     """
 
     allowed: str
     accepts: Callable[[Any], bool]
 
     def problems(self, name: str, value: object) -> list[str]:
-        """Return a sentence for everything wrong with a value."""
+        """Return one sentence for each problem of a value; empty if it can be used."""
         if self.accepts(value):
             return []
         shown = repr(value)
         return [f"{name} must be {self.allowed}, not {shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__}"]
 
     def or_none(self) -> Rule:
-        """Return the rule of a parameter that may be None as well."""
+        """Return this rule with None accepted as well."""
         return Rule(f"{self.allowed} or None", lambda value: value is None or self.accepts(value))
 
 
 @dataclass(frozen=True)
 class _DictionaryOfDictionaries(Rule):
-    """A rule for stated hyperparameters, of which each feature is checked; their values are checked with the cohort."""
+    """A rule for stated hyperparameters: each feature must map to a dictionary.
+
+    The values in these dictionaries are checked later, with the cohort.
+    """
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
@@ -73,7 +80,7 @@ class _DictionaryOfDictionaries(Rule):
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether this is a real number, of Python or NumPy, and no truth value."""
+    """Return whether a value is a real number of Python or NumPy, and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -136,7 +143,7 @@ RULES: dict[str, Rule] = {
     ),
     "progress": _ON_OR_OFF,
 }
-"""What each parameter may be, wherever it is a parameter."""
+"""Rule of each parameter, by name, for all functions other than `MAPDP`."""
 
 MAPDP_RULES: dict[str, Rule] = {
     **RULES,
@@ -157,16 +164,22 @@ MAPDP_RULES: dict[str, Rule] = {
         lambda value: value is None or (isinstance(value, str) and value in ("empirical", "greedy")),
     ),
 }
-"""What the parameters of `MAPDP` may be: some of them more than elsewhere, because it can estimate them."""
+"""Rule of each parameter of `MAPDP`, by name. Some accept more than in `RULES`, because `MAPDP` can estimate them."""
 
 
 def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
-    """Return a sentence for everything wrong with parameters, by name, whatever the cohort."""
+    """Return one sentence for each problem of the parameters, which are given by name; no cohort is needed."""
     return [problem for name, value in given.items() for problem in rules[name].problems(name, value)]
 
 
 def check_parameters(**given: Any) -> None:
-    """Raise one ValueError for everything wrong with parameters that keep to `RULES`."""
+    """Check parameters, given by name, against `RULES`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter cannot be used. The message lists all problems.
+    """
     problems = parameter_problems(given)
     if problems:
         raise InputError("; ".join(problems))
@@ -182,9 +195,10 @@ _SEARCHES = (
 
 
 def combination_problems(given: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with parameters of `MAPDP` that can be used, but not together.
+    """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone.
 
-    Each of these searches for something beside the partition, in turns with it; only one such search runs in a fit.
+    Each parameter in `_SEARCHES` makes the fit search for something in addition to the partition, in alternation with
+    it. Only one such search runs in a fit.
     """
     share = given["outlying_share"]
     wanted = (
@@ -195,7 +209,7 @@ def combination_problems(given: Mapping[str, Any]) -> list[str]:
         share is not None and share > 0.0,
     )
     asked = [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
-    # Two pairs are one search.
+    # The first two form one search, and so do the last two.
     if len(asked) < 2 or asked in (list(_SEARCHES[:2]), list(_SEARCHES[3:])):
         return []
     return [
@@ -205,21 +219,33 @@ def combination_problems(given: Mapping[str, Any]) -> list[str]:
 
 
 def seed_of(random_state: int | np.random.Generator | None) -> int:
-    """Return the seed that a `random_state` stands for; a generator moves on, None draws one."""
+    """Return the seed of a `random_state`.
+
+    A whole number is the seed itself. A Generator draws the seed, which advances its state. For None the seed is
+    drawn from the operating system's entropy.
+    """
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(np.random.default_rng(random_state).integers(2**31))
 
 
 def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray[np.int64]:
-    """Return labels of any kind, equal for subjects of the same cluster, as 0, 1, ... in order of appearance.
+    """Return labels of any type as codes 0, 1, ... in order of first appearance, int64 (N,).
+
+    Parameters
+    ----------
+    labels : array, shape (N,)
+        Equal values mean the same cluster.
+    n_subjects : int
+    called : str
+        Name of the argument in errors.
 
     Raises
     ------
     ValueError
-        If there is not one label for each subject.
+        If there is not exactly one label for each subject, or a label is missing.
     """
-    # A Series may hold labels of a nullable type, which NumPy would take for objects.
+    # A Series may hold labels of a nullable type, which np.asarray would convert to objects.
     given = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
     if given.shape != (n_subjects,):
         raise InputError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {given.shape}")

@@ -1,4 +1,4 @@
-"""Partition: subtypes that are given, by whatever method or person made them."""
+"""Partition: given subtypes, made by any method or person."""
 
 from __future__ import annotations
 
@@ -25,43 +25,46 @@ _SHOWN_ROWS = 5
 class Partition:
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
 
-    It meets `SubtypeModel`: `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Parts
-    that need a MAP-DP search (relevance, certainty, restarts, the tree) are left out, and the report says so.
+    It satisfies the protocol `SubtypeModel`, so `write_report`, `validated_associations`, `subtype_table` and the
+    figures accept it. A report omits the parts that need a MAP-DP search (relevance, certainty, restarts, tree) and
+    says so.
 
     Parameters
     ----------
     labels : array_like, shape (N,)
-        Group of each subject: texts, whole numbers or categories, none missing. A Series must have the index of the
-        frame that it is reported with.
+        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the same index
+        as the frame that it is reported with.
     schema : FeatureSchema
-        What the columns of the cohort are. Features with the role ``cluster`` count as features that the partition may
-        have been made from: their tests are descriptive. Give the role ``describe`` to those that took no part in it.
+        Schema of the cohort. The partition may have been made from the features with the role ``cluster``: their
+        tests are descriptive. Give the role ``describe`` to features that were not used to make the partition.
     made_by : str
-        By whom or by what, as it ends the sentence "The subtypes were made by ...".
+        The person or method that made the partition; completes the sentence "The subtypes were made by ...".
 
     Attributes
     ----------
     labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1 by decreasing size; of equal sizes the one whose first member comes first.
+        Subtype of each subject, 0 .. K - 1 by decreasing size. Subtypes of equal size are in the order of their first
+        subjects.
     n_clusters_ : int
     cluster_sizes_ : int64 (K,)
     given_ : tuple
         The given label of each subtype.
     names_ : dict of int to str
-        Default names of the subtypes in reports, by number from 1: the given labels, ``given as 2`` where these are
-        numbers in another order.
+        Default names of the subtypes in reports, by number from 1: the given labels. Labels that number the subtypes
+        in the same order, from 0 or 1, give no names; other numbers become ``given as 2`` and so on.
     index_ : pandas.Index or None
         Index of `labels` if they were a Series.
     schema_ : FeatureSchema
     membership_, fit_ : None
-        There are no probabilities, and there was no search.
-    kept_out_ : dict
-        Empty: it is not known which features took part.
+        A given partition has neither membership probabilities nor results of a search.
+    kept_out_ : mapping
+        Empty: it is not known which features were used.
 
     Raises
     ------
     ValueError
-        If labels are missing, are not one-dimensional or are no labels, or `schema` or `made_by` cannot be used.
+        If labels are missing, not one-dimensional, or neither strings nor whole numbers, or if `schema` or `made_by`
+        cannot be used. The message lists all problems.
 
     Examples
     --------
@@ -93,17 +96,17 @@ class Partition:
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Subjects in each subtype, int64 (K,)."""
+        """Number of subjects in each subtype, int64 (K,)."""
         return np.bincount(self.labels_)
 
     @property
     def n_clusters_(self) -> int:
-        """K."""
+        """Number of subtypes, K."""
         return len(self.given_)
 
     @property
     def names_(self) -> dict[int, str]:
-        """The given labels by number of the subtype; empty where they are these numbers, or count from 0."""
+        """Given labels by number of the subtype; empty if the labels are these numbers, or these numbers less 1."""
         called = [f"{label:g}" if isinstance(label, float) else str(label) for label in self.given_]
         if not all(map(_is_number, called)):
             return dict(enumerate(called, start=1))
@@ -114,17 +117,17 @@ class Partition:
 
     @property
     def membership_(self) -> NDArray[np.float64] | None:
-        """None: a given partition has no probabilities."""
+        """None: a given partition has no membership probabilities."""
         return None
 
     @property
     def kept_out_(self) -> Mapping[str, str]:
-        """Empty: it is not known which features took part."""
+        """Empty: it is not known which features were used."""
         return MappingProxyType({})
 
     @property
     def fit_(self) -> Fit | None:
-        """None: no MAP-DP search made it."""
+        """None: the partition was not found by a MAP-DP search."""
         return None
 
     def __repr__(self) -> str:
@@ -138,7 +141,7 @@ class Partition:
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array of objects, texts without white space at their ends and missing ones as None."""
+    """Return labels as an array of objects: strings are stripped of white space, missing labels become None."""
     values = np.asarray(labels, dtype=object)
     if values.ndim != 1:
         return values
@@ -151,7 +154,7 @@ def _values(labels: ArrayLike) -> NDArray[Any]:
 
 
 def _problems(values: NDArray[Any]) -> list[str]:
-    """Return what is wrong with the labels."""
+    """Return the problems of the labels, one sentence each."""
     if values.ndim != 1 or not values.size:
         return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
     found = []

@@ -1,4 +1,4 @@
-"""ResolutionPath: the best partition at each of a falling sequence of coarsenings."""
+"""ResolutionPath: the best partition at each coarsening of a decreasing sequence."""
 
 from __future__ import annotations
 
@@ -24,21 +24,30 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResolutionPath:
-    """The best partition found at each of a falling sequence of coarsenings.
+    """The best partition found at each coarsening of a decreasing sequence.
 
-    It ends at the first coarsening at which everybody is together.
+    The path ends at the first coarsening whose partition has one cluster.
 
     Attributes
     ----------
     steps : DataFrame
-        One row for each step, the finest first: `coarsening`; `n_clusters`; `log_joint`, coarsened, which the step
-        maximises; `log_joint_uncoarsened` and `log_likelihood` of the same partition; `independent_share`, the
-        coarsening that its dependence asks for (see ``coarsening="auto"`` in `MAPDP`); `n_outlying`, outlying values;
-        `ari_to_previous` and `ari_to_finest`, adjusted Rand indices; `start`, where the search that won began.
+        One row for each step, the largest coarsening (the finest partition) first. Columns:
+
+        - `coarsening` : power of the likelihood;
+        - `n_clusters` : number of clusters;
+        - `log_joint` : coarsened log joint in nats, which the step maximises;
+        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals of the
+          same partition, in nats;
+        - `independent_share` : the coarsening zeta that corrects for the dependence left within the clusters (see
+          ``coarsening="auto"`` in `MAPDP`);
+        - `n_outlying` : number of outlying values;
+        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the partition of the step before, and to that of
+          the first step;
+        - `start` : start of the search that found the partition.
     labels : int64 (steps, N)
-        The partition of each step: 0, 1, ... by decreasing size, subjects in the order of the table.
+        The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
     chosen : float or None
-        The coarsening that a fit with ``coarsening="auto"`` chose.
+        The coarsening that a fit with ``coarsening="auto"`` chose; None if none was chosen.
     """
 
     steps: pd.DataFrame
@@ -51,7 +60,7 @@ class ResolutionPath:
         Raises
         ------
         ValueError
-            If the path has no such step.
+            If the path has no step at this coarsening.
         """
         at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
         if at.size == 0:
@@ -83,21 +92,22 @@ def resolution_path(
 ) -> ResolutionPath:
     """Return the best partition at each coarsening of the likelihood, from fine to coarse.
 
-    Each step maximises ln p(z) + coarsening * sum ln m (Miller and Dunson 2019) by the search of `MAPDP`: from the
-    partition of the step before, whose clusters merge as the data must say more for each, and from fresh starts.
-    A number of subtypes that stays over many steps does not hang on how far one trusts the likelihoods.
+    Each step maximises the coarsened log joint ln p(z) + coarsening * sum_k sum_d ln m_d (Miller and Dunson 2019) with
+    the search of `MAPDP`. The search starts from the partition of the step before and from fresh starts. At a smaller
+    coarsening each cluster needs more evidence from the data, so clusters merge. A number of subtypes that stays the
+    same over many steps does not depend on how closely the data follow the likelihoods.
 
     Parameters
     ----------
     frame : DataFrame, shape (N, D)
-        A table that the schema validates.
+        A table that fits the schema.
     schema : FeatureSchema
     hyperparameters, concentration, discount, outlying_share, max_sweeps, n_jobs, random_state
         As in `MAPDP`.
     coarsenings : sequence of float, optional
-        Falling, each above 0 and at most 1; by default from 1 to .05.
+        Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
     n_restarts, n_fresh : int
-        Starts of the first step, and fresh starts of each further one.
+        Number of starts of the first step, and of fresh starts of each later step.
 
     Raises
     ------
@@ -153,7 +163,7 @@ def resolution_path(
 
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
-    """Return the steps of a search as a table and labels in the order of the table."""
+    """Return the steps of a search as a `ResolutionPath`, with subjects in the order of the table."""
     from clinclust.engine.search.agreement import adjusted_rand_index
     from clinclust.engine.search.labels import by_decreasing_size
 

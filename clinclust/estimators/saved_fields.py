@@ -1,8 +1,8 @@
-"""How the fields of a result are written down and read back, each by its type: text as JSON, numbers as arrays.
+"""Write and read the fields of a result by their types: text as JSON, numbers as arrays.
 
-A dataclass is written field by field, and read back by the types that its fields declare. So a field that is added to a
-result is saved with it, if it holds plain values, arrays, tables, features, or dataclasses of these. What a file says
-never decides which class is made of it.
+A dataclass is written field by field and read back by the declared types of its fields. A field that is added to a
+result is therefore saved with it, if it holds plain values, arrays, tables, features, or dataclasses of these. Only
+declared types decide which classes are constructed; the content of a file never does.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 
 _NAMES = {"Feature": Feature, "FeatureSchema": FeatureSchema}
-"""Types that modules import for type checkers only."""
+"""Types that some modules import for type checkers only, so that their annotations need these names to resolve."""
 _PLAIN = (bool, int, float, str)
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
 def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
-    """Return the fields of a dataclass or named tuple as JSON can hold them.
+    """Return the fields of a dataclass or named tuple by name, as values that JSON can represent.
 
     Parameters
     ----------
     result : dataclass or named tuple
     arrays : dict
-        Arrays are put in here, by the name of their field; JSON holds this name.
+        Modified in place: arrays are added by the name of their field. The returned dictionary holds this name.
     within : str
-        What the names of the arrays begin with.
+        Prefix of the names of the arrays.
 
     Raises
     ------
     TypeError
-        If a field holds something of which it is not known how to write it down.
+        If a field holds a value of a type that cannot be written.
     """
     return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in _field_names(type(result))}
 
@@ -74,9 +74,10 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
 
 
 def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | list[Any]:
-    """Return the values of a column; of numbers that JSON would change, the name of the array.
+    """Return the values of a column; for numbers that JSON would change, add an array and return its name.
 
-    Tables hold times, which differ from run to run: in JSON they leave the arrays of equal fits the same.
+    Tables hold run times, which differ from run to run. Because these are written to JSON, equal fits have equal
+    arrays.
     """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         if column.dtype in _KEPT_BY_JSON and column.size and np.isfinite(column).all():
@@ -87,18 +88,21 @@ def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | 
 
 
 def read_fields(kind: type[Result], text: Any, arrays: Arrays) -> Result:
-    """Return the dataclass or named tuple of which `written_fields` made this.
+    """Return the dataclass or named tuple of class `kind` that `written_fields` wrote as `text` and `arrays`.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If something is missing, or not of the type that the field declares.
+        If a field is missing, or its value does not have the declared type.
     """
     return _Reader(arrays).with_fields(kind, text, "")
 
 
 class _Reader:
-    """Reads fields in the order in which the class declares them; features are those of the schema read before."""
+    """Reads fields in the order in which the class declares them.
+
+    A feature is saved as its name, so the schema must be read before the features.
+    """
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -110,7 +114,7 @@ class _Reader:
         return kind(**{name: self._read(hints[name], given[name], f"{within}{name}") for name in _field_names(kind)})
 
     def _read(self, hint: Any, text: Any, name: str) -> Any:
-        """Return what was written of a value, given the type that its field declares."""
+        """Return the value that was written as `text`, given the declared type of its field."""
         origin = get_origin(hint) or hint
         if origin in (Union, UnionType):
             (hint,) = (argument for argument in get_args(hint) if argument is not type(None))

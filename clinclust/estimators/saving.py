@@ -1,4 +1,4 @@
-"""Save a fitted model, and load it back, without pickle: text in JSON, numbers in npz."""
+"""Save and load a fitted model without pickle: text as JSON, numbers as npz."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["load", "save"]
 _FORMAT = 4
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _INIT = "init"
-"""Name of the array with the labels of the parameter `init`, if it holds labels."""
+"""Name of the array that holds the parameter `init`, if it is labels."""
 
 
 def save(model: MAPDP, folder: Path) -> Path:
-    """Do the work of `MAPDP.save`, which documents it."""
+    """Write a fitted model to a folder and return the folder; see `MAPDP.save`."""
     from clinclust import __version__
 
     arrays: Arrays = {}
@@ -45,7 +45,7 @@ def save(model: MAPDP, folder: Path) -> Path:
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    # Both are complete before one takes its place; the checksum tells files of different models apart.
+    # Neither file is replaced before both are complete. The checksum detects files of different models.
     with atomic_write(folder / _NUMBERS) as numbers_path, atomic_write(folder / _TEXT) as text_path:
         numbers_path.write_bytes(numbers.getvalue())
         text_path.write_text(written, encoding="utf-8")
@@ -53,21 +53,21 @@ def save(model: MAPDP, folder: Path) -> Path:
 
 
 def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
-    """Return the parameters but for the schema, which is that of the fit."""
+    """Return the parameters as values that JSON can represent, without the schema, which is saved with the fit."""
     parameters = {name: value for name, value in model.get_params().items() if name != "schema"}
-    # The seed that was used stands for a generator, whose state cannot be written down.
+    # JSON cannot represent a generator, so the seed that was used replaces it.
     parameters["random_state"] = model.random_seed_
     if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
     if not isinstance(model.init, str):
-        # Which subjects start together is all that labels say.
+        # Labels matter only by which subjects share one, so codes replace them.
         arrays[_INIT] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
         del parameters["init"]
     return parameters
 
 
 def load(folder: Path) -> MAPDP:
-    """Do the work of `MAPDP.load`, which documents it."""
+    """Return the model that `save` wrote to a folder; see `MAPDP.load`."""
     for name in (_TEXT, _NUMBERS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no saved model: {name} is missing")
@@ -105,7 +105,13 @@ def _model(text: dict[str, Any], arrays: Arrays) -> MAPDP:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON can hold of a number or array that NumPy made."""
+    """Return a NumPy number or array as plain Python values, for `json.dumps`.
+
+    Raises
+    ------
+    TypeError
+        If the value is neither.
+    """
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")

@@ -1,4 +1,4 @@
-"""From a search plan to what the search finds: the one place that chooses among the searches."""
+"""Run the search that a plan describes. This module alone chooses among the kinds of search."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 __all__ = ["SearchResult", "search"]
 
 _BRANCH = 1414
-"""Keeps what is drawn for the path apart from what is drawn for the starts."""
+"""Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found.
+    """The results of a search.
 
     Attributes
     ----------
     problem : Problem
-        Of the values that are kept, with the model in the end.
+        The problem of the values that are not outlying, with the final model.
     restarts : list of RestartResult
-        Under that model.
+        Results of the restarts under the final model.
     best : int
-        Which of them is the winner.
+        Index of the restart with the highest log joint.
     tuning : DataFrame
-        `MAPDP.tuning_`.
+        The table `MAPDP.tuning_`.
     outlying : bool (N, D)
-        Outlying values, subjects and features as encoded.
+        Outlying values; subjects and features in encoded order.
     steps : list of ResolutionStep
-        The path from fine to coarse, if there is one.
+        The resolution path from fine to coarse; empty if the plan has none.
     """
 
     problem: Problem
@@ -56,17 +56,20 @@ class SearchResult:
 
     @property
     def winner(self) -> RestartResult:
-        """The restart of the highest joint."""
+        """The restart with the highest log joint."""
         return self.restarts[self.best]
 
 
 def search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Search as the plan says: among a sample, with outlying values, along coarsenings, or with estimated parameters.
+    """Run the search that the plan describes.
+
+    It is a search in a sample of a large cohort, a search with outlying values, a search along decreasing coarsenings,
+    or a search that also estimates hyperparameters, concentration or selected features.
 
     Parameters
     ----------
     problem : Problem
-        Of all values; at coarsening 1 if the coarsening is to be chosen.
+        The problem of all values; its coarsening is 1 if the coarsening is to be chosen.
     plan : SearchPlan
     """
     from_anywhere = isinstance(plan.start, str) and plan.start == "search"

@@ -1,4 +1,4 @@
-"""SubtypeModel: what comparisons, reports, associations and figures need of a partition, whatever made it."""
+"""SubtypeModel: the attributes of a partition that comparisons, reports, associations and figures use."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ __all__ = [
 
 
 class SubtypeModel(Protocol):
-    """A partition of a cohort into subtypes: a fitted `MAPDP`, a `Partition`, or another method's result.
+    """A partition of a cohort into subtypes: a fitted `MAPDP`, a `Partition`, or the result of another method.
 
-    Parts of a report that need a MAP-DP search read `fit_`; everything else reads the other attributes. An estimator
-    that is not fitted yet has no `labels_`.
+    The parts of a report that need a MAP-DP search read `fit_`; all other parts read the other attributes. An
+    estimator that is not fitted has no attribute `labels_`.
     """
 
     @property
     def schema_(self) -> FeatureSchema:
-        """What the columns of the cohort are."""
+        """Schema of the cohort."""
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -44,11 +44,11 @@ class SubtypeModel(Protocol):
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Subjects in each cluster, int64 (K,)."""
+        """Number of subjects in each cluster, int64 (K,)."""
 
     @property
     def membership_(self) -> NDArray[np.float64] | None:
-        """Probability of each cluster for each subject, float64 (N, K); None where the method gives none."""
+        """Probability of each cluster for each subject, float64 (N, K); None if the method gives no probabilities."""
 
     @property
     def kept_out_(self) -> Mapping[str, str]:
@@ -56,39 +56,51 @@ class SubtypeModel(Protocol):
 
     @property
     def names_(self) -> Mapping[int, str]:
-        """Default names of subtypes in reports, by number from 1; empty where there are none."""
+        """Default names of subtypes in reports, by number from 1; empty if there are none."""
 
     @property
     def index_(self) -> pd.Index | None:
-        """Index of the subjects that the labels belong to; None where it is not known."""
+        """Index of the subjects that the labels belong to; None if it is not known."""
 
     @property
     def made_by(self) -> str:
-        """By whom or by what the partition was made, as it ends the sentence "The subtypes were made by ..."."""
+        """The person or method that made the partition; completes the sentence "The subtypes were made by ..."."""
 
     @property
     def fit_(self) -> Fit | None:
-        """What the MAP-DP search found; None where no such search made the partition."""
+        """Results of the MAP-DP search; None if no such search made the partition."""
 
 
 def is_fitted(model: SubtypeModel) -> bool:
-    """Whether the model has labels."""
+    """Return whether the model has labels."""
     return hasattr(model, "labels_")
 
 
 def require_fitted(model: SubtypeModel) -> None:
-    """Raise ValueError unless the model has labels."""
+    """Check that the model has labels.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
     if not is_fitted(model):
         raise InputError(_NOT_FITTED)
 
 
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
-    """Return what the MAP-DP search of a model found.
+    """Return the results of the MAP-DP search of a model.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+    purpose : str
+        What needs the search; the subject of the sentence in the error.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or no MAP-DP search made it.
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
     """
     require_fitted(model)
     if model.fit_ is None:
@@ -97,18 +109,21 @@ def require_search(model: SubtypeModel, purpose: str) -> Fit:
 
 
 def parameters_of(model: SubtypeModel) -> dict[str, Any]:
-    """Return the parameters of the estimator by name; empty where there is none."""
+    """Return the parameters of the estimator by name; empty if the model is not an estimator."""
     get_params = getattr(model, "get_params", None)
     return {} if get_params is None else dict(get_params())
 
 
 def clustered_features(model: SubtypeModel) -> list[str]:
-    """Return the features that the subtypes were found from, or, without a search, may have been made from."""
+    """Return the names of the features from which the subtypes were found.
+
+    Without a MAP-DP search these are the features from which the subtypes may have been made.
+    """
     return [feature.name for feature in model.schema_.clustered if feature.name not in model.kept_out_]
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
-    """Return why `frame` cannot be the cohort of the model, and what to do about it; empty if it can."""
+    """Return why `frame` cannot be the cohort of the model, with the repair; empty if it can be."""
     if not is_fitted(model):
         return [_NOT_FITTED]
     if len(frame) != len(model.labels_):

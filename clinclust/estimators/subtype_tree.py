@@ -1,4 +1,4 @@
-"""SubtypeTree: the subtypes merged step by step, each join with its evidence in nats."""
+"""SubtypeTree: the successive merges of the subtypes, each with its evidence in nats."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubtypeTree:
-    """The subtypes of a fit, merged step by step, each time the two with the least evidence between them.
+    """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
 
-    The evidence of a join is by how many nats the joint (coarsened, if the fit is) falls when its two sides become
-    one. Sufficient statistics add up, so that it is exact: the difference of the joints of two cuts. A fit by the
-    full search leaves no merger that raises the joint, so the first join has no evidence below 0.
+    The evidence of a join is the decrease, in nats, of the log joint (coarsened, if the fit is) when its two sides are
+    merged. Sufficient statistics are additive, so the evidence is exact: it is the difference of the log joints before
+    and after the step. After a full search no merge raises the joint, so the evidence of the first join is not below 0.
 
     Attributes
     ----------
     labels : int64 (N,)
         Subtype of each subject, in the order of the table.
     joins : int64 (K - 1, 2)
-        The two sides of each join as scipy numbers them: 0 .. K - 1 are the subtypes, K + s is what step s made.
+        The two sides of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, and K + s is the group that step
+        s (from 0) made.
     evidence : float64 (K - 1,)
-        In nats, in the order of the joins. It may be lower at a later join than at an earlier one.
+        Evidence of each join in nats, in the order of the joins. A later join may have less evidence than an earlier
+        one.
     """
 
     labels: Labels
@@ -41,15 +43,15 @@ class SubtypeTree:
 
     @property
     def n_subtypes(self) -> int:
-        """K, the subtypes at the tips."""
+        """Number of subtypes at the tips of the tree, K."""
         return int(self.evidence.size) + 1
 
     @property
     def merges(self) -> pd.DataFrame:
-        """One row for each join.
+        """DataFrame with one row for each join.
 
-        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of subtype numbers), `size` (subjects in both),
-        `n_subtypes` (subtypes left) and `evidence` (nats).
+        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the subtypes on each side, 0 .. K - 1), `size`
+        (subjects on both sides), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
         """
         members = self._members()
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
@@ -66,12 +68,12 @@ class SubtypeTree:
         )
 
     def cut(self, n_subtypes: int) -> Labels:
-        """Return the labels when so many subtypes are left, int64 (N,), 0, 1, ... by decreasing size.
+        """Return the labels when `n_subtypes` subtypes are left, int64 (N,), 0, 1, ... by decreasing size.
 
         Raises
         ------
         ValueError
-            If it is not a whole number from 1 to K.
+            If `n_subtypes` is not a whole number from 1 to K.
         """
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
@@ -81,7 +83,7 @@ class SubtypeTree:
         last = 2 * self.n_subtypes - int(n_subtypes)
         sides = [members[node] for node in range(last) if node not in gone]
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
-        # Of two as large, the one with the lowest subtype number comes first, as in the fit.
+        # Of two groups of equal size, the one with the lower subtype number comes first, as in the fit.
         sides.sort(key=lambda side: (-int(sizes[list(side)].sum()), side))
         new_number = np.zeros(self.n_subtypes, dtype=np.int64)
         for number, side in enumerate(sides):
@@ -89,10 +91,10 @@ class SubtypeTree:
         return new_number[self.labels]
 
     def linkage(self) -> Array:
-        """Return the tree as ``scipy.cluster.hierarchy`` wants it, float64 (K - 1, 4).
+        """Return the tree as a linkage matrix of ``scipy.cluster.hierarchy``, float64 (K - 1, 4).
 
-        Columns: the two sides, the height and the number of subtypes below. Heights are the evidence, raised where
-        needed to the highest join below (and to 0), because a dendrogram cannot turn back.
+        Columns: the two sides, the height, and the number of subtypes below the join. The height is the maximum of the
+        evidence, the heights of the joins below, and 0, because heights in a dendrogram must not decrease.
         """
         table = np.zeros((self.n_subtypes - 1, 4))
         table[:, :2] = self.joins
@@ -106,7 +108,7 @@ class SubtypeTree:
         return table
 
     def _members(self) -> list[tuple[int, ...]]:
-        """Return the subtypes at and below each node, in ascending order."""
+        """Return, for each node, the subtypes at and below it in ascending order."""
         members: list[tuple[int, ...]] = [(subtype,) for subtype in range(self.n_subtypes)]
         for first, second in self.joins.tolist():
             members.append(tuple(sorted(members[first] + members[second])))

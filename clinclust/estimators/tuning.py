@@ -1,4 +1,4 @@
-"""Search for the partition together with the hyperparameters and the concentration, where a plan estimates them."""
+"""Search for the partition, and estimate the hyperparameters and the concentration if the plan asks for it."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 __all__ = ["CONCENTRATIONS", "N_FOLDS", "search_and_tune", "tried_once"]
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-"""The concentrations that cross-validation chooses from."""
+"""The concentrations among which cross-validation chooses."""
 N_FOLDS = 5
 
 
 def search_and_tune(
     problem: Problem, starts: list[Start], plan: SearchPlan
 ) -> tuple[Problem, list[RestartResult], pd.DataFrame]:
-    """Return the problem with the model in the end, the restarts under it, and what was tried.
+    """Return the problem with the final model, the restarts under this model, and the table of concentrations tried.
 
     Parameters
     ----------
     problem : Problem
-        With the hyperparameters and the concentration to begin with.
+        With the initial hyperparameters and concentration.
     starts : list of Start
     plan : SearchPlan
-        Its `hyperparameters` and `concentration` say what is estimated, and how.
+        `hyperparameters` and `concentration` determine what is estimated, and by which method.
     """
     if plan.concentration == "cross-validation":
-        # One child more than there are restarts, so that the folds are dealt by none of theirs.
+        # The seed has one child more than there are restarts, so that the folds share no random draws with a restart.
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
         tried = _cross_validated(problem, starts, plan, rng)
         chosen = float(tried["concentration"].iloc[tried["held_out_log_density"].argmax()])
         problem, restarts, _ = _search_under(problem, starts, plan, chosen)
     elif isinstance(plan.concentration, tuple):
-        # In ascending order, and the first of equals: in a tie the smaller concentration.
+        # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
         results = [
             _search_under(problem, starts, plan, float(concentration))
             for concentration in np.unique(plan.concentration)
@@ -72,9 +72,26 @@ def _search_under(
     concentration: float,
     found: list[RestartResult] | None = None,
 ) -> tuple[Problem, list[RestartResult], float]:
-    """Search, and estimate what is to be estimated, from this concentration on; return also the log hyperprior.
+    """Search with an initial concentration, and estimate what the plan estimates.
 
-    Restarts found at another concentration save most of the search: it goes on from the best of them.
+    Parameters
+    ----------
+    problem : Problem
+    starts : list of Start
+    plan : SearchPlan
+    concentration : float
+        Initial value; final unless the plan estimates it by ``"map"``.
+    found : list of RestartResult, optional
+        Restarts at another concentration. The search continues from the best of them, which saves most of its time.
+
+    Returns
+    -------
+    problem : Problem
+        With the final model.
+    restarts : list of RestartResult
+        Under the final model.
+    log_hyperprior : float
+        Log density of the hyperprior at the final model, in nats; 0 if nothing is estimated under a hyperprior.
     """
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
     hyperprior = Hyperprior.of(problem) if plan.hyperparameters == "empirical" else None
@@ -89,12 +106,12 @@ def _search_under(
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
     run = run_selecting_restarts if plan.select_features else run_restarts
-    onward = starts[0].name == "given"  # a search that goes on from a given partition stays with it
+    onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 
 
 def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the held-out density at each concentration, and the mean of what was found in the folds."""
+    """Return one row for each concentration: mean held-out log density, and mean number of clusters over the folds."""
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
@@ -115,7 +132,7 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
 
 
 def tried_once(problem: Problem, restarts: list[RestartResult]) -> pd.DataFrame:
-    """Return what was tried when one concentration was."""
+    """Return the table of concentrations tried, when there was only one."""
     return pd.DataFrame([_row(problem, restarts)]).assign(chosen=True)
 
 

@@ -1,4 +1,4 @@
-"""Versions of the software that a result rests on."""
+"""Versions of the software that computed a result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "ope
 
 
 def software_versions() -> dict[str, str]:
-    """Return the versions of clinclust, of Python and of the packages that compute and write its numbers, by name."""
+    """Return, by name, the versions of clinclust, Python and the packages that compute and write the results."""
     return dict(_found())
 
 
-@cache  # looking all of them up takes as long as a small fit
+@cache  # looking up all versions takes as long as a small fit
 def _found() -> dict[str, str]:
     from clinclust import __version__
 

@@ -1,4 +1,4 @@
-"""Reports of subtypes for people: an Excel workbook or a web page, from the same tables."""
+"""Reports of subtypes as an Excel workbook or a web page, made from the same tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Office documents (ZIP archives) whose bytes depend on their content alone."""
+"""Write Office documents (ZIP archives) whose bytes depend only on their content."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from typing import IO
 __all__ = ["NO_DATE", "copy_without_times"]
 
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
-"""The date of a document that has none: the earliest that a ZIP archive can hold."""
+"""Date of documents without a date: the earliest date that a ZIP archive can store."""
 
 
 def copy_without_times(
     archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], bytes]] | None = None
 ) -> None:
-    """Copy a ZIP archive, giving every entry the same date, and changing those that `changes` names."""
+    """Copy a ZIP archive to `target`; give every entry the date `NO_DATE`.
+
+    Parameters
+    ----------
+    archive : file
+        The archive to copy, open for reading bytes.
+    target : Path
+    changes : dict of str to callable, optional
+        By name of an entry, a function from its old content to its new content.
+    """
     changes = changes or {}
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():

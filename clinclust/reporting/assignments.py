@@ -1,4 +1,4 @@
-"""The subtype of each subject, as a csv file for other programs."""
+"""Write the subtype of each subject as a csv file for other programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assignment_table", "write_assignments", "write_inert_csv"]
 
-# A spreadsheet takes a csv field that begins with one of these for a formula.
+# A spreadsheet program reads a csv field that begins with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 _SIGNED_NUMBER = re.compile(r"[+-][0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 
@@ -29,47 +29,48 @@ def assignment_table(
     membership: NDArray[np.float64],
     none_of_these: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
-    """Return one row for each subject: its identifiers, its subtype and the probability of each.
+    """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
 
     Parameters
     ----------
     frame : DataFrame, shape (N, D)
-        The subjects; identifiers come from the columns with role id, or else from the index.
+        The subjects. Identifiers are the columns with the role ``id``; without such columns, the index.
     schema : FeatureSchema
     labels : int64 (N,)
-        Cluster 0 .. K - 1, or -1 for none of these.
+        Cluster of each subject, 0 .. K - 1; -1 means none of these.
     membership : float64 (N, K)
         Probability of each cluster.
     none_of_these : float64 (N,), optional
-        Probability of a cluster not found yet, for new subjects.
+        For new subjects: the probability of a cluster that was not found.
 
     Returns
     -------
     DataFrame
-        Identifiers (an ``_id`` is appended to a name that is taken), ``subtype`` (1 .. K; 0 is none of these),
-        ``probability`` of that subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects, ``none_of_these``.
+        Columns: identifiers (with ``_id`` appended if another column has the same name), ``subtype`` (1 .. K; 0 means
+        none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
+        ``none_of_these``.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
         of_each["none_of_these"] = none_of_these
     every = np.column_stack(list(of_each.values()))
-    probability = every[np.arange(labels.size), labels]  # label -1 takes the last column
+    probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
     columns = {"subtype": labels + 1, "probability": probability, **of_each}
-    # A column name that the table holds twice cannot identify a column.
+    # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
     identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
     return pd.DataFrame({**(identifiers or {"row": frame.index.to_numpy()}), **columns})
 
 
 def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write an assignment table as csv to a file or stream; no text becomes a formula."""
+    """Write an assignment table as csv to a file or stream, with `write_inert_csv`."""
     write_inert_csv(table, target)
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write a table as csv to a file or stream.
+    """Write a table as csv to a file or stream, so that no text is read as a formula.
 
-    Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers.
+    Text that a spreadsheet program would read as a formula gets a leading apostrophe. Numbers are unchanged.
     """
     safe = table.copy()
     for name in safe.columns:
@@ -84,6 +85,6 @@ def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO
 
 
 def _inert(text: str) -> str:
-    # A carriage return would end the line: csv writers quote only the line feed for certain.
+    # A carriage return could end the line, because csv writers are certain to quote only the line feed.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(_FORMULA_STARTS) and not _SIGNED_NUMBER.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""Whether a report can be made of what was given: everything that can be known before a search starts."""
+"""Check the arguments of a report, as far as this is possible before a search starts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ def check_report(
     significance_level: float,
     suppress: int | None,
 ) -> None:
-    """Raise one ValueError that lists everything wrong with the arguments of `write_report`."""
+    """Check the arguments of `write_report`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used. The message lists all problems.
+    """
     problems = [] if path.suffix.lower() in SUFFIXES else [_wrong_suffix(path)]
     problems += cohort_problems(model, frame)
     problems += option_problems(min_size=min_size, significance_level=significance_level, suppress=suppress)
@@ -50,7 +56,10 @@ def check_report(
 
 
 def option_problems(*, min_size: int, significance_level: float, suppress: int | None, prefix: str = "") -> list[str]:
-    """Return which numbers cannot be used; `prefix` makes their names those of command-line options."""
+    """Return one sentence for each of these numbers that cannot be used.
+
+    With a `prefix` such as ``--`` the sentences name command-line options instead of arguments.
+    """
     names = [name.replace("_", "-") if prefix else name for name in ("min_size", "significance_level", "suppress")]
     problems = []
     if not min_size >= 1:
@@ -65,7 +74,10 @@ def option_problems(*, min_size: int, significance_level: float, suppress: int |
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
-    """Return which names are those of no subtype."""
+    """Return the problem that names are given for subtypes that do not exist; empty if all exist.
+
+    `called` is the name of the argument in the sentence.
+    """
     known = [int(subtype) for subtype in subtypes]
     unknown = sorted(set(names) - set(known))
     if not unknown:
@@ -78,7 +90,7 @@ def _wrong_suffix(path: Path) -> str:
 
 
 def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
-    """Return why the comparisons are not those of these features and these subtypes."""
+    """Return why the comparisons do not belong to the features and subtypes of the model; empty if they do."""
     if comparisons["suppressed"].any():
         return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
     expected = {feature.name for feature in model.schema_ if feature.role in ("cluster", "describe")}

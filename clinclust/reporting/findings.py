@@ -1,4 +1,4 @@
-"""What every sheet of a report is made from: the subtypes, their cohort, and the comparisons by name."""
+"""Findings: the subtypes, their cohort and their comparisons, from which every sheet of a report is made."""
 
 from __future__ import annotations
 
@@ -36,16 +36,18 @@ class Findings:
     ----------
     model : SubtypeModel
     frame : pandas.DataFrame, N rows
-        Validated by the model's schema.
+        The cohort, validated by the schema of the model.
     comparisons : pandas.DataFrame
         From `clinclust.compare_subtypes`.
     significance_level : float
+        Level of p at which subtypes are said to differ.
     associations : pandas.DataFrame, optional
         From `clinclust.validated_associations`.
     names : mapping of int to str
-        What people call subtypes, of those that have a name.
+        Names of subtypes by number from 1; a subtype may have none.
     withheld_below : int or None
-        Counts below this are withheld in the comparisons, and nothing is reported of single subjects.
+        Counts below this number are withheld in the comparisons, and no data of single subjects are reported. None in
+        a report that is not made for sharing.
     """
 
     model: SubtypeModel
@@ -58,30 +60,30 @@ class Findings:
 
     @property
     def fit(self) -> Fit | None:
-        """What the MAP-DP search found; None where no such search made the subtypes."""
+        """Results of the MAP-DP search; None if no such search made the subtypes."""
         return self.model.fit_
 
     @property
     def formed(self) -> str:
-        """Which features p-values are no inference for, as a relative clause."""
+        """Relative clause for the features whose p-values are descriptive and not inference."""
         return "that the subtypes may have been made from" if self.fit is None else "that were clustered on"
 
     @property
     def is_shared(self) -> bool:
-        """Whether the report is made for sharing, with numbers of few subjects withheld."""
+        """Whether the report is made for sharing, so that numbers about few subjects are withheld."""
         return self.withheld_below is not None
 
     def name(self, subtype: int) -> str:
-        """Return what a report calls a subtype: its number, and its name if it has one."""
+        """Return the title of a subtype in a report: its number and its name, or "Subtype" and its number."""
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
     def for_sharing(self, threshold: int) -> Findings:
-        """Return the same with counts below `threshold` withheld.
+        """Return these findings with counts below `threshold` withheld.
 
         Raises
         ------
         ValueError
-            If the cohort is too small for that.
+            If the cohort is too small to withhold counts in it.
         """
         from clinclust.disclosure import suppress_small_cells
 
@@ -90,7 +92,10 @@ class Findings:
         return shared if self.associations is None else shared.with_associations(self.associations)
 
     def with_associations(self, associations: pd.DataFrame) -> Findings:
-        """Return the same with validated associations; in a report for sharing, without what they would give away."""
+        """Return these findings with validated associations.
+
+        In a report for sharing, associations that would disclose withheld numbers are withheld.
+        """
         if self.is_shared:
             from clinclust.disclosure import withhold_associations
 
@@ -98,18 +103,18 @@ class Findings:
         return replace(self, associations=associations)
 
     def versus(self, subtype: int) -> str:
-        """Return what a report calls that with which a subtype is compared (0: all other subjects)."""
+        """Return the title of the group with which a subtype is compared; 0 means all other subjects."""
         return self.name(subtype) if subtype else "All others"
 
     @cached_property
     def sizes(self) -> dict[int, int]:
-        """Subjects in each subtype."""
+        """Number of subjects in each subtype, by number from 1."""
         subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
     @cached_property
     def shown_sizes(self) -> dict[int, int | None]:
-        """Subjects in all (0) and in each subtype; None where the size is withheld."""
+        """Number of all subjects (0) and of the subjects in each subtype; None if the size is withheld."""
         if self.withheld_below is not None:
             from clinclust.disclosure.sizes import shown_sizes
 
@@ -117,12 +122,12 @@ class Findings:
         return {0: sum(self.sizes.values()), **self.sizes}
 
     def is_withheld(self, feature: Feature) -> bool:
-        """Whether some number of the feature is withheld."""
+        """Return whether any number of the feature is withheld."""
         return feature.name in self.read.withheld
 
     @cached_property
     def features(self) -> list[Feature]:
-        """Clustered and described features by section, within a section those that matter most first."""
+        """Clustered and described features by section, and by decreasing relevance within a section."""
         schema = self.model.schema_
         reported = [feature for feature in schema if feature.role in ("cluster", "describe")]
         sections = list(dict.fromkeys(feature.section for feature in reported))
@@ -136,10 +141,10 @@ class Findings:
         return sorted(reported, key=reading_order)
 
     def relevance(self, feature: Feature) -> float | None:
-        """Evidence in nats that the feature differs between subtypes; None where no search clustered on it.
+        """Return the evidence in nats that the feature differs between subtypes; None if no search clustered on it.
 
-        None also where some of its counts are withheld: it is a function of all of them, so that the last one
-        unknown could be found by trying.
+        It is also None if a number of the feature is withheld. The relevance is a function of all counts of the
+        feature, so a reader could find the last unknown count by trial.
         """
         if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
             return None
@@ -147,18 +152,18 @@ class Findings:
 
     @property
     def relevance_column(self) -> list[Column]:
-        """The column of the relevance, which only a search can tell."""
+        """The column of the relevance; empty without a MAP-DP search, which alone gives a relevance."""
         return [] if self.fit is None else [Column("Relevance (nats)", "0.0")]
 
     def relevance_cell(self, feature: Feature) -> list[Value]:
-        """Return the cell of a feature under `relevance_column`."""
+        """Return the cell of a feature under `relevance_column`; empty without a MAP-DP search."""
         return [] if self.fit is None else [self.relevance(feature)]
 
     @cached_property
     def by_relevance(self) -> list[Feature]:
-        """The features, those that matter most first, and last those that were not clustered on.
+        """Features by decreasing relevance; features that were not clustered on come last.
 
-        Without a search those come first whose means lie farthest apart.
+        Without a MAP-DP search the order is by decreasing distance between the subtypes (`Profiles.prominence`).
         """
         ranks = None if self.fit is not None else profiles_of(self.comparisons).prominence
 
@@ -169,42 +174,42 @@ class Findings:
         return sorted(self.features, key=least_relevant_last)
 
     def clustered_on(self, feature: Feature) -> bool:
-        """Whether the feature took part in finding the subtypes, or may have, where no search made them."""
+        """Return whether the subtypes were found from the feature or, without a search, may have been made from it."""
         return feature.role == "cluster" and feature.name not in self.model.kept_out_
 
     def clustered_on_text(self, feature: Feature) -> str:
-        """Return what stands under "Clustered on"."""
+        """Return the text of the column "Clustered on"."""
         if not self.clustered_on(feature):
             return "no"
         return "perhaps" if self.fit is None else "yes"
 
     @cached_property
     def read(self) -> ComparisonsFrame:
-        """The rows of the comparisons by name."""
+        """The rows of the comparisons, grouped by kind, feature, level and subtype."""
         return ComparisonsFrame(self.comparisons)
 
     def rows(self, kind: str) -> list[Row]:
-        """Return the rows of the comparisons of one kind, in their order; a level that is missing is None."""
+        """Return the rows of the comparisons of one kind, in their order; a missing level is None."""
         return self.read.rows(kind)
 
     def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
-        """Summaries of a feature by level (None for one without levels) and subtype (0 = all subjects)."""
+        """Return the summaries of a feature by level (None if it has no levels) and subtype (0: all subjects)."""
         return self.read.summaries[feature.name]
 
     def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
-        """Tests of a feature (or one level of it) by pair of subtypes and name of the test."""
+        """Return the tests of a feature, or of one of its levels, by pair of subtypes and name of the test."""
         return self.read.tests.get((feature.name, level), {})
 
     def contrast(self, feature: Feature) -> Row | None:
-        """Return the test of all subtypes at once; None where there is no row of it."""
+        """Return the test of all subtypes at once; None if the comparisons have none."""
         return self.read.contrasts.get(feature.name)
 
     def effects(self, feature: Feature) -> list[Row]:
-        """Effect sizes of a feature, level by level."""
+        """Return the effect sizes of a feature, in the order of the comparisons."""
         return self.read.effects.get(feature.name, [])
 
     def association_rows(self) -> list[Row]:
-        """Return the rows of the validated associations, if they were made."""
+        """Return the rows of the validated associations; empty if there are none."""
         return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
 
     @property
@@ -213,14 +218,14 @@ class Findings:
         return self.read.tested
 
     def is_significant(self, test: Row) -> bool:
-        """Whether p is at or below the significance level of the report."""
+        """Return whether p is at or below the significance level of the report."""
         return bool(test["p"] <= self.significance_level)
 
 
 def as_value(value: object) -> Value:
-    """Return a plain Python value for a table; None for whatever is neither a text nor a finite number.
+    """Return a value as a plain Python value for a table; None if it is neither a string nor a finite number.
 
-    Whole numbers of more than 15 digits (a seed, a row label) become text: spreadsheet programs round them.
+    Whole numbers of more than 15 digits (a seed, a row label) become strings, because spreadsheet programs round them.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -232,6 +237,6 @@ def as_value(value: object) -> Value:
 
 
 def number_of(row: Row, name: str) -> Value:
-    """Return a number of a row of the comparisons as a value, or the sign of what was withheld."""
+    """Return a number of a row of the comparisons as a value, or `WITHHELD` if it was withheld."""
     value = as_value(row[name])
     return WITHHELD if value is None and row.get("suppressed") is True else value

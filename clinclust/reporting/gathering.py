@@ -1,4 +1,4 @@
-"""Gather what a report is made from: comparisons, withheld numbers, validated associations."""
+"""Gather the findings of a report: compare the subtypes, withhold numbers, validate the associations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def gathered_findings(
 ) -> Findings:
     """Return the findings of a report whose arguments `check_report` has checked.
 
-    The searches of the validated associations come last, so that nothing that fails before costs them.
+    The validated associations come last because they need searches: an earlier error then costs no search.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""What a report is before it becomes a file: sheets of tables, whose numbers are still numbers.
+"""The layout of a report before it is written to a file: sheets of tables, in which numbers are not yet formatted.
 
-The modules in `sheets` fill these; `workbook` and `page` write them. A `str` in a table is text, a number gets the
-format of its column, and a table holds nothing else.
+The modules in `sheets` make these objects; `workbook` and `page` write them. A cell is a string, which is written as
+it is, a number, which gets the format of its column, or None, which is an empty cell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
 
 WITHHELD = "[c]"
-"""The sign that takes the place of a withheld number: few subjects are behind it."""
+"""The sign that replaces a withheld number, which is about few subjects."""
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"
@@ -45,13 +45,14 @@ class Column:
     title : str
         Heading.
     kind : str
-        The format of its numbers. ``measure`` takes the decimals from the row, ``any`` shows what there is.
+        Format of the numbers. ``measure`` takes the number of decimals from the row (`Table.decimals`), ``any`` has no
+        fixed number of decimals.
     group : tuple of two str
-        Heading above the headings of adjoining columns, in two lines; equal neighbours are one group.
+        Heading, in two lines, above the headings of adjoining columns. Adjoining columns with equal groups share it.
     overflow : bool
-        Long text runs on over the empty cells to its right instead of making the column wide.
+        Whether long text extends over the empty cells to its right instead of making the column wider.
     widest : int
-        Characters after which its texts wrap.
+        Number of characters after which text wraps.
     """
 
     title: str
@@ -63,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings.
+    """A table: a caption, columns with headings, and rows.
 
     Attributes
     ----------
@@ -72,18 +73,19 @@ class Table:
     rows : sequence of rows
         One value for each column; None is an empty cell.
     bands : sequence of str
-        The section of each row, written as a row of its own wherever it changes; empty = no sections.
+        Section of each row. The name of a section is written as a separate row above its first row. Empty: no
+        sections.
     decimals : sequence of int
-        Decimals of the ``measure`` columns in each row; empty = 2 everywhere.
+        Number of decimals of the ``measure`` columns in each row. Empty: 2 in every row.
     shades : sequence of rows
-        How dark each cell is, 0 to 1, None for no shade; empty = no shades.
+        Darkness of the background of each cell, 0 to 1; None for no shade. Empty: no shades.
     stub : int
-        How many of the first columns say what a row is about.
+        Number of leading columns that identify the row.
     diverging : tuple of two int, optional
-        First and last column of those that a workbook colours: from blue (-1 and below) through white (0) to
-        orange (1 and above).
+        First and last of the columns whose cells a workbook colours by value: from orange (-1 and below) through white
+        (0) to blue (1 and above).
     plain : bool
-        Whether to do without rules and wrapping, of which many thousands of rows would make a workbook slow.
+        Whether to omit rules and wrapping, which make a workbook slow when a table has many thousands of rows.
     """
 
     caption: str
@@ -97,16 +99,16 @@ class Table:
     plain: bool = False
 
     def decimals_of(self, row: int) -> int:
-        """Decimals of the ``measure`` columns in this row."""
+        """Return the number of decimals of the ``measure`` columns in this row."""
         return self.decimals[row] if self.decimals else 2
 
     def starts_band(self, row: int) -> bool:
-        """Whether the section of this row differs from that of the row above."""
+        """Return whether this row is the first of a section."""
         return bool(self.bands) and (row == 0 or self.bands[row] != self.bands[row - 1])
 
     @property
     def group_lines(self) -> list[list[Span]]:
-        """Lines of group headings, each text with the number of its columns; no line that would be empty."""
+        """The lines of group headings: each heading with the number of columns below it. Empty lines are left out."""
         groups = [(group, len(list(columns))) for group, columns in groupby(column.group for column in self.columns)]
         lines = [[(group[line], length) for group, length in groups] for line in (0, 1)]
         return [line for line in lines if any(text for text, _ in line)]
@@ -114,20 +116,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart that a workbook draws of numbers that stand on the same sheet.
+    """A chart that a workbook draws from the numbers of a table on the same sheet.
 
     Attributes
     ----------
     table : int
-        Which table of the sheet it draws, beside which it stands; its first column names the bars or intervals.
+        Index of the table on the sheet. The chart stands beside it; its first column names the bars or intervals.
     kind : {"bars", "forest"}
-        Bars as long as `value`, or the interval from `value` - `below` to `value` + `above`.
+        Bars of length `value`, or intervals from `value` - `below` to `value` + `above`.
     title, axis : str
-        Above it, and below its axis of numbers.
+        Title of the chart and title of the axis of numbers.
     description : str
-        What it shows, for those who cannot see it.
+        Alternative text of the chart.
     value, below, above : int
-        Columns of its numbers; the last two only of a forest plot.
+        Index of the columns of the numbers; `below` and `above` are for a forest plot only.
     """
 
     table: int
@@ -142,19 +144,19 @@ class Chart:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of the workbook, a section of the page.
+    """A sheet of a workbook, or a section of a web page.
 
     Attributes
     ----------
     name : str
-        Short fixed title (the tab).
+        Short title; the name of the tab in a workbook.
     notes : sequence of str
-        What must be read with the tables; stands above them.
+        Notes that explain the tables; they stand above the tables.
     tables : sequence of Table
     charts : sequence of Chart
-        Only drawn in a workbook.
+        Charts, which only a workbook draws.
     workbook_only : bool
-        Whether it has no place on a page.
+        Whether a web page leaves the sheet out.
     """
 
     name: str
@@ -165,7 +167,7 @@ class Sheet:
 
     @property
     def shared_group_lines(self) -> list[list[Span]]:
-        """The group headings when every table has the same, so that they need to be shown only once."""
+        """The lines of group headings that all tables share, so that they are shown once; empty if they differ."""
         first, *others = (table.group_lines for table in self.tables)
         return first if all(lines == first for lines in others) else []
 
@@ -184,7 +186,7 @@ def excel_format(kind: Kind, decimals: int) -> str:
 
 
 def number_text(value: float, kind: Kind, decimals: int) -> str:
-    """Write a number as `excel_format` makes a spreadsheet program show it."""
+    """Return a number as text, as a spreadsheet program shows it with `excel_format`."""
     if kind == "p":
         return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
     shown = excel_format(kind, decimals)

@@ -1,4 +1,4 @@
-"""The summaries of a comparisons frame as arrays: a row for each feature or level, a column for each subtype."""
+"""Profiles: the summaries of a comparisons frame as arrays of features or levels (R) by subtypes (K)."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ _PLAIN_YES = ("yes", "1", "true", "present")
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """What every subtype looks like, in numbers; NaN where nothing was observed or a number is withheld.
+    """Summaries of every subtype. A number is NaN if no value was observed or the number is withheld.
 
     Attributes
     ----------
     features : list of str, R
-        The feature of each row, by name.
+        Name of the feature of each row.
     levels : list of str or None, R
-        The level that the row is about.
+        Level of each row; None for a feature without levels.
     titles : list of str, R
-        What a reader calls it: the label, and the level unless that is a plain yes.
+        Title of each row: the label of the feature, and the level unless it is a plain yes.
     subtypes : list of int, K
-        Their numbers, without 0 for all subjects.
+        Numbers of the subtypes from 1; 0 (all subjects) is not among them.
     n, missing, mean, sd : float64 (R, K + 1)
-        The first column is of all subjects.
+        Number of observed values, number of missing values, mean and standard deviation. The first column is of all
+        subjects.
     withheld : bool (R, K + 1)
-        Where numbers are withheld because few subjects are behind them.
+        Whether numbers of the row are withheld in this group because they are about few subjects.
     """
 
     features: list[str]
@@ -60,9 +61,9 @@ class Profiles:
 
     @property
     def standardised(self) -> Array:
-        """Means as standard deviations of all subjects from the mean of all, float64 (R, K).
+        """Standardised means, (mean of the subtype - mean of all subjects) / SD of all subjects, float64 (R, K).
 
-        0 where every subject has the same value.
+        They are 0 if all subjects have the same value.
         """
         difference, spread = self.mean[:, 1:] - self.mean[:, :1], self.sd[:, :1]
         with np.errstate(all="ignore"):
@@ -70,23 +71,24 @@ class Profiles:
 
     @property
     def percent_missing(self) -> Array:
-        """Subjects without a value, in per cent of the group, float64 (R, K + 1)."""
+        """Percentage of the subjects of each group without a value, float64 (R, K + 1)."""
         with np.errstate(all="ignore"):
             return np.asarray(100 * self.missing / (self.missing + self.n))
 
     @cached_property
     def sizes(self) -> dict[int, int | None]:
-        """Subjects in all (0) and in each subtype; None where no row tells."""
+        """Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it."""
         found = [column[~np.isnan(column)] for column in (self.n + self.missing).T]
         groups = [ALL_SUBJECTS, *self.subtypes]
         return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
 
     @property
     def prominence(self) -> dict[str, float]:
-        """How far apart the subtypes lie in each feature; without features that have no numbers to tell.
+        """Distance between the subtypes in each feature, by name; features without any number are left out.
 
-        The root mean square of the standardised means over the subjects, eta of the analysis of variance; of a feature
-        with levels that of the level with the largest. Numbers that are withheld take no part.
+        It is the root mean square of the standardised means, weighted by the observed subjects of each subtype (eta of
+        the analysis of variance). For a feature with levels it is the maximum over the levels. Withheld numbers are
+        left out.
         """
         found: dict[str, float] = {}
         for feature, means, n in zip(self.features, self.standardised, self.n[:, 1:], strict=True):
@@ -97,7 +99,9 @@ class Profiles:
         return found
 
     def ranked_for(self, model: SubtypeModel) -> list[int]:
-        """Return the rows by the relevance of their features, or, where no search made the subtypes, by prominence.
+        """Return the indices of the rows by decreasing relevance of their features, (R,).
+
+        Without a MAP-DP search the order is by decreasing `prominence`.
 
         Raises
         ------
@@ -116,7 +120,7 @@ class Profiles:
         return self.ranked(model.fit_.feature_relevance_.to_dict())
 
     def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
-        """Return the rows, those of the feature with the highest rank first, those without a rank last."""
+        """Return the indices of the rows by decreasing rank of their features; features without a rank come last."""
         order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
         return sorted(
             range(len(self.features)),
@@ -125,12 +129,12 @@ class Profiles:
 
 
 def profiles_of(comparisons: pd.DataFrame) -> Profiles:
-    """Read the summaries that `clinclust.compare_subtypes` returned.
+    """Return the summaries of a frame of `clinclust.compare_subtypes` as arrays.
 
     Raises
     ------
     ValueError
-        If there are none.
+        If the frame has no summaries.
     """
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
         raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")

@@ -1,4 +1,4 @@
-"""What a report rests on: the fingerprint of the data, and the date."""
+"""Provenance of a report: the fingerprint of the data and the date."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["data_fingerprint", "date_of_report"]
 
 
 def data_fingerprint(frame: pd.DataFrame) -> str:
-    """SHA-256 (hex) of a validated frame: names, types and values of its columns, in order; not its index."""
+    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
     import pandas as pd
 
     digest = hashlib.sha256()
@@ -25,7 +25,11 @@ def data_fingerprint(frame: pd.DataFrame) -> str:
 
 
 def date_of_report(given: datetime | None) -> datetime:
-    """Return `given`, else the environment's SOURCE_DATE_EPOCH, else now; with a time zone."""
+    """Return the date of a report, with a time zone.
+
+    It is `given`, or else the environment variable SOURCE_DATE_EPOCH (seconds since 1970, UTC), or else the present
+    time.
+    """
     if given is not None:
         return given if given.tzinfo else given.astimezone()
     epoch = os.environ.get("SOURCE_DATE_EPOCH")

@@ -1,4 +1,4 @@
-"""Write a report: check what was given, gather the findings, hand them to the writer of the file type."""
+"""Write a report: check the arguments, gather the findings, and pass them to the writer of the file type."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ def write_report(
     suppress: int | None = None,
     generated: datetime | None = None,
 ) -> Path:
-    """Write subtypes, and what sets them apart, as an Excel workbook or a web page.
+    """Write a report of the subtypes, and of the differences between them, as an Excel workbook or a web page.
 
-    Both hold the same sheets: what was run, the profile of every subtype, the tests of every pair, the
-    subtype of every subject, and the missing values. They contain one row per subject, with its identifiers
-    (a page of a large cohort: of the first 2,000), unless the report is made for sharing by `suppress`.
-    Everything given is checked before the first search starts.
+    The report describes the run, the profile of every subtype, the tests of every pair of subtypes, the subtype of
+    every subject, and the missing values. It contains one row per subject with its identifiers (a web page only of the
+    first 2,000 subjects), unless `suppress` makes the report for sharing. All arguments are checked before the first
+    search starts.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        Fitted. Of a partition that no MAP-DP search made, the parts that need one are left out, and the report says
+        A fitted model. If no MAP-DP search made the subtypes, the report leaves out the parts that need one and says
         which.
     frame : pandas.DataFrame, N rows
-        The cohort it was fitted on, same subjects in the same order.
+        The cohort that the model was fitted on: the same subjects in the same order.
     path : path
-        Ends in ``.xlsx`` or ``.html``. An existing file is replaced, in one step.
+        File to write; ends in ``.xlsx`` or ``.html``. An existing file is replaced in one step.
     comparisons : pandas.DataFrame, optional
-        From `compare_subtypes` for the same cohort and labels; made here otherwise.
+        From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : {"refit", "cross-fit"}, pandas.DataFrame or None
-        The method by which features are tested against subtypes that they did not form, or what
-        `validated_associations` has found for the same model and cohort. None leaves the tests out, which are one
-        search for each feature: half a minute for 527 subjects and 215 features, on two cores.
+        The method that tests features against subtypes that they did not form, or the result of
+        `validated_associations` for the same model and cohort. The tests need one search for each feature: half a
+        minute for 527 subjects and 215 features on two cores. None leaves the tests out.
     names : dict, optional
-        What subtypes are called, by number: ``{1: "Tremor dominant"}``. Those of a `Partition` are its labels.
+        Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
-        Smallest subtype that is tested (where `comparisons` is not given).
+        Size of the smallest subtype that is tested, if `comparisons` is not given.
     significance_level : float
         Level of p at which subtypes are said to differ.
     suppress : int, optional
-        Withhold counts below this, as `suppress_small_cells` does, and everything about single subjects; 10 is usual.
+        Withhold counts below this number, as `suppress_small_cells` does, and all data of single subjects; 10 is usual.
     generated : datetime, optional
-        Date on the report; otherwise the environment's SOURCE_DATE_EPOCH, otherwise now. With the same date
-        the same results give the same bytes.
+        Date of the report; by default the environment variable SOURCE_DATE_EPOCH, or else the present time. The same
+        results with the same date give the same bytes.
 
     Returns
     -------
@@ -79,11 +79,11 @@ def write_report(
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        Listing everything wrong: the suffix is another, the model is not fitted, `frame`, `comparisons` or `names`
-        belong to something else, a number cannot be used, or numbers of `comparisons` are withheld already. Also if
+        If `path` has another suffix, the model is not fitted, `frame`, `comparisons` or `names` do not belong to the
+        model, a number cannot be used, or `comparisons` hold withheld numbers; the message lists all problems. Also if
         the cohort is too small to withhold counts in it, or the content does not fit in a workbook.
     OSError
-        If nothing can be written there.
+        If the file cannot be written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From findings to a file: make the sheets and hand them to the writer that the suffix names."""
+"""Write findings to a file: make the sheets and pass them to the writer of the file type."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists 
 
 
 def write_findings(findings: Findings, path: Path, generated: datetime | None = None) -> None:
-    """Write a report to a path that ends in ``.xlsx`` or ``.html``; nothing is computed that takes a search.
+    """Write a report to a path that ends in ``.xlsx`` or ``.html``. No search is run.
 
     Raises
     ------
     ValueError
         If the content does not fit in a workbook.
     OSError
-        If nothing can be written there.
+        If the file cannot be written.
     """
     moment = date_of_report(generated)
     title = findings.model.schema_.title or "Subtype report"
@@ -51,7 +51,7 @@ def write_findings(findings: Findings, path: Path, generated: datetime | None = 
 
 
 def _sheets(findings: Findings, moment: datetime, at_most: int | None = None) -> list[Sheet]:
-    """Return the sheets in order; the subjects `at_most`."""
+    """Return the sheets in order; the sheet of subjects lists the first `at_most`, or all if it is None."""
     return [
         summary(findings, moment),
         subtype_table_sheet(findings),

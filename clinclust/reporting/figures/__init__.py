@@ -1,4 +1,4 @@
-"""Figures of a fit, each drawn on a matplotlib Axes that it returns."""
+"""Figures of a fit. Each function draws on a matplotlib Axes and returns it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all figures share: the Axes to draw on, the colours, and words from data as plain text."""
+"""Shared parts of the figures: the Axes, the colours, the names of subtypes, and the rules for text from the data."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["BLUE", "GREY", "PLAIN", "VERMILION", "axes_for", "named", "remark"]
 
-# Blue and vermilion of Okabe and Ito (2008), which every kind of colour vision tells apart.
+# Blue and vermilion of Okabe and Ito (2008), which readers with any kind of colour vision can distinguish.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
 
-# For every text that holds words of a schema or a table: "$" is a dollar, and no TeX is run on it.
+# Settings for every text from a schema or a table: "$" is a dollar sign, and no TeX is run.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
 def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes given, or those of a new figure of this size in inches."""
+    """Return the given Axes, or the Axes of a new figure; `size` is its width and height in inches."""
     if ax is not None:
         return ax
     from matplotlib.figure import Figure
@@ -31,12 +31,12 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int, str]:
-    """Return what each subtype is called: its name, else its number.
+    """Return the title of each subtype by number: its name, or "Subtype" and its number.
 
     Raises
     ------
     ValueError
-        If there are names of subtypes that do not exist.
+        If names are given for subtypes that do not exist.
     """
     known = list(subtypes)
     unknown = sorted(set(names or {}) - set(known))
@@ -48,7 +48,7 @@ def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int,
 
 
 def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:
-    """Write remarks, small, so many points below the axis."""
+    """Write remarks in small print, `below` points below the horizontal axis; empty lines are left out."""
     text = "\n".join(line for line in lines if line)
     if text:
         ax.set_xlabel(text, loc="left", fontsize=8, color=GREY, labelpad=below, **PLAIN)

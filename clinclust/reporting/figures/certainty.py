@@ -1,4 +1,4 @@
-"""How sure each subject's subtype is: a histogram for each subtype."""
+"""Figure of the membership probabilities: a histogram for each subtype."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_certainty"]
 
-_BINS = 20  # so that 0.80 and 0.95, where the words for certainty change, are edges
+_BINS = 20  # 0.80 and 0.95, the bounds of likely and clear, are then edges of bins
 _TALLEST = 0.85
 _NAME_TEXT = 28
 
 
 def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw, for each subtype, the probability with which its subjects belong to it.
+    """Draw, for each subtype, the membership probabilities of its subjects.
 
-    Each row is a histogram of the subjects of one subtype: the height of a bar is their share, a full row all of
-    them. To the right stands the percentage whose membership is clear (0.95 or more).
+    Each row is a histogram of the subjects of one subtype. The height of a bar is the share of these subjects; a bar of
+    full height holds all of them. The text on the right is the percentage of clear members (0.95 or more).
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted: probabilities are those of `membership_`, of each subject given all others.
+        A fitted model. The probabilities are those of `membership_`: of each subject, given all other subjects.
     names : dict of int to str, optional
-        What subtypes are called, as ``{1: "Tremor dominant"}``.
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, has no probabilities, or names are of other subtypes.
+        If the model is not fitted, has no membership probabilities, or names are given for subtypes that do not exist.
 
     Examples
     --------
@@ -97,7 +97,10 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
 
 
 def _shares(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the probabilities in each bin; an edge belongs to the bin above it, 1 to the last."""
+    """Return the share of the probabilities in each bin, float64 (bins,).
+
+    An edge belongs to the bin above it; probability 1 belongs to the last bin.
+    """
     edges = np.arange(_BINS + 1) / _BINS
     counts = np.bincount(np.searchsorted(edges[1:-1], probabilities, side="right"), minlength=_BINS)
     return counts / max(probabilities.size, 1)

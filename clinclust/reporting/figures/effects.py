@@ -1,4 +1,4 @@
-"""How large the differences are: a forest plot with a panel for each subtype."""
+"""Figure of the effect sizes: a forest plot with a panel for each subtype."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["Effect", "effects_against", "plot_effects"]
 Key: TypeAlias = tuple[str, str | None]
 _OTHERS, _USUAL = 0, "standardised_difference"
 _ROW_TEXT = 44
-_GAP = 0.08  # between panels, of the width of one
+_GAP = 0.08  # between panels, as a share of the width of a panel
 
 
 class Effect(NamedTuple):
-    """An effect size with the ends of its interval, NaN where there is none, and whether it is withheld."""
+    """An effect size, the ends of its interval (NaN if there is none), and whether a number of it is withheld."""
 
     estimate: float
     lower: float
@@ -51,34 +51,37 @@ def plot_effects(
     at_most: int = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw effect sizes with 95% intervals, the most relevant features first, a panel for each subtype.
+    """Draw effect sizes with 95% confidence intervals in a panel for each subtype, the most relevant features first.
 
-    Filled points have an interval that leaves out 0. Features that formed the subtypes differ between them by
-    construction: their effects say how much, not whether.
+    A point is filled if its interval excludes 0. Features that formed the subtypes differ between them by construction:
+    their effects show how large the difference is, not whether there is one.
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted: its `feature_relevance_` orders the rows; without a MAP-DP search the differences do.
+        A fitted model. The rows are ordered by its `feature_relevance_`; without a MAP-DP search, by the distance
+        between the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`, with its rows of the kind ``"effect"``.
     versus : int, optional
-        What every subtype is compared with: 0 for all other subjects, else the number of a subtype. By default 0
-        where the comparisons have it, else subtype 1.
+        The group with which every subtype is compared: 0 for all other subjects, else the number of a subtype. By
+        default the smallest number in the comparisons: 0 if they have it, else usually 1.
     measure : str, optional
-        The effect size to draw, which changes its sign when the sides are exchanged. By default the standardised
-        difference, or where there is none the measure of most rows.
+        The effect size to draw. It must change its sign when the two groups are exchanged. By default the standardised
+        difference; if there is none, the measure with the most rows.
     names : dict of int to str, optional
-        What subtypes are called, as ``{1: "Tremor dominant"}``.
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
-        Rows to draw.
+        Maximum number of rows.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure. The panels are its `child_axes`, in the order of the subtypes.
+        Axes to draw on; by default those of a new figure. The panels are its `child_axes`, in the order of the
+        subtypes.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, the comparisons or the names are of something else, or there is no such effect.
+        If the model is not fitted, the comparisons or the names do not belong to its subtypes, or the comparisons hold
+        no effect of this measure against this group.
 
     Examples
     --------
@@ -141,7 +144,7 @@ def plot_effects(
             "Arrow: infinite, no value in common" if is_infinite else "",
             f"{WITHHELD} withheld: few subjects" if is_withheld else "",
         ],
-        below=18,  # where the panels have the numbers of their axes
+        below=18,  # below the tick labels of the panels
     )
     return ax
 
@@ -149,12 +152,20 @@ def plot_effects(
 def effects_against(
     comparisons: pd.DataFrame, versus: int | None = None, measure: str | None = None
 ) -> tuple[dict[int, dict[Key, Effect]], int, str]:
-    """Return the effects of each subtype by feature and level, with what it is compared, and the measure.
+    """Return the effects of each subtype by feature and level, the group that it is compared with, and the measure.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    versus, measure : optional
+        As in `plot_effects`.
 
     Raises
     ------
     ValueError
-        If `versus` or `measure` were asked for, and there is no such effect.
+        If the comparisons hold no effect of this measure against this group. Without `versus` and `measure`,
+        comparisons without effects give an empty dictionary.
     """
     rows = comparisons[comparisons["kind"] == "effect"]
     if rows.empty and versus is None and measure is None:
@@ -184,15 +195,21 @@ def effects_against(
 
 
 def _extent(found: list[list[Effect]]) -> float:
-    """How far the axes reach to both sides: to the ends of the intervals, unless these are very wide."""
+    """Return the limit of the horizontal axes, the same on both sides.
+
+    It covers the ends of the intervals, but is at most 1.08 (2 |largest estimate| + 0.5); longer intervals are cut.
+    """
     numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
     numbers[~np.isfinite(numbers)] = 0.0
     return float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
 
 
 def _draw_panel(panel: Axes, effects: list[Effect], extent: float) -> None:
-    """Draw the effects of one subtype: an arrow alone is infinite, a small one an interval that goes on."""
-    # 1, 2 or 5 times a power of ten: well inside, so that the numbers of neighbours do not touch.
+    """Draw the effects of one subtype.
+
+    An arrow without a point is an infinite effect. A small arrow at the end of an interval marks that it is cut.
+    """
+    # A tick at 1, 2 or 5 times a power of ten, inside the panel, so that the labels of adjoining panels do not touch.
     power = 10.0 ** np.floor(np.log10(0.8 * extent))
     tick = max(step * power for step in (1, 2, 5) if step * power <= 0.8 * extent)
     panel.axvline(0.0, color=GREY, linewidth=0.8)

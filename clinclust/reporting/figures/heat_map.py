@@ -1,4 +1,4 @@
-"""A heat map whose numbers can be read in its cells, with a labelled bar of its colours."""
+"""Draw a heat map with the number in each cell and a labelled colour bar."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_heat_map", "heat_map_size"]
 
-"""In the place of a number that is withheld because few subjects are behind it."""
-
-_STEPS = 21  # colours of the bar, one of them around the middle; more could not be told apart
+_STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
 
 
 def heat_map_size(n_rows: int, columns: Sequence[str]) -> tuple[float, float]:
-    """Return the inches in which rows of this number, and columns of these headings, have room."""
+    """Return the width and height, in inches, of a heat map with `n_rows` rows and these headings of columns."""
     longest = max(len(line) for heading in columns for line in heading.split("\n"))
     return (4.7 + max(0.56, 0.085 * longest) * len(columns), 1.5 + 0.25 * max(n_rows, 4))
 
@@ -39,10 +37,25 @@ def draw_heat_map(
     bar: str,
     number_format: str,
 ) -> None:
-    """Draw `numbers` (R, C), the first row at the top; cells without a number are hatched.
+    """Draw a heat map on Axes, the first row at the top. Cells without a number are hatched.
 
-    Numbers beyond the limits get the colour of the nearer limit. `rows`, `columns` and `bar` are what is written
-    beside, above, and at the bar of colours.
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    numbers : float64 (R, C)
+        NaN in a cell without a number.
+    withheld : bool (R, C)
+        Whether the number of a cell is withheld.
+    colours : str
+        Name of a matplotlib colour map.
+    limits : tuple of two float
+        Numbers at the two ends of the colour map. A number beyond a limit gets the colour of this limit.
+    rows, columns : sequence of str
+        Titles of the rows, on the left, and of the columns, at the top.
+    bar : str
+        Label of the colour bar.
+    number_format : str
+        Format specification of the numbers in the cells.
     """
     import matplotlib as mpl
     from matplotlib.patches import Rectangle
@@ -66,7 +79,7 @@ def draw_heat_map(
             text, colour = WITHHELD if withheld[row, column] else "–", ink
         else:
             text, colour = _written(number, number_format), _ink_on(mesh.to_rgba(number))
-        # Inside the axes, so that the layout need not measure each of hundreds.
+        # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
         ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
     ax.set_ylim(len(rows), 0)
     ax.set_xlim(0, len(columns))
@@ -75,7 +88,7 @@ def draw_heat_map(
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
     figure: Any = ax.figure
-    # As tall in inches for few rows as for many, so that its label is never cut.
+    # The height of the bar in inches is nearly the same for few rows and for many, so that its label is never cut.
     tall = float(np.clip(11.0 / max(len(rows), 1), 0.25, 1.0))
     legend = figure.colorbar(mesh, ax=ax, shrink=tall, aspect=20 * tall, pad=0.03, ticks=ticks)
     legend.set_label(bar, fontsize=8)
@@ -89,7 +102,7 @@ def _written(number: float, number_format: str) -> str:
 
 
 def _ink_on(rgba: tuple[float, ...]) -> str:
-    """Black or white, whichever stands out more (relative luminance as WCAG 2 defines it)."""
+    """Return black or white, whichever has the higher contrast to a colour (relative luminance of WCAG 2)."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "black" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "white"

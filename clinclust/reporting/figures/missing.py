@@ -1,4 +1,4 @@
-"""Where values are missing: a heat map of features by subtypes."""
+"""Figure of the missing values: a heat map of features by subtypes."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def plot_missing(
     at_most: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the percentage of subjects without a value, for each feature, in all and in each subtype.
+    """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
 
-    The features with most missing values come first; those without any are left out. Very different shares between
-    subtypes point to values that are not missing at random.
+    The features with the most missing values come first; features without missing values are left out. If the
+    percentages differ much between subtypes, the values may not be missing at random.
 
     Parameters
     ----------
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
     names : dict of int to str, optional
-        What subtypes are called, as ``{1: "Tremor dominant"}``.
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
-        Features to draw.
+        Maximum number of features.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the comparisons hold no summaries, or the names are of other subtypes.
+        If the comparisons hold no summaries, or names are given for subtypes that do not exist.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def plot_missing(
     labels = dict(
         comparisons.loc[comparisons["kind"] == "summary", ["feature", "label"]].itertuples(index=False, name=None)
     )
-    # All levels of a feature are missing together.
+    # All levels of a feature have the same missing values, so its first row is enough.
     first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
     percent = profiles.percent_missing
     incomplete = [row for row in first if not (percent[row] == 0).all()]

@@ -1,4 +1,4 @@
-"""What marks each subtype: a heat map of its means."""
+"""Figure of the profiles of the subtypes: a heat map of their standardised means."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["headings", "plot_profile"]
 
-_STRONGEST = 1.5  # SDs: what is farther from all subjects gets no stronger colour
+_STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
 _ROW_TEXT, _NAME_LINES = 44, 3
 _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
 _ASIDE = " †"
@@ -37,28 +37,30 @@ def plot_profile(
     at_most: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the mean of every subtype as a heat map, the most relevant features first.
+    """Draw the standardised mean of every subtype as a heat map, the most relevant features first.
 
-    A number is how many standard deviations of all subjects the mean of the subtype lies above (blue) or below
-    (red) the mean of all; shares and scores of a scale likewise. A categorical feature has a row for each level.
+    A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
+    0 red. Shares and scores of a scale are standardised in the same way. A categorical feature has one row for each
+    level.
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted: its `feature_relevance_` orders the rows; without a MAP-DP search the differences do.
+        A fitted model. The rows are ordered by its `feature_relevance_`; without a MAP-DP search, by the distance
+        between the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
     names : dict of int to str, optional
-        What subtypes are called, as ``{1: "Tremor dominant"}``.
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
-        Rows to draw.
+        Maximum number of rows.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or the comparisons or the names are of something else.
+        If the model is not fitted, or the comparisons or the names do not belong to its subtypes.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def plot_profile(
 
 
 def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
-    """Return the heading of each group of subjects: its name in lines that fit its column, and its size."""
+    """Return the heading of each group of subjects: its name, wrapped to the width of its column, and its size."""
     texts = []
     width = _NAME_LINE if len(names) <= _FEW_SUBTYPES else _NARROW_LINE
     for group, name in names.items():

@@ -1,4 +1,4 @@
-"""Which features part the subtypes: bars of their evidence."""
+"""Figure of the relevance of the features: a bar for each."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _ROW_TEXT = 44
 def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
 
-    Relevance is the evidence, in nats, that a feature differs between the subtypes; at 0 and below (grey) the data
-    rather speak for one distribution in all.
+    Relevance is the evidence, in nats, that a feature differs between the subtypes. At 0 and below (grey bars) the data
+    favour one distribution for all subjects.
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted.
+        A fitted `MAPDP`.
     at_most : int
-        Features to draw.
+        Maximum number of features.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or no MAP-DP search made it.
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The number of subtypes along the coarsening."""
+"""Figure of a resolution path: the number of subtypes at each coarsening."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ __all__ = ["plot_resolution_path"]
 
 
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
-    """Draw the number of subtypes, and how far they agree with the finest, along the coarsening.
+    """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
+
+    The agreement is the adjusted Rand index to the partition of the step before, and to the finest partition. A black
+    line marks the coarsening that a fit chose.
 
     Parameters
     ----------
     path : ResolutionPath
-        What `resolution_path` returns, or `MAPDP.resolution_path_`.
+        From `resolution_path`, or the attribute `MAPDP.resolution_path_`.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure. The agreement gets a second axis on the right.
+        Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes of the number of subtypes.
 
     Examples
     --------
@@ -62,7 +70,7 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
         lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=f"chosen: {path.chosen:.2g}"))
     ax.set_xscale("log")
     low, high = float(coarsening.min()), float(coarsening.max())
-    ax.set_xlim(high * 1.06, low / 1.06)  # from fine to coarse
+    ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse
     ticks = [tick for tick in (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05) if low * 0.99 <= tick <= high * 1.01]
     ax.xaxis.set_major_locator(FixedLocator(ticks or [low, high]))
     ax.xaxis.set_minor_locator(NullLocator())

@@ -1,4 +1,4 @@
-"""How far the searches agree: every partition they ended at, beside the best."""
+"""Figure of the restarts: every partition at which a search ended, compared with the best."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_restarts"]
 
-_LINEAR_BELOW = 10.0  # nats; farther down on a logarithmic scale, where a factor says more than a difference
-_ROOM = (0.12, 0.045)  # of the width and height of the axes, for a number
+_LINEAR_BELOW = 10.0  # nats; beyond this the scale is logarithmic, because there ratios matter more than differences
+_ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
 
 
 def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
-    """Draw each partition that a search ended at: how far below the best, and how alike to it.
+    """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
 
-    The number at a point, or at several close together, is that of the searches that ended there. Points high up and
-    far to the left are different answers that are nearly as good as the best one: the subtypes are then less sure
-    than one fit makes them look.
+    The number at a point, or at several close points, is the number of searches that ended there. Points at the top
+    left are different partitions that are nearly as good as the best one. If there are such points, the subtypes are
+    less certain than a single fit suggests.
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted.
+        A fitted `MAPDP`.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or no MAP-DP search made it.
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     fit = require_search(model, "plot_restarts")
     searches = fit.restarts_
     joint = searches["log_joint"].round(6)
-    partitions = searches.groupby(-joint)  # the best first
+    partitions = searches.groupby(-joint)  # sorted by -joint, so the best comes first
     below = partitions["log_joint"].first().rsub(searches["log_joint"].max()).to_numpy()
     agreement = partitions["ari_to_best"].first().to_numpy()
     ended = partitions.size().to_numpy()
@@ -85,7 +85,7 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
 
 
 def _side_by_side(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> list[list[int]]:
-    """Group points whose numbers would be written over each other."""
+    """Group the points whose numbers would overlap; return the indices of the points of each group."""
     spots = (ax.transData + ax.transAxes.inverted()).transform(np.column_stack([x, y]))
     groups: list[list[int]] = []
     for place, spot in enumerate(spots):

@@ -1,4 +1,4 @@
-"""The subtypes as a tree whose joins stand at their evidence."""
+"""Figure of the tree of the subtypes, with each join at its evidence."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_tree"]
 
-# Evidence that spans more than this factor is drawn on a logarithmic scale.
+# The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
 
 
 def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
-    """Draw the subtypes of a fit as a tree whose joins stand at their evidence.
+    """Draw the subtypes of a fit as a tree with each join at its evidence.
 
-    Subtypes that join far to the left are near-twins; a long line into a join means that many nats keep its side
-    apart from the rest. The number at a join is its evidence; where that is less than a join below it has, the line
-    stands where the lower one does. Subtypes are numbered from 1, as in reports.
+    Subtypes that join far to the left are hardly distinct. A long line into a join means strong evidence, in nats, that
+    this side differs from the rest. The number at a join is its evidence. If this is less than the evidence of a join
+    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports.
 
     Parameters
     ----------
     model : SubtypeModel
-        Fitted.
+        A fitted `MAPDP`.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or no MAP-DP search made it.
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
     heights = tree.linkage()[:, 2]
     logarithmic = heights.size > 0 and heights.max() > _SPAN * max(heights.min(), 1e-12)
-    # Tips stand at 0, or on a logarithmic scale left of the first join.
+    # The tips are at 0, or on a logarithmic scale to the left of the first join.
     tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
     along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
     order = _tips(tree.joins.tolist(), n_subtypes)
@@ -100,7 +100,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
 
 
 def _tips(joins: list[list[int]], n_subtypes: int) -> list[int]:
-    """Return the subtypes in an order in which no lines of the tree cross, the larger sides first."""
+    """Return the subtypes in an order in which no lines of the tree cross; the first side of a join comes first."""
     if not joins:
         return list(range(n_subtypes))
 

@@ -1,4 +1,4 @@
-"""Sheets and figures written as one web page."""
+"""Write sheets and figures as one web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a page: title, caption and alternative text of each, and which of them a report has."""
+"""Choose the figures of a page, and write the title, caption and alternative text of each."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Illustration", "illustrations"]
 
-_MOST_TOLD = 6  # subtypes that the alternative text names
+_MOST_TOLD = 6  # maximum number of subtypes that an alternative text names
 
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure and its words.
+    """A figure with its title, caption and alternative text.
 
     Attributes
     ----------
     name : str
-        Letters and hyphens.
+        Identifier of letters and hyphens.
     title, caption : str
-        Above and below it.
+        Texts above and below the figure.
     alternative : str
-        Alternative text: what the figure shows.
+        Alternative text, which describes what the figure shows.
     draw : callable
-        Draws it on a new figure and returns the Axes.
+        Function without arguments that draws on a new figure and returns the Axes.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Illustration:
 
 
 def illustrations(findings: Findings) -> list[Illustration]:
-    """Return the figures of a page; of one that is shared, none that shows single subjects or small groups."""
+    """Return the figures of a page; for sharing, only those that show neither single subjects nor small groups."""
     model, comparisons, fit = findings.model, findings.comparisons, findings.fit
     profiles = profiles_of(comparisons)
     several = len(profiles.subtypes) > 1
-    # Evidence is a function of all counts of a feature: with it the last one unknown could be found by trying.
+    # Evidence is a function of all counts of a feature. With it a reader could find the last unknown count by trial.
     anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
     found = [
         Illustration(

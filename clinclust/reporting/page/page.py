@@ -1,4 +1,4 @@
-"""Write the sheets of a report as one web page: no script, nothing loaded from elsewhere."""
+"""Write the sheets of a report as one web page, which has no script and loads no other file."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from clinclust.reporting.page.svg import as_svg
 
 __all__ = ["write_page"]
 
-_LONG = 300  # rows from which on a table is folded away
-_LONG_TEXT = 50  # characters from which on a column is not made narrower than a few words
+_LONG = 300  # a table with at least this number of rows is folded
+_LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
 _FIGURES = "Figures"
 
 
 def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations: Sequence[Illustration] = ()) -> None:
-    """Write the sheets to `path`, in UTF-8; the illustrations come after the first."""
+    """Write the sheets to `path` in UTF-8; the illustrations come after the first sheet."""
     with atomic_write(path) as target, target.open("w", encoding="utf-8", newline="\n") as page:
         page.writelines(f"{line}\n" for line in _page(sheets, title, illustrations))
 
 
 def _text(text: str) -> str:
-    """Escape a text for the page. Every text passes here, in content and in attributes alike."""
+    """Return a text escaped for HTML. Every text of the page passes this function, in content and in attributes."""
     return escape(visible(text))
 
 
 def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustration]) -> Iterator[str]:
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    # Even if a text slipped through the escaping, the page could load and run nothing.
+    # A second line of defence: even if a text were not escaped, the page could not load or run anything.
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="generator" content="clinclust">'
@@ -68,7 +68,7 @@ def _figure(illustration: Illustration) -> Iterator[str]:
 
 
 def _foldable(table: Table) -> Iterator[str]:
-    """Write a table; a long one opens when its caption is chosen."""
+    """Yield the lines of a table; a long table is folded and opens when its caption is clicked."""
     if len(table.rows) < _LONG:
         yield from _table(table)
         return

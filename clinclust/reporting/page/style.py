@@ -1,4 +1,7 @@
-"""How a page looks: light, dark and on paper; every text has a contrast of 4.5 or more to what it stands on."""
+"""Style sheet of a page, for light and dark screens and for print.
+
+The contrast ratio of every text to its background is at least 4.5.
+"""
 
 from __future__ import annotations
 

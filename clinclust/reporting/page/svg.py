@@ -1,4 +1,4 @@
-"""A figure as a piece of SVG inside a page: the same bytes each time, in the page's colours, and nothing active."""
+"""Convert a figure to SVG inside a page: reproducible bytes, the colours of the page, and no active content."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ __all__ = ["as_svg"]
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 
-# What matplotlib draws with; whatever else there might be is left out. Its <style> would hold for the whole page.
+# The elements and attributes that matplotlib draws with. All others are left out, among them <style>, which would apply
+# to the whole page.
 _ELEMENTS = {"svg", "g", "defs", "path", "use", "text", "tspan", "rect", "circle", "clipPath", "pattern"}
 _ATTRIBUTES = {
     *("clip-path", "d", "height", "id", "patternUnits", "style", "transform", "viewBox", "width"),
     *("cx", "cy", "fill", "r", "stroke", "stroke-width", "x", "y"),
 }
 
-# Colours that no figure uses in another sense, each drawn as the one of the page, light or dark.
+# Colours of the figures that are replaced by variables of the page, so that they follow its light or dark scheme. No
+# figure uses them with another meaning.
 _INK = "#1f2933"
 _OF_THE_PAGE = {_INK: "var(--ink)", GREY.lower(): "var(--quiet)", BLUE.lower(): "var(--mark)"}
 
-# matplotlibrc and the style of whoever runs this must not change a report.
+# Groups of matplotlib settings that are reset to their defaults, so that the user's matplotlibrc or style does not
+# change a report.
 _SETTINGS = (
     *("axes.", "errorbar.", "figure.", "font.", "grid.", "hatch.", "image.", "legend.", "lines.", "markers."),
     *("mathtext.", "patch.", "path.", "savefig.", "scatter.", "svg.", "text.", "xtick.", "ytick."),
@@ -39,16 +42,16 @@ _SETTINGS = (
 
 
 def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
-    """Return what `draw` draws on a new figure as one ``<svg>`` element.
+    """Return a figure as one ``<svg>`` element.
 
     Parameters
     ----------
     draw : callable
-        Returns the Axes drawn on.
+        Draws on a new figure and returns the Axes.
     name : str
-        Of letters and hyphens; begins every id, so that figures of one page do not share any.
+        Identifier of letters and hyphens. It is the prefix of every id, so that the ids of a page are unique.
     label : str
-        What is seen, for those who do not see it.
+        Alternative text.
     """
     import matplotlib as mpl
 
@@ -59,7 +62,7 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
         **dict.fromkeys(inked, _INK),
         "font.size": 9,
         "font.family": ["sans-serif"],
-        # Wider than nearly every other: where it is not installed, text takes less room and is not cut.
+        # DejaVu Sans is wider than most fonts. Where it is not installed, the text of another font is not cut.
         "font.sans-serif": ["DejaVu Sans"],
         "axes.facecolor": "none",
         "figure.facecolor": "none",
@@ -68,11 +71,11 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
     }
     written = io.BytesIO()
     with mpl.rc_context(settings), warnings.catch_warnings():
-        # The browser has the signs that DejaVu Sans lacks.
+        # matplotlib warns of glyphs that DejaVu Sans lacks; the browser takes them from another font.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure: Any = draw().figure
         figure.savefig(written, format="svg", metadata={"Date": None})
-    root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - written three lines above
+    root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - matplotlib wrote this text above
     return _embedded(root, name, label)
 
 
@@ -106,7 +109,7 @@ def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
 
 
 def _references(element: ElementTree.Element) -> list[str]:
-    """Ids that an element points to."""
+    """Return the ids that an element refers to."""
     pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
     return [target for value in element.attrib.values() for target in pointing.findall(value)]
 

@@ -1,1 +1,1 @@
-"""The sheets of a report, one a file: from findings to tables whose numbers are still numbers."""
+"""The sheets of a report. Each module makes tables from findings; their numbers are not yet formatted."""

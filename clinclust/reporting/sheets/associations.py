@@ -1,4 +1,4 @@
-"""The sheet Associations: the validated association of each feature beside its descriptive contrast."""
+"""The sheet Associations: the descriptive contrast and the validated association of each feature."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ METHODS = {
 
 
 def association_table(findings: Findings) -> Sheet:
-    """One row a feature: descriptive contrast and validated association, in columns of their own."""
+    """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
     descriptive = ("Descriptive contrast", "not valid inference")
     validated = ("Validated association", "inference")
     columns = [
@@ -81,5 +81,5 @@ def _validated(row: Row) -> list[Value]:
 
 
 def _short(value: Value) -> Value:
-    """Degrees of freedom of Welch's tests to a tenth; those of others are whole."""
+    """Round the degrees of freedom of Welch's tests to a tenth; those of other tests are whole numbers."""
     return round(value, 1) if isinstance(value, float) and math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""The sheet Charts: sizes of the subtypes, and what sets each apart from all other subjects."""
+"""The sheet Charts: the sizes of the subtypes, and the largest effects of each against all other subjects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_NAME = 60
 
 
 def charts(findings: Findings) -> Sheet:
-    """Return numbers and their charts; withheld numbers are in neither."""
+    """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
     sizes = _sizes(findings)
     tables = [sizes]
     drawn = [
@@ -62,7 +62,7 @@ def _sizes(findings: Findings) -> Table:
 
 
 def _intervals(findings: Findings, subtype: int) -> Table:
-    """Tabulate the largest effects of a subtype against all others, those that raise it first."""
+    """Return the largest effects of a subtype against all other subjects, by decreasing estimate."""
     columns = [Column("Feature")]
     columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
     effects = [row for feature in findings.by_relevance for row in findings.effects(feature)]

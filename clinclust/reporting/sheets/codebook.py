@@ -1,4 +1,4 @@
-"""The sheet Codebook: what every column of the cohort means, and how much of it was observed."""
+"""The sheet Codebook: the meaning of every column of the cohort, and its numbers of observed and missing values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EMPTY_CELL = "(empty)"
 
 
 def codebook(findings: Findings) -> Sheet:
-    """One row for each column of the schema, whatever its role."""
+    """Return the sheet: one row for each column of the schema, of any role."""
     columns = [
         *(Column(title, widest=24) for title in ("Column", "Label", "Role", "Likelihood")),
         *(Column(title, widest=20) for title in ("Section", "Description", "Levels")),
@@ -71,7 +71,7 @@ def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
 
 def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.is_withheld(feature):
-        return WITHHELD  # set from the data
+        return WITHHELD  # the prior is set from the data and could disclose withheld numbers
     if findings.clustered_on(feature):
         fit = findings.fit
         return None if fit is None else _prior_text(fit.hyperparameters_.get(feature.name, {}))

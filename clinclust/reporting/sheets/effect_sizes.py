@@ -7,7 +7,7 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value
 
 __all__ = ["MEASURES", "effect_sizes"]
 
-# How effect sizes are called, and what they say; those that are not listed are called by their own name.
+# Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
 MEASURES = {
     "standardised_difference": (
         "standardised difference",
@@ -23,7 +23,7 @@ MEASURES = {
 
 
 def effect_sizes(findings: Findings) -> Sheet:
-    """One row for each feature (or level), comparison and measure; those that matter most first."""
+    """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
         *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
@@ -33,7 +33,7 @@ def effect_sizes(findings: Findings) -> Sheet:
     used = []
     for feature in findings.by_relevance:
         clustered_on = findings.clustered_on_text(feature)
-        # Against all others first: this is what sets a subtype apart.
+        # The comparisons with all other subjects come first: they characterise a subtype.
         for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
             measure = str(row["measure"])
             used.append(measure)

@@ -1,4 +1,4 @@
-"""What was done, in words: a methods section that can be pasted into a paper, and the works that it cites."""
+"""The sheet Methods: a methods section for a paper, and the works that it cites."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Methods", "methods", "methods_sheet"]
 
 _BY = {"refit": "by refitting", "cross-fit": "by cross-fitting", "direct": "directly"}
-# Tests of all subtypes at once by their name in the comparisons: what a sentence calls them, and whom it cites.
+# Tests of all subtypes at once, by their name in the comparisons: name in a sentence, and key of the reference.
 _CONTRASTS = {
     "Student's t": ("Student’s t-test", "student"),
     "Welch's t": ("Welch’s t-test", "welch"),
@@ -45,9 +45,9 @@ class Methods:
     Attributes
     ----------
     paragraphs : dict of str to str
-        By what each is about, in reading order.
+        Text of each paragraph by its topic, in reading order.
     references : list of str
-        What the paragraphs cite, by author and year.
+        Full references of the works that the paragraphs cite, ordered by author and year.
     """
 
     paragraphs: dict[str, str]
@@ -55,7 +55,7 @@ class Methods:
 
 
 def methods(findings: Findings) -> Methods:
-    """Describe what was run, and only that."""
+    """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
     asked = parameters_of(findings.model)
     written = {
@@ -73,7 +73,7 @@ def methods(findings: Findings) -> Methods:
 
 
 def methods_sheet(findings: Findings) -> Sheet:
-    """Paragraphs and references, each in one cell, ready to be copied."""
+    """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
     found = methods(findings)
     texts: list[list[Value]] = [[about, text] for about, text in found.paragraphs.items()]
     works: list[list[Value]] = [[number, work] for number, work in enumerate(found.references, start=1)]
@@ -87,7 +87,7 @@ def methods_sheet(findings: Findings) -> Sheet:
 
 
 def _given(findings: Findings) -> list[str]:
-    """Describe subtypes that no search of ours made."""
+    """Return the sentences about given subtypes, which were not found by a MAP-DP search."""
     schema, model = findings.model.schema_, findings.model
     where = f" in {schema.title}" if schema.title else ""
     sizes = _sizes(findings)

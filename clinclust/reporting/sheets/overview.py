@@ -1,4 +1,4 @@
-"""The sheet Overview: number and size of the subtypes, what marks each, and how certain the partition is."""
+"""The section Overview of a page: number, sizes and characteristic features of the subtypes, and their certainty."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["overview", "searches_sentence"]
 
 _MARKS = 3
-_LEAST_MARK = 0.25  # SDs: smaller differences are not named
+_LEAST_MARK = 0.25  # SDs; a feature with a smaller difference is not named
 
 
 def overview(findings: Findings) -> Sheet:
-    """Return the first section of a page: statements about the partition, and a row for each subtype."""
+    """Return the first section of a page: sentences about the partition, and a table with a row for each subtype."""
     profiles = profiles_of(findings.comparisons)
     shared = findings.is_shared
     labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
@@ -90,7 +90,13 @@ def _how_to_read(findings: Findings) -> str:
 
 
 def searches_sentence(restarts: pd.DataFrame) -> str:
-    """Say how many searches agreed, and how good the next best partition is."""
+    """Return a sentence on how many searches ended at the best partition, and how near the next best partition is.
+
+    Parameters
+    ----------
+    restarts : DataFrame
+        The table `MAPDP.restarts_`.
+    """
     joint = restarts["log_joint"].round(6)
     at_best = int((joint == joint.max()).sum())
     ended = f"{at_best} of {len(joint)} searches ended at this partition"
@@ -107,9 +113,9 @@ def searches_sentence(restarts: pd.DataFrame) -> str:
 
 
 def _marks(findings: Findings, profiles: Profiles, place: int) -> list[str]:
-    """Name the features in which a subtype lies highest above, and lowest below, all subjects."""
+    """Return two texts: the features in which a subtype is farthest above all subjects, and farthest below."""
     standardised = profiles.standardised[:, place]
-    # Without a search nothing says whether a difference is more than chance.
+    # Without a search there is no evidence whether a difference is due to chance, so every feature is a candidate.
     relevance = None if findings.fit is None else findings.fit.feature_relevance_.to_dict()
     candidates = [
         row
@@ -118,7 +124,7 @@ def _marks(findings: Findings, profiles: Profiles, place: int) -> list[str]:
     ]
     texts = []
     for sign in (1.0, -1.0):
-        best: dict[str, int] = {}  # one row a feature
+        best: dict[str, int] = {}  # the row of each feature with the largest difference
         for row in sorted(candidates, key=lambda row: -sign * standardised[row]):
             if sign * standardised[row] > 0:
                 best.setdefault(profiles.features[row], row)

@@ -1,4 +1,4 @@
-"""The sheet Profile: the features that matter most as a heat map of standardised means."""
+"""The sheet Profile: a heat map of the standardised means of the most relevant features."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MOST_FEATURES = 40
 
 
 def profile(findings: Findings) -> Sheet:
-    """Mean of each subtype, in standard deviations from the mean of all subjects."""
+    """Return the sheet: (mean of each subtype - mean of all subjects) / SD of all subjects, by feature or level."""
     subtypes = list(findings.sizes)
     group = ("Mean, in SD from that of all subjects", "")
     columns = [Column("Feature"), Column("Level"), Column("Section"), *findings.relevance_column]
     columns += [Column(findings.name(subtype), "0.00", group) for subtype in subtypes]
     rows: list[list[Value]] = []
-    # Of given subtypes every feature can be what marks them.
+    # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
     shown = marking[:_MOST_FEATURES]
     for feature in shown:

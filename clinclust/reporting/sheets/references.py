@@ -1,10 +1,10 @@
-"""The works that a report may have to cite, each once."""
+"""The works that a report may cite."""
 
 from __future__ import annotations
 
 __all__ = ["References"]
 
-# Key: how it is cited in the text, and the full reference.
+# By key: citation in the text, and full reference.
 _WORKS = {
     "anova": (
         "Fisher, 1925",
@@ -75,16 +75,16 @@ _WORKS = {
 
 
 class References:
-    """The works cited so far."""
+    """Collects the works that are cited."""
 
     def __init__(self) -> None:
         self._cited: set[str] = set()
 
     def cite(self, key: str) -> str:
-        """Note that a work is cited, and return how: author and year."""
+        """Record that a work is cited, and return the citation for the text: author and year."""
         self._cited.add(key)
         return _WORKS[key][0]
 
     def listed(self) -> list[str]:
-        """Return the full references of what was cited, by author and year."""
+        """Return the full references of the works cited, ordered by author and year."""
         return sorted(_WORKS[key][1] for key in self._cited)

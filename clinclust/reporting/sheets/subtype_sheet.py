@@ -1,4 +1,4 @@
-"""The sheet of a report that holds the subtype table."""
+"""The sheet Subtype table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["subtype_table_sheet"]
 
 
 def subtype_table_sheet(findings: Findings) -> Sheet:
-    """Return the subtype table of the report, features in its order, every number in a cell of its own."""
+    """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
     table = subtype_table(
         findings.comparisons,
         associations=findings.associations,

@@ -1,4 +1,4 @@
-"""The first sheet of a report: what was run, what came out, and how to read the rest."""
+"""The sheet Summary, the first of a report: settings and results of the run, and the terms of the report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SETTINGS = (
 )
 _MOST_PARTITIONS = 20
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-# These are functions of all values together: with them a reader could find the last unknown value by trial.
+# These numbers are functions of all values. With them a reader could find the last unknown value by trial.
 _OF_ALL_VALUES = (
     _MISSING,
     _MISSING_OF_GIVEN,
@@ -57,12 +57,12 @@ _HOW_TO_READ = {
     WITHHELD: "a number withheld because few subjects are behind it, or behind one that it would give away",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
 }
-# Terms that only the report of a search uses.
+# Terms that occur only in the report of a MAP-DP search.
 _OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)")
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
-    """Everything needed to know, and to repeat, what was run."""
+    """Return the sheet: everything that is needed to describe and to repeat the run."""
     fit = findings.fit
     tables = [
         _what_was_run(findings, generated),
@@ -76,7 +76,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 
 
 def given_subtypes(findings: Findings) -> str:
-    """Return what made the subtypes where no MAP-DP search did, and which parts the report therefore lacks."""
+    """Return sentences on who or what made given subtypes, and on the parts that the report therefore leaves out."""
     lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
     if findings.model.membership_ is None:
         lacking.insert(0, "the certainty of each subject's subtype")
@@ -87,7 +87,7 @@ def given_subtypes(findings: Findings) -> str:
 
 
 def _terms(findings: Findings) -> dict[str, Value]:
-    """Return the terms that occur in this report."""
+    """Return the terms that occur in this report, with their meanings."""
     terms: dict[str, Value] = dict(_HOW_TO_READ)
     if findings.fit is None:
         terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
@@ -99,7 +99,7 @@ def _terms(findings: Findings) -> dict[str, Value]:
 
 
 def _sharing(findings: Findings) -> str:
-    """Return whether the report may be shared, and what is withheld in it."""
+    """Return a sentence on whether the report may be shared, and on what is withheld in it."""
     threshold = findings.withheld_below
     if threshold is None:
         return _NOT_FOR_SHARING
@@ -153,7 +153,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
 
 
 def _search_facts(fit: Fit) -> dict[str, Value]:
-    """Return what was searched for, under which settings, and what was found."""
+    """Return the settings and results of the search by name."""
     restarts = fit.restarts_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     return {
@@ -195,7 +195,10 @@ def _sizes(findings: Findings) -> Table:
 
 
 def _partitions(findings: Findings, fit: Fit) -> Table:
-    """Every partition that a search ended at, so that near ties are visible; those of equal joint are one."""
+    """Return the partitions at which searches ended, by decreasing log joint, so that near ties are visible.
+
+    Searches with equal log joints (to 6 decimals) count as the same partition.
+    """
     columns = [
         Column("Partition", "0"),
         Column("Searches that ended there", "0"),

@@ -1,4 +1,4 @@
-"""The sheets of a report about features and subjects: Subtypes, Pairwise tests, Assignments, Missing data."""
+"""The sheets Subtypes, Pairwise tests, Assignments and Missing data."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ _ALL_SUBJECTS = 0
 
 
 def descriptive(findings: Findings) -> str:
-    """Return what the p-values of a report are, and are not."""
+    """Return the note which p-values of a report are descriptive and which are inference."""
     return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
 
 
 def subtypes(findings: Findings) -> Sheet:
-    """Profile of every subtype: Tables 3 and 4 of the paper in shape, and the same for measured values."""
+    """Return the sheet Subtypes: the summaries of every feature in each subtype.
+
+    Yes/no features and scales have the layout of Tables 3 and 4 of Raykov et al. (2016); counts and measurements have
+    a table of the same layout.
+    """
     blocks = {
         "Probability of yes": ("Level", ("Probability", "n"), _is_share),
         "Mean score": ("Scale", ("Mean", "SD"), _is_scale),
@@ -103,7 +107,7 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
 
 
 def _detail(feature: Feature, answer: str | None, summaries: dict[int, Row]) -> str | None:
-    """Return what stands beside the name of a feature: level, ends of the scale, or unit."""
+    """Return the text beside the name of a feature: level, ends of the scale, or unit."""
     if answer is not None:
         return answer
     if feature.traits.is_scale:
@@ -117,7 +121,7 @@ def _level(findings: Findings) -> str:
 
 
 def _relevance(findings: Findings, feature: Feature) -> list[Value]:
-    """Return the cell under `findings.relevance_column`, with the sign of what is withheld."""
+    """Return the cell under `Findings.relevance_column`; `WITHHELD` if a number of the feature is withheld."""
     withheld = findings.clustered_on(feature) and findings.is_withheld(feature)
     return [WITHHELD if withheld else relevance for relevance in findings.relevance_cell(feature)]
 
@@ -148,7 +152,7 @@ def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None)
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
-    """One row for each feature (or level of it) and pair of subtypes."""
+    """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
     student, welch = ("Student's t-test", ""), ("Welch's t-test", "")
     columns = [
@@ -183,7 +187,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
 
 
 def _remark(test: Row, a: Row, b: Row) -> str | None:
-    """Why a test is empty, or out of the ordinary."""
+    """Return why a test is empty or infinite; None if it is neither."""
     if test["suppressed"]:
         return "withheld"
     if np.isfinite(test["statistic"]):
@@ -198,12 +202,12 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
 
 
 def certainty(probability: float) -> str:
-    """Membership probability in a word."""
+    """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""
     return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
 
 
 def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
-    """Subtype of each subject, and how sure it is; of the first `at_most` subjects."""
+    """Return the sheet Assignments: subtype and membership probabilities of the first `at_most` subjects, or of all."""
     model, frame = findings.model, findings.frame
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
@@ -230,7 +234,7 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
 
 
 def missing_data(findings: Findings) -> Sheet:
-    """Missing values of each feature, in all subjects and in each subtype."""
+    """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
     groups = {subtype: _group(findings, subtype) for subtype in (_ALL_SUBJECTS, *findings.sizes)}
     columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
     for group in groups.values():

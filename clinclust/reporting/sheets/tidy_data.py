@@ -1,4 +1,4 @@
-"""The sheet Data: all numbers of a report in one table, for filters, pivot tables and other programs."""
+"""The sheet Data: all numbers of a report in one tidy table, for filters, pivot tables and other programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value
 __all__ = ["tidy_data"]
 
 _ALL_SUBJECTS = 0
-# What a kind of row is called for a reader.
+# Title of each kind of row in the comparisons.
 _KINDS = {
     "summary": "Summary",
     "contrast": "Descriptive contrast",
@@ -18,7 +18,7 @@ _KINDS = {
     "effect": "Effect size",
 }
 _IDENTITY = ("Kind", "Section", "Feature", "Column", "Level", "Clustered on", "Subtype", "Versus", "Method")
-# Columns of numbers by their names in the comparisons and the associations.
+# Columns of numbers, by their names in the comparisons and the associations.
 _NUMBERS = (
     *("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"),
     *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
@@ -33,7 +33,10 @@ _OF_KIND = {
 
 
 def tidy_data(findings: Findings) -> Sheet:
-    """One summary, test or effect size a row; one value a cell, empty where a kind has no such number."""
+    """Return the sheet: one row for each summary, test or effect size.
+
+    Each cell holds one value; it is empty if rows of this kind do not have the number.
+    """
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
         "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
@@ -70,7 +73,7 @@ def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
-    """Return the subtype of a row, and what it is compared with."""
+    """Return the titles of the group of a row and of the group that it is compared with; None if there is none."""
     subtype, versus = (row.get(name) for name in ("subtype", "versus"))
     if not isinstance(subtype, int):
         return ("All subtypes", None)

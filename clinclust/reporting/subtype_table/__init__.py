@@ -1,4 +1,4 @@
-"""The subtype table: every feature in all subjects and in each subtype, as papers print it ("Table 1")."""
+"""The subtype table: summaries of every feature in all subjects and in each subtype ("Table 1" of a paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a subtype table from a comparisons frame, and from nothing else."""
+"""Make a subtype table from a comparisons frame alone."""
 
 from __future__ import annotations
 
@@ -40,38 +40,41 @@ def subtype_table(
     missing: Missing = "column",
     title: str | None = None,
 ) -> SubtypeTable:
-    """Lay out every feature in all subjects and in each subtype, as papers print it ("Table 1").
+    """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
 
     Parameters
     ----------
     comparisons : pandas.DataFrame, or MAPDP, Partition or another SubtypeModel
-        From `compare_subtypes`. Or, with `frame`, a fitted model: its subtypes are compared here, as
-        `compare_subtypes` does by default.
+        From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults of
+        `compare_subtypes`.
     frame : pandas.DataFrame, N rows, optional
         The cohort of the model.
     associations : pandas.DataFrame, optional
-        From `validated_associations`; adds the validated p and q in columns of their own.
+        From `validated_associations`; adds columns for the validated p and q.
     names : dict, optional
-        By subtype, a name for its heading: ``{1: "Tremor dominant"}``. Those of a `Partition` are its labels.
+        Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
+        are its labels.
     features : sequence of str, or "significant", optional
-        Which features (by column name), in this order; ``"significant"``: those whose descriptive p was significant
-        at the level given to `compare_subtypes`. All features otherwise. Those of a section stand together.
+        Features to show, by column name, in this order. ``"significant"`` shows the features whose descriptive p is
+        significant at the level given to `compare_subtypes`. By default all. Features of one section are kept together.
     subtypes : sequence of int, optional
-        Which subtypes, in this order; all otherwise.
+        Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
-        The descriptive p is that of Student's t-test between these two subtypes. Otherwise it is of all subtypes at
-        once, but of the two that are shown where `subtypes` names two of more.
+        Two subtypes; the descriptive p is then that of Student's t-test between them. By default the descriptive p is
+        of the test of all subtypes at once; if `subtypes` selects only two of three or more subtypes, and these two
+        were tested against each other, it is of the t-test between them.
     summaries : dict or {"n", "mean", "median", "rate"}, optional
-        What is shown of each feature, or of every feature for which it is possible: n (%), mean (SD),
-        median [Q1, Q3], or mean per subject (total number). Otherwise n (%) of answers, the rate of Poisson counts,
-        the median of what is skewed (contrasted by ranks) and the mean of the rest. The mean of an answer is the
-        share of subjects who gave it.
+        Summary of each feature by name, or one summary for every feature that allows it: n (%), mean (SD),
+        median [Q1, Q3], or mean per subject (total number). By default yes/no features and levels have n (%), Poisson
+        counts the mean per subject, skewed features (contrasted by ranks) the median, and all others the mean. The mean
+        of a yes/no feature or level is the share of subjects who have it.
     overall : bool
         Whether there is a column for all subjects.
     missing : {"column", "rows", "none"}
-        Subjects without a value: in a column, of all subjects; in a row below each feature, of every column; or not.
+        Where to show the number of subjects without a value: in a column, for all subjects; in a row below each
+        feature, for every group; or not at all.
     title : str, optional
-        Caption.
+        Caption of the table.
 
     Returns
     -------
@@ -82,13 +85,13 @@ def subtype_table(
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If `comparisons` is something else, `frame` is not the cohort of the model, or an argument cannot be used; the
-        message lists everything wrong.
+        If `comparisons` is not a frame of `compare_subtypes`, `frame` is not the cohort of the model, or an argument
+        cannot be used. The message lists all problems.
 
     Notes
     -----
-    Tables 3 and 4 of Raykov et al. (2016), with the standard deviations and the p that they leave out, are
-    ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")``.
+    ``subtype_table(comparisons, features=[...], subtypes=[1, 2, 3, 4], between=(1, 2), summaries="mean")`` gives
+    Tables 3 and 4 of Raykov et al. (2016), and adds the standard deviations and p-values that they leave out.
 
     Examples
     --------

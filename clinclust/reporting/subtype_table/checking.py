@@ -1,4 +1,4 @@
-"""Check the arguments of `subtype_table`, listing everything wrong at once."""
+"""Check the arguments of `subtype_table`, and report all problems at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,13 @@ def check_choices(
     summaries: Mapping[str, Summary] | Summary | None,
     missing: Missing,
 ) -> None:
-    """Raise one ValueError that lists everything wrong with the arguments of `subtype_table`."""
+    """Check the arguments of `subtype_table`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used. The message lists all problems.
+    """
     problems: list[str] = []
     if associations is not None:
         absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(associations, "columns", ())]

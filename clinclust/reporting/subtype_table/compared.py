@@ -1,4 +1,4 @@
-"""The comparisons frame by name: features, their levels, sizes of subtypes, tests."""
+"""Read a comparisons frame feature by feature: levels, summaries and tests."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _NEEDED = (
 
 @dataclass
 class ComparedFeature:
-    """What the frame says about one feature.
+    """The rows of a comparisons frame about one feature.
 
     Attributes
     ----------
     name, label, section, unit, role, likelihood : str
         As in the schema.
     summaries : dict
-        By level (None for a feature without levels) and subtype (0 = all subjects).
+        Summaries by level (None for a feature without levels) and subtype (0: all subjects).
     contrast : dict
         The test of all subtypes at once; empty if there is none.
     tests : dict
-        Student's t-tests by level and pair of subtypes, the smaller first.
+        Student's t-tests by level and pair of subtypes, with the smaller number first.
     """
 
     name: str
@@ -49,17 +49,17 @@ class ComparedFeature:
 
     @property
     def traits(self) -> type[Likelihood]:
-        """What its likelihood says of it."""
+        """The likelihood class of the feature."""
         return traits_of(self.likelihood)
 
     @property
     def has_shares(self) -> bool:
-        """Whether its means are shares of subjects: yes/no or levels."""
+        """Whether the means of the feature are shares of subjects, because it is yes/no or has levels."""
         return self.traits.is_share
 
     @property
     def any_level(self) -> dict[int, Record]:
-        """Summaries by subtype of the first level; `n` and `missing` are those of every level."""
+        """Summaries of the first level by subtype. All levels have the same `n` and `missing`."""
         return next(iter(self.summaries.values()))
 
 
@@ -74,7 +74,7 @@ class Compared(ComparisonsFrame):
     Raises
     ------
     ValueError
-        If the frame is not one of these.
+        If the frame lacks columns of a frame of `compare_subtypes`.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
@@ -88,7 +88,7 @@ class Compared(ComparisonsFrame):
 
     @cached_property
     def features(self) -> dict[str, ComparedFeature]:
-        """What is known of each feature, by its name."""
+        """Each feature by name."""
         return {name: self._feature(name) for name in self.summaries}
 
     def _feature(self, name: str) -> ComparedFeature:
@@ -108,7 +108,7 @@ class Compared(ComparisonsFrame):
         )
 
     def are_tested(self, a: int, b: int) -> bool:
-        """Whether these two subtypes, large enough both, were tested against each other."""
+        """Return whether two subtypes were tested against each other, which needs both to be large enough."""
         pair = (min(a, b), max(a, b))
         return any(pair in pairs for pairs in self.tests.values())
 

@@ -1,4 +1,4 @@
-"""The notes below the table: what its cells hold, what its p-values mean, and which tests they are of."""
+"""The notes below the table: the contents of its cells, the meaning of its p-values, and their tests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _METHODS = {
 
 
 def letters(plan: Plan) -> dict[str, str]:
-    """Return the letter of every test and method used: first the tests, each in the order of the table."""
+    """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
     lines = list(plan.lines())
     tests = [plan.descriptive(line) for line in lines]
     methods = [plan.validated(line) for line in lines]
@@ -54,7 +54,18 @@ def letters(plan: Plan) -> dict[str, str]:
 
 
 def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, significant: bool) -> list[Note]:
-    """Return the notes of a table whose rows are these."""
+    """Return the notes of a table.
+
+    Parameters
+    ----------
+    plan : Plan
+    rows : list of TableRow
+        The rows of the table.
+    marks : mapping of str to str
+        Footnote letters of the tests and methods, from `letters`.
+    significant : bool
+        Whether the table shows only features whose descriptive p is significant.
+    """
     used = list(dict.fromkeys(line.summary for line in plan.lines()))
     texts = [cell.text for row in rows for cell in row.cells]
     said = [f"Cells hold what their row says: {_joined([_HELD[summary] for summary in used])}."] if used else []
@@ -94,7 +105,7 @@ def _descriptive(plan: Plan, *, significant: bool) -> str:
     elif not tested:
         compares = "there are no two subtypes to compare"
     else:
-        # Others are too few subjects to be tested, or are not shown.
+        # The other subtypes have too few subjects to be tested, or are not shown.
         compares = f"subtypes {', '.join(map(str, tested[:-1]))} and {tested[-1]} are compared at once"
     text = (
         f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were found from, "

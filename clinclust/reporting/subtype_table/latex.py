@@ -1,4 +1,4 @@
-"""The table as LaTeX: a longtable with the rules of booktabs, whose heading stands on every page."""
+"""The table as LaTeX: a longtable with the rules of booktabs, which repeats its heading on every page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMANDS = {
     "`": r"\textasciigrave{}",
     '"': r"\textquotedbl{}",
     **{sign: rf"\{sign}" for sign in "{}$&#%_"},
-    # After the end of a row these would be read as its options; two of a kind would become one sign.
+    # After the end of a row, [ and * would be read as its options. A sign that is repeated could become a ligature.
     **{sign: f"{{{sign}}}" for sign in "[]*'-,?!"},
     "–": r"\textendash{}",
     "’": r"\textquoteright{}",
@@ -31,13 +31,13 @@ _COMMANDS = {
     "†": r"\textdagger{}",
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _COMMANDS)))
-# Pictures of control characters, and what stands for those without one.
+# Unicode pictures of control characters, and the replacement character for those without a picture.
 _NO_PICTURE = re.compile("[\u2400-\u2426\ufffd]")
-_CHARACTER, _GAP = 4.4, 8  # points, of a digit in footnote size and between columns
+_CHARACTER, _GAP = 4.4, 8  # points: width of a digit in footnote size, and gap between columns
 
 
 def as_latex(table: SubtypeTable) -> str:
-    """Return the table with its title and notes."""
+    """Return the table with its title and notes as LaTeX."""
     return "\n".join(_lines(table)) + "\n"
 
 
@@ -82,7 +82,7 @@ def _heading(table: SubtypeTable) -> Iterator[str]:
     headings = [["Feature"], *(heading.wrapped() for heading in table.headings)]
     depth = max(map(len, headings))
     for level in range(depth):
-        # Short headings stand at the bottom, as in a printed table.
+        # Short headings are aligned at the bottom, as in printed tables.
         cells = ["" if level < depth - len(lines) else _text(lines[level - depth]) for lines in headings]
         yield " & ".join(cells) + r"\\"
     yield r"\midrule"
@@ -97,5 +97,5 @@ def _marks(marks: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a text; every text passes here."""
+    """Return a text escaped for LaTeX. Every text passes this function."""
     return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))

@@ -1,4 +1,4 @@
-"""The table as Markdown: a pipe table, which GitHub and pandoc read."""
+"""The table as Markdown: a pipe table, which GitHub and pandoc can read."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 
 __all__ = ["as_markdown"]
 
-# What begins markup, code, mathematics or a template in some flavour. Entities are text in all of them; a backslash
-# would begin mathematics in some. Full stop, colon and @ only where a bare address would become a link.
+# Characters that begin markup, code, mathematics or a template in some flavour of Markdown. They are written as
+# entities, which are text in all flavours; a backslash escape would begin mathematics in some. A full stop or a colon
+# is escaped only where a bare address would become a link.
 _MARKUP = re.compile(r"""[\\`*_{}\[\]<>#|~$^!&]|(?<=www)\.|:(?=//)|(?<=mailto):|(?<=xmpp):""", re.IGNORECASE)
-# An entity cannot stop an address: it is read as the character first. A comment parts it.
+# An entity does not prevent a link, because it is decoded before addresses are found. A comment divides the address.
 _ADDRESS = re.compile(r"(?<=[\w.+-])@(?=[\w-])")
 _SUPERSCRIPTS = str.maketrans("abcdefghijklm", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐ")
 _INDENT = "&emsp;"
 
 
 def as_markdown(table: SubtypeTable) -> str:
-    """Return the table with its title and notes."""
+    """Return the table with its title and notes as Markdown."""
     return "\n".join(_lines(table)) + "\n"
 
 
@@ -48,7 +49,7 @@ def _label(cell: Cell) -> str:
 
 
 def _number(cell: Cell) -> str:
-    """Write a cell, whose text is not the data's but made of numbers and so as readable as it can be."""
+    """Return a cell of numbers. Its text is not from the data, so only < and > are escaped and it stays readable."""
     return cell.text.replace("<", "&lt;").replace(">", "&gt;") + _marks(cell.marks)
 
 
@@ -57,6 +58,6 @@ def _marks(marks: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a text; every text passes here."""
+    """Return a text from the data escaped for Markdown. Every such text passes this function."""
     escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
     return _ADDRESS.sub("<!-- -->&#64;<!-- -->", escaped)

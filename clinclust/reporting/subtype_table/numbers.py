@@ -1,4 +1,4 @@
-"""The numbers of the table: in a tidy frame, and laid out for the sheets of a report."""
+"""The numbers of the table: as a tidy frame, and as a table for the sheets of a report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOLDS = {
 
 
 def numbers_of(plan: Plan) -> pd.DataFrame:
-    """Return every number of the table in a row of its own."""
+    """Return a tidy frame with one row for each number of the table, as `SubtypeTable.numbers`."""
     import pandas as pd
 
     rows = [
@@ -72,7 +72,7 @@ def _quantity(subtype: int | None, name: str, value: Any, *, withheld: bool) -> 
 
 
 def layout_of(plan: Plan, title: str) -> Table:
-    """Return the table for a workbook or page: every number in a cell of its own."""
+    """Return the table for a workbook or page, with each number in its own cell."""
     columns = [Column("Feature"), Column("Level"), Column("Cells hold"), Column("Missing (n)", "0")]
     has_quartiles = "median" in {line.summary for line in plan.lines()}
     for group in plan.groups:
@@ -105,7 +105,7 @@ def _values(plan: Plan, line: Line, *, has_quartiles: bool) -> Iterator[Value]:
     yield WITHHELD if is_missing(missing) else int(missing)
     for group in plan.groups:
         yield from _group(line, line.records[group], has_quartiles=has_quartiles)
-    # The test of a whole feature stands beside its first level.
+    # The test of a feature with levels is shown beside its first level.
     whole = line if line.kind == "feature" else Line("heading", line.feature, line.summary)
     is_first = line.level == next(iter(line.feature.summaries))
     test = plan.descriptive(line) or (plan.descriptive(whole) if is_first else {})

@@ -1,4 +1,4 @@
-"""What is to be shown: which features, subtypes and tests, line by line, still as numbers."""
+"""Plan of the table: the features, subtypes and tests to show, line by line, before numbers become text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Line", "Missing", "Plan", "clean"]
 
 Missing: TypeAlias = Literal["column", "rows", "none"]
 
-# A yes/no feature whose answer is one of these is its own label: "Tremor", but "Sex: female".
+# If the counted level of a yes/no feature is one of these, it is not part of the label: "Tremor", but "Sex: female".
 _PLAIN_YES = ("yes", "y", "true", "1", "present")
 
 
 def clean(text: str) -> str:
-    """Return a text of the data in one line, without characters that hide or reorder others."""
+    """Return a text from the data in one line, without characters that hide or reorder other characters."""
     return " ".join(visible(text).split())
 
 
@@ -35,12 +35,12 @@ class Line:
 
     @property
     def records(self) -> dict[int, Record]:
-        """Summaries by subtype; of a heading those of the first level."""
+        """Summaries by subtype; for a heading or missing values those of the first level."""
         return self.feature.summaries[self.level] if self.kind in ("feature", "level") else self.feature.any_level
 
     @property
     def title(self) -> str:
-        """The feature with its unit and, unless it is a plain yes, the answer that is counted."""
+        """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
         feature = self.feature
         title = f"{feature.label} ({feature.unit})" if feature.unit else feature.label
         is_answer = self.kind == "feature" and self.level is not None and self.level.lower() not in _PLAIN_YES
@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything chosen.
+    """The choices of `subtype_table`, with its defaults filled in.
 
     Attributes
     ----------
@@ -57,16 +57,19 @@ class Plan:
     associations : dict or None
         Rows of the validated associations by feature.
     names : dict
-        Of subtypes.
+        Names of subtypes by number.
     features : sequence of ComparedFeature
-        Those of a section stand together.
+        Features to show; those of one section are adjacent.
     summaries : dict
-        By name of a feature.
+        Summary of each feature by name.
     subtypes : sequence of int
+        Subtypes to show.
     between : tuple of two int, or None
-        The pair whose test is shown instead of the contrast.
+        Pair of subtypes whose test is shown instead of the contrast.
     overall : bool
+        Whether there is a column for all subjects.
     missing : {"column", "rows", "none"}
+        Where missing values are shown.
     """
 
     compared: Compared
@@ -81,7 +84,7 @@ class Plan:
 
     @property
     def groups(self) -> list[int]:
-        """The groups of subjects that have a column; 0 = all subjects."""
+        """The groups of subjects that have a column; 0 is all subjects."""
         return [ALL_SUBJECTS, *self.subtypes] if self.overall else list(self.subtypes)
 
     def lines(self) -> Iterator[Line]:
@@ -96,16 +99,16 @@ class Plan:
                 yield Line("missing", feature, summary)
 
     def descriptive(self, line: Line) -> Record:
-        """Return the test whose p is shown in a line; empty if none is."""
+        """Return the test whose p is shown in a line; empty if there is none."""
         return descriptive_test(line, self.between)
 
     def validated(self, line: Line) -> Record:
-        """Return the validated association shown in a line; empty if none is."""
+        """Return the validated association that is shown in a line; empty if there is none."""
         shown = self.associations is not None and line.kind in ("feature", "heading")
         return dict((self.associations or {}).get(line.feature.name, {})) if shown else {}
 
     def heading(self, group: int) -> tuple[str, ...]:
-        """Lines above a column: who, the name if there is one, and how many."""
+        """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
         sizes = self.compared.sizes
         size, total = sizes[group], sizes[ALL_SUBJECTS]
         number = "n = [c]" if size is None else f"n = {size}"
@@ -118,7 +121,7 @@ class Plan:
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
-    """Return the contrast of all subtypes, or the test of a pair; empty where a line has none."""
+    """Return the contrast of all subtypes or, with `between`, the t-test of this pair; empty if a line has none."""
     if line.kind == "missing":
         return {}
     if between is None:

@@ -1,4 +1,4 @@
-"""The rows of the table, as texts."""
+"""The rows and headings of the table as text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def headings_of(plan: Plan) -> Iterator[Heading]:
 
 
 def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
-    """Yield the rows; `marks` are the letters of the tests."""
+    """Yield the rows of the table; `marks` are the footnote letters of the tests and methods."""
     roles = {feature.role for feature in plan.features}
     for line in plan.lines():
         feature, title = line.feature, line.title

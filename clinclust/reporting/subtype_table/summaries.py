@@ -1,4 +1,4 @@
-"""What a cell shows of a feature in a group of subjects, and with how many decimals."""
+"""The summary of a feature in a group of subjects, and its number of decimals."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ SUMMARY_TEXT: dict[Summary, str] = {
 }
 WITHHELD, NOTHING = "[c]", "–"
 
-# |mean - median| / SD of a gamma distribution whose skewness is 1 is .16, of a lognormal one .15.
+# |mean - median| / SD of a distribution with skewness 1 is .16 for a gamma and .15 for a lognormal distribution.
 _SKEWED = 0.15
-_SDS_BETWEEN_QUARTILES = 1.349  # of a normal distribution
+_SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
 _FEW_SUBJECTS = 100
 SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),
@@ -47,17 +47,18 @@ SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
 
 
 def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
-    """Return what can be said of such a feature at all."""
+    """Return the summaries that are possible for a feature."""
     if feature.has_shares:
         return ("n", "mean")
     return get_args(Summary)[1:] if feature.traits.is_count else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return what is shown unless somebody chooses.
+    """Return the default summary of a feature.
 
-    Features that were contrasted by ranks are skewed, so that their median says more than their mean. Where nothing
-    was contrasted (a single subtype), the shape is judged by likelihood, or by how far mean and median lie apart.
+    The likelihood may determine it. A feature that was contrasted by ranks is skewed, so its median is shown. If there
+    was no contrast (a single subtype), the traits of the likelihood, or else the distance between mean and median,
+    decide between mean and median.
     """
     if feature.traits.summary is not None:
         return feature.traits.summary
@@ -74,7 +75,7 @@ def default_summary(feature: ComparedFeature) -> Summary:
 
 
 def parts(record: Record, summary: Summary) -> list[float | None] | None:
-    """Numbers of a cell: None for one that does not exist, no list at all where any was withheld."""
+    """Return the numbers of a cell; a number that does not exist is None. Return None if any number is withheld."""
     if summary == "rate" and not is_missing(record["n"]):
         record = record | {"total": record["mean"] * record["n"]}
     found = [_float(record.get(name)) for name in SUMMARY_QUANTITIES[summary]]
@@ -82,7 +83,7 @@ def parts(record: Record, summary: Summary) -> list[float | None] | None:
 
 
 def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
-    """Decimals of the percentage, mean or median of a feature, the same in every column."""
+    """Return the number of decimals of the percentage, mean or median of a feature; it is the same in every column."""
     overall = feature.any_level[ALL_SUBJECTS]
     if summary == "n":
         subjects = overall["n"]
@@ -114,7 +115,7 @@ def _number(value: Any) -> float:
 
 
 def summary_text(record: Record, summary: Summary, decimals: int) -> str:
-    """Write a cell as papers do: 12 (34.3), 1.42 (0.88), 3.1 [1.2, 6.0]."""
+    """Return the text of a cell as papers print it: 12 (34.3), 1.42 (0.88), 3.1 [1.2, 6.0]."""
     found = parts(record, summary)
     if found is None:
         return WITHHELD
@@ -128,12 +129,12 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
 
 
 def _written(value: float, decimals: int) -> str:
-    # A true minus sign: a spreadsheet takes a csv field that begins with a hyphen for a formula.
+    # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
     return number_text(value, "measure", decimals).replace("-", "\N{MINUS SIGN}", 1)
 
 
 def p_text(p: float) -> str:
-    """Write p as journals ask: <0.001, three decimals below 0.1, two above, >0.99."""
+    """Return p as journals print it: <0.001, with three decimals below 0.1, with two decimals above, or >0.99."""
     if p < 0.001:
         return "<0.001"
     if p > 0.99:

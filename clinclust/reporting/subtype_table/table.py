@@ -1,4 +1,4 @@
-"""The finished table: headings, rows of cells, notes; and the files it can be saved as."""
+"""SubtypeTable: the finished table with headings, rows and notes, and the file types it can be saved as."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["Cell", "Heading", "Note", "SubtypeTable", "TableRow", "suffix_proble
 
 ColumnKind: TypeAlias = Literal["missing", "group", "descriptive p", "validated p", "validated q"]
 
-# Characters, at 8.5 points on A4.
+# Widths in characters at 8.5 points: of the text on A4 portrait, of the label, and of the gap between columns.
 _PORTRAIT, _LABEL, _GAP = 110, 28, 2
 _WORDS_OF_A_NAME = 16
-_BOLD = 1.15  # width of bold letters beside digits
+_BOLD = 1.15  # width of a bold letter relative to a digit
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Text of a cell, and the marks of its footnotes."""
+    """A cell: its text and the marks of its footnotes."""
 
     text: str
     marks: str = ""
@@ -38,13 +38,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Heading:
-    """Heading of a column of cells: its kind, and one or more lines."""
+    """The heading of a column: its kind, and one or more lines of text."""
 
     kind: ColumnKind
     lines: tuple[str, ...]
 
     def wrapped(self) -> list[str]:
-        """Lines, a long name in several."""
+        """Return the lines of the heading, with long text wrapped."""
         if self.kind != "group":
             return self.lines[0].split()
         first, *name, number = self.lines
@@ -52,7 +52,7 @@ class Heading:
 
     @property
     def text(self) -> str:
-        """All lines in one."""
+        """The heading in one line."""
         return self.lines[0] if len(self.lines) == 1 else f"{': '.join(self.lines[:-1])}, {self.lines[-1]}"
 
 
@@ -63,17 +63,17 @@ class TableRow:
     Attributes
     ----------
     section, feature : str
-        Where it belongs; `feature` is the name of the column in the cohort.
+        Section of the feature, and name of its column in the cohort.
     label : Cell
-        Title of the feature with its unit and what its cells hold, or the level.
+        Title of the feature with its unit and summary, or the level.
     title, level, summary : str
-        Parts of the label: title with unit, level, and what the cells hold.
+        Parts of the label: title with unit, level, and summary ("mean (SD)").
     is_level : bool
-        A level under the row of its feature.
+        Whether the row is a level, or missing values, below the row of its feature.
     cells : sequence of Cell
-        One for each heading.
+        One cell for each heading.
     test, method, remark : str
-        Of the descriptive p; of the validated p; why the latter is doubtful or not there.
+        Test of the descriptive p, method of the validated p, and the reason if the validated p is doubtful or absent.
     """
 
     section: str
@@ -99,24 +99,24 @@ class Note:
 
 @dataclass(frozen=True, repr=False)
 class SubtypeTable:
-    """Every feature in all subjects and in each subtype, as papers print it.
+    """A table of summaries of every feature in all subjects and in each subtype.
 
-    Made by `clinclust.subtype_table`. Shows itself in a notebook; `save` writes a document.
+    `clinclust.subtype_table` makes it. A notebook displays it, and `save` writes it as a document.
 
     Attributes
     ----------
     title : str
         Caption.
     headings : sequence of Heading
-        Of all columns but the first.
+        Headings of all columns except the first.
     rows : sequence of TableRow
     notes : sequence of Note
     numbers : pandas.DataFrame
-        The numbers behind the cells, one a row: ``section``, ``feature``, ``label``, ``unit``, ``level``,
-        ``subtype`` (0 = all subjects; missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``),
-        ``value``, and ``suppressed`` where it was withheld.
+        The numbers of the cells, one in each row: ``section``, ``feature``, ``label``, ``unit``, ``level``,
+        ``subtype`` (0: all subjects; missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``),
+        ``value``, and ``suppressed`` (whether the value is withheld).
     layout : clinclust.reporting.layout.Table
-        The table for the sheets of a report, every number in a cell of its own.
+        The table for the sheets of a report, with each number in its own cell.
     """
 
     title: str
@@ -128,11 +128,11 @@ class SubtypeTable:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it needs a page in landscape."""
+        """Whether the table needs a page in landscape orientation."""
         return _LABEL + sum(width + _GAP for width in self.widths()) > _PORTRAIT
 
     def widths(self) -> list[int]:
-        """Characters that each column but the first needs so that no number is broken."""
+        """Return the width, in characters, that each column except the first needs to keep its numbers in one line."""
         needed = []
         for place, heading in enumerate(self.headings):
             cells = (len(row.cells[place].text + row.cells[place].marks) for row in self.rows)
@@ -142,7 +142,7 @@ class SubtypeTable:
         return needed
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the cells as texts: one row a feature or level, the tests in columns of their own."""
+        """Return the cells as text: one row for each feature or level, with additional columns for the tests."""
         import pandas as pd
 
         kinds = [heading.kind for heading in self.headings]
@@ -162,36 +162,40 @@ class SubtypeTable:
         return pd.DataFrame(columns, dtype="string")
 
     def sheet(self) -> Sheet:
-        """Return the table as a sheet of a report, its numbers still numbers."""
+        """Return the table as a sheet of a report, with numbers that are not yet formatted."""
         from clinclust.reporting.layout import Sheet
 
         return Sheet("Subtype table", [note.text for note in self.notes if not note.mark], [self.layout])
 
     def to_markdown(self) -> str:
-        """Return a pipe table (GitHub's, pandoc's) with title and notes; no text of the data is markup."""
+        """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
         from clinclust.reporting.subtype_table.markdown import as_markdown
 
         return as_markdown(self)
 
     def to_latex(self) -> str:
-        """Return a ``longtable`` with the rules of ``booktabs``; its first line names the packages it needs."""
+        """Return the table as a ``longtable`` with ``booktabs`` rules; its first line names the packages it needs."""
         from clinclust.reporting.subtype_table.latex import as_latex
 
         return as_latex(self)
 
     def to_html(self) -> str:
-        """Return a table for a web page, without script."""
+        """Return the table as a fragment of a web page, without script."""
         from clinclust.reporting.subtype_table.web import as_fragment
 
         return as_fragment(self)
 
     def to_word(self, path: str | os.PathLike[str]) -> Path:
-        """Write a Word document (needs ``pip install "clinclust[word]"``); the same table gives the same bytes.
+        """Write the table as a Word document and return its path; the same table gives the same bytes.
+
+        This needs python-docx: ``pip install "clinclust[word]"``.
 
         Raises
         ------
         ImportError
             If python-docx is not installed.
+        OSError
+            If the file cannot be written.
         """
         from clinclust.reporting.subtype_table.word import write_word
 
@@ -200,12 +204,16 @@ class SubtypeTable:
         return path
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table as the suffix says: .docx, .xlsx, .html, .tex, .md or .csv.
+        """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .tex, .md or .csv.
 
         Raises
         ------
         ValueError
-            If the suffix is another.
+            If the file has another suffix.
+        ImportError
+            If the suffix is .docx and python-docx is not installed.
+        OSError
+            If the file cannot be written.
         """
         path = Path(path)
         problems = suffix_problems(path)

@@ -1,4 +1,4 @@
-"""The table for a web page or a notebook: no script, nothing loaded from elsewhere."""
+"""The table for a web page or a notebook, without script and without files to load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_fragment", "as_page"]
 
-# Colours of the text around it, so that it fits light and dark pages and notebooks.
+# The style sets no colours: the table takes those of the surrounding text and fits light and dark pages and notebooks.
 _STYLE = """\
 .subtype-table { max-width: 100%; overflow-x: auto; font: 14px/1.4 system-ui, sans-serif; }
 .subtype-table table { border-collapse: collapse; border-top: 2px solid; border-bottom: 2px solid;
@@ -37,13 +37,13 @@ _STYLE = """\
 
 
 def as_fragment(table: SubtypeTable) -> str:
-    """Return the table as a part of a page."""
+    """Return the table as a fragment of a page."""
     return "\n".join(_fragment(table)) + "\n"
 
 
 def as_page(table: SubtypeTable) -> str:
-    """Return the table as a page of its own."""
-    # Even if a text slipped through the escaping, the page could load and run nothing.
+    """Return the table as a complete page."""
+    # A second line of defence: even if a text were not escaped, the page could not load or run anything.
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     orientation = "landscape" if table.is_wide else "portrait"
     return (

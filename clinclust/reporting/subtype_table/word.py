@@ -1,4 +1,4 @@
-"""The table as a Word document: one real table, whose heading stands on every page."""
+"""The table as a Word document: one native table, which repeats its heading on every page."""
 
 from __future__ import annotations
 
@@ -20,15 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["write_word"]
 
 _FONT = "Calibri"
-_A4 = (21.0, 29.7)  # cm
+_A4 = (21.0, 29.7)  # width and height in cm
 _MARGIN = 1.8
 _TEXT, _INDENTED = "Subtype table text", 0.4
-_CHARACTER = 0.165  # cm, of a digit at 8.5 points, somewhat more than it is
+_CHARACTER = 0.165  # cm, slightly more than the width of a digit at 8.5 points
 _NARROWEST_LABEL = 4.5
 
 
 def write_word(table: SubtypeTable, path: Path) -> None:
-    """Write the table to `path`; the same table gives the same bytes."""
+    """Write the table to `path`; the same table gives the same bytes.
+
+    Raises
+    ------
+    ImportError
+        If python-docx is not installed.
+    OSError
+        If the file cannot be written.
+    """
     try:
         import docx
     except ImportError as error:
@@ -48,7 +56,7 @@ def write_word(table: SubtypeTable, path: Path) -> None:
 
 
 def _set_up(document: Document, table: SubtypeTable) -> None:
-    """Page, styles and properties."""
+    """Set the page, the styles and the properties of a document."""
     from docx.enum.section import WD_ORIENT
     from docx.enum.style import WD_STYLE_TYPE
     from docx.oxml.ns import qn
@@ -64,7 +72,7 @@ def _set_up(document: Document, table: SubtypeTable) -> None:
     note, text = (styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH) for name in ("Subtype table note", _TEXT))
     for style, size, above, below in ((styles["Caption"], 11, 0, 4), (note, 8.5, 2, 0), (text, 8.5, 1, 1)):
         style.font.name, style.font.size, style.font.color.rgb = _FONT, Pt(size), RGBColor(0, 0, 0)
-        # The theme's font would win over the name.
+        # A font of the theme would take precedence over the name.
         fonts = style.element.rPr.rFonts
         for attribute in ("asciiTheme", "hAnsiTheme", "eastAsiaTheme", "cstheme"):
             fonts.attrib.pop(qn(f"w:{attribute}"), None)
@@ -124,12 +132,15 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
 
 
 def _widths(table: SubtypeTable) -> list[int]:
-    """Column widths that hold every cell in one line; what is left of the page is the labels'."""
+    """Return the width of each column in EMU. The labels get the width that the other columns leave, if they need it.
+
+    Every other cell fits in one line, unless the table is too wide for the page.
+    """
     from docx.shared import Cm
 
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
     needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
-    # A table too wide for the page wraps in all columns alike.
+    # If the table is too wide for the page, all columns are narrowed by the same factor.
     shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
     needed = [width * shrunk for width in needed]
     labels = [len(row.label.text) * _CHARACTER + (_INDENTED if row.is_level else 0) + 0.6 for row in table.rows]
@@ -150,7 +161,7 @@ def _fill(
     from docx.shared import Cm
 
     paragraph: Paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
-    # By its id: python-docx would read through all styles for every cell.
+    # The style is set by its id, because python-docx would search all styles for every cell.
     paragraph._p.style = _TEXT.replace(" ", "")
     if right:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
@@ -173,7 +184,7 @@ def _mark_row(row: _Row, name: str) -> None:
 
 
 def _rule(row: _Row, side: str, eighths: int) -> None:
-    """Draw a line above or below a row, in eighths of a point."""
+    """Draw a line above or below a row; its thickness is in eighths of a point."""
     for cell in row._tr.tc_lst:
         properties = cell.get_or_add_tcPr()
         borders = properties.find(_element("w:tcBorders").tag)
@@ -185,7 +196,7 @@ def _rule(row: _Row, side: str, eighths: int) -> None:
 
 
 def _describe(written: Table, table: SubtypeTable) -> None:
-    """Say to a screen reader what the table is."""
+    """Add the title and the description of the table for screen readers."""
     properties = written._tbl.tblPr
     for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):
         properties.append(_element(name, **{"w:val": text}))

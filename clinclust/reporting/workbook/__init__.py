@@ -1,4 +1,4 @@
-"""Sheets written as an Excel workbook."""
+"""Write sheets as an Excel workbook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the cells of a worksheet, row by row; every text of a workbook passes here."""
+"""Write the cells of a worksheet row by row. Every text in a cell of a workbook passes this module."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Cell", "Rows", "letter", "safe_text"]
 _LONGEST_TEXT = 32_767
 _LINE_HEIGHT, _GREATEST_HEIGHT = 15.0, 409.0
 _WRAPPED = ("heading", "number heading", "text")
-# Excel reads _x0041_ as the character of that number, unless the underscore is escaped in the same way.
+# Excel reads _x0041_ as the character with this hexadecimal code, unless the underscore itself is escaped.
 _ESCAPE_LOOKALIKE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
 
 class Cell(NamedTuple):
-    """A cell before it is written."""
+    """A cell before it is written: value, name of the style, number format, and shade (0 to 1) or None."""
 
     value: Value
     style: str
@@ -36,42 +36,42 @@ class Cell(NamedTuple):
 
 
 def letter(number: int) -> str:
-    """Name of a column by its number, from 1."""
+    """Return the letters of a column, given its number from 1."""
     from openpyxl.utils import get_column_letter
 
     return get_column_letter(number)
 
 
 def safe_text(text: str) -> str:
-    """`text` as a workbook must hold it so that a spreadsheet program shows exactly this."""
+    """Return a text escaped so that a spreadsheet program shows exactly this text."""
     return _ESCAPE_LOOKALIKE.sub("_x005F_", visible(text))
 
 
 @lru_cache(maxsize=100_000)
 def _lines(text: str, width: int) -> int:
-    """Lines of a wrapped text."""
+    """Return the number of lines of a text that wraps after `width` characters."""
     return sum(max(1, len(textwrap.wrap(line, width))) for line in text.splitlines())
 
 
 def _height(cell: Cell, width: float) -> float:
-    """Height in points; not every program fits it, and not with the same fonts."""
+    """Return the height of a cell in points. It is set because programs fit row heights differently, or not at all."""
     if cell.style in ("title", "caption"):
         return 1.5 * _LINE_HEIGHT
     if not isinstance(cell.value, str) or cell.style not in _WRAPPED:
         return _LINE_HEIGHT
-    # Texts lose two characters to the indent, headings to bold letters.
+    # The indent of a text, or the bold letters of a heading, take the width of two characters.
     return _LINE_HEIGHT * _lines(cell.value, max(1, int(width) - 2))
 
 
 class Rows:
-    """The rows of a worksheet, written one after the other.
+    """Writes the rows of a worksheet in order.
 
     Attributes
     ----------
     written : int
-        How many rows there are by now.
+        Number of rows written.
     height : float
-        Their height together, in points.
+        Total height of these rows in points.
     """
 
     def __init__(self, worksheet: Worksheet, widths: Sequence[float]) -> None:
@@ -82,17 +82,17 @@ class Rows:
         self._styled: dict[tuple[str, str, int | None, bool], ExcelCell] = {}
 
     def add(self, cells: Sequence[Cell]) -> None:
-        """Write the next row, high enough for its wrapped texts."""
+        """Write the next row; its height fits its wrapped texts."""
         self.written += 1
         height = min(max(map(_height, cells, self.widths), default=0.0), _GREATEST_HEIGHT)
         self.height += max(height, _LINE_HEIGHT)
         if height > _LINE_HEIGHT:
             self.worksheet.row_dimensions[self.written].height = height
-        row: Any = self._filled(cells)  # a generator, but not of the type that the stubs of openpyxl ask for
+        row: Any = self._filled(cells)  # openpyxl accepts a generator, but its type stubs do not
         self.worksheet.append(row)
 
     def _filled(self, cells: Sequence[Cell]) -> Iterator[ExcelCell | None]:
-        """One cell after the other; each is written before the next is asked for, so that styled cells serve again."""
+        """Yield the cells of a row. The writer consumes each cell before the next, so cells of one style are reused."""
         for column, cell in enumerate(cells, start=1):
             if cell.value is None and cell.style == "plain":
                 yield None
@@ -105,7 +105,7 @@ class Rows:
             yield written
 
     def _cell(self, cell: Cell) -> ExcelCell:
-        """Return a cell of this style; setting the style of each cell anew would take most of the time."""
+        """Return a cell of this style. Cells are cached, because setting styles would take most of the time."""
         from openpyxl.cell import WriteOnlyCell
 
         step = None if cell.shade is None else round(cell.shade * SHADES)
@@ -123,10 +123,16 @@ class Rows:
         return self._styled[key]
 
     def _set_text(self, cell: ExcelCell, text: str, place: str) -> None:
-        """Put a text into a cell so that it stays text.
+        """Write a text into a cell so that it stays text.
 
-        Otherwise what begins with ``=`` becomes a formula, and ``#N/A`` an error. The order matters: setting
-        the value sets the type as well. The style's `quotePrefix` keeps the text a text when somebody edits the cell.
+        openpyxl turns a value that begins with ``=`` into a formula, and ``#N/A`` into an error. The type is set after
+        the value, because setting the value also sets the type. `quotePrefix` of the style keeps the type when a user
+        edits the cell.
+
+        Raises
+        ------
+        ValueError
+            If the text has more characters than a cell can hold.
         """
         text = visible(text)
         if len(text.encode("utf-16-le")) > 2 * _LONGEST_TEXT:

@@ -1,4 +1,4 @@
-"""Draw the charts of a sheet as native ones, which refer to its cells and change with them."""
+"""Draw the charts of a sheet as native charts, which refer to its cells and change with them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
 
 
 def height_of(chart: Chart, n_rows: int) -> float:
-    """Height in points of a chart that draws so many rows."""
+    """Return the height, in points, of a chart with this number of rows."""
     return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
 
 
 def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
-    """Draw the numbers in the rows below `heading` to `last`.
+    """Add a chart of the numbers in the rows from `heading` + 1 to `last` to a worksheet.
 
-    A forest plot is made of bars without a filling: their names stand beside the axis, and error bars are the
-    intervals and, short and thick, the markers of the estimates.
+    A forest plot consists of two series of invisible bars. The error bars of the first are the intervals; the error
+    bars of the second are short and thick, and mark the estimates. The names of the bars label the axis.
 
     Parameters
     ----------
     worksheet : Worksheet
     chart : Chart
     heading, last : int
-        Row of the table's headings, and its last row.
+        Row of the headings of the table, and its last row, from 1.
     top, column : int
-        Row and column of the upper left corner.
+        Row and column of the upper left corner of the chart, from 1.
     """
     from openpyxl.chart import BarChart, Reference
     from openpyxl.chart.data_source import AxDataSource, StrRef
@@ -55,10 +55,10 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
     drawn.title = _title(chart.title, 12, INK)
     names, numbers = drawn.x_axis, drawn.y_axis
     names.delete = numbers.delete = False
-    names.scaling.orientation = "maxMin"  # the first row on top
+    names.scaling.orientation = "maxMin"  # the first row is at the top
     names.tickLblPos, names.majorTickMark = "low", "none"
     names.txPr = numbers.txPr = _text_of_size(9, INK)
-    numbers.crosses = "max"  # at the bottom, although the names run from top to bottom
+    numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
     numbers.title = _title(chart.axis, 10, QUIET)
     numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
     numbers.number_format = "General"
@@ -93,7 +93,7 @@ def _intervals(below: Reference, above: Reference) -> Any:
 
 
 def _markers() -> Any:
-    """Almost no length, but round thick ends."""
+    """Return error bars of almost no length with thick round ends, which look like points."""
     line = _line(BLUE, _MARKER_POINTS)
     line.cap = "rnd"
     return _error_bars(line, errValType="fixedVal", val=0.01)
@@ -104,7 +104,7 @@ def _error_bars(line: Any, **lengths: Any) -> Any:
     from openpyxl.chart.shapes import GraphicalProperties
 
     bars: Any = ErrorBars(errBarType="both", noEndCap=True, spPr=GraphicalProperties(ln=line), **lengths)
-    # openpyxl would write minus before plus, which the schema of the file format does not allow.
+    # By default openpyxl writes minus before plus, which the schema of the file format does not allow.
     bars.__elements__ = ("errDir", "errBarType", "errValType", "noEndCap", "plus", "minus", "val", "spPr")
     return bars
 

@@ -1,7 +1,7 @@
-"""Excel tables: rows with filters that pivot tables can take by name.
+"""Excel tables: ranges with filters, which a pivot table can refer to by name.
 
-Excel repairs (and thereby loses) a table whose columns are not named exactly as its cells of headings, or not all
-differently, or that has no rows; so such a table is not made.
+The names of the columns of an Excel table must equal the cells of its headings and be unique, and the table must have
+rows. Excel repairs a file that breaks these rules by removing the table, so such a table is not made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ _LONGEST_HEADING = 255
 
 
 def unique_headings(table: Table) -> list[str]:
-    """Headings in one line each, all different: what two columns share is preceded by its group, or numbered."""
+    """Return the headings of the columns, each in one line and unique.
+
+    A heading that several columns share gets the heading of its group as a prefix; if it is still not unique, it gets
+    a number.
+    """
     titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
     folded = [title.casefold() for title in titles]
     headings: list[str] = []
@@ -41,7 +45,7 @@ def unique_headings(table: Table) -> list[str]:
 
 
 def can_be_a_table(table: Table) -> bool:
-    """Whether Excel takes it for a table: there are rows, no sections between them, and no endless heading."""
+    """Return whether a table can be an Excel table: it has rows, no sections, and no heading that is too long."""
     return bool(table.rows) and not table.bands and all(_is_short(column.title) for column in table.columns)
 
 
@@ -50,13 +54,13 @@ def _is_short(heading: str) -> bool:
 
 
 def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
-    """Make a table of the cells `where`, whose first row holds these headings."""
+    """Add an Excel table for the range `where` (as "A5:D20"), whose first row holds these headings."""
     from openpyxl.worksheet.filters import AutoFilter
     from openpyxl.worksheet.table import Table as ExcelTable
     from openpyxl.worksheet.table import TableColumn
 
     table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
-    # A streamed sheet cannot be asked for its headings again.
+    # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
     table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
     table.autoFilter = AutoFilter(ref=where)
-    worksheet.tables.add(table)  # `add_table` would warn that headings are needed, which it was just given
+    worksheet.tables.add(table)  # Worksheet.add_table would warn that headings are needed, although they are given

@@ -1,4 +1,4 @@
-"""The looks of a workbook: named styles, so that a reader can change one everywhere at once."""
+"""Named styles of a workbook. A user can change a named style for all its cells at once."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 __all__ = ["BLUE", "INK", "QUIET", "RULE", "SHADES", "diverging_scale", "register_styles", "shade_fill"]
 
 INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
-BLUE = "0072B2"  # of Okabe and Ito (2008), whose colours every kind of colour vision tells apart
+BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
 _DARKEST_SHADE = (107, 174, 214)
 SHADES = 40
-# Blue and orange differ to every kind of colour vision, and dark text can be read on both.
+# Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
 _LOW, _MIDDLE, _HIGH = "F5A742", "FFFFFF", "6BAED6"
 
 
 def register_styles(workbook: Workbook) -> None:
-    """Give the workbook the named styles that the sheets use."""
+    """Add the named styles that the sheets use to a workbook."""
     from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
 
     top, across = Alignment(vertical="top"), Alignment(horizontal="centerContinuous")
-    # The indent keeps a text apart from the number to its left.
+    # The indent separates a text from the number to its left.
     left = Alignment(vertical="top", horizontal="left", indent=1)
     wrapped = Alignment(vertical="top", horizontal="left", indent=1, wrap_text=True)
     right = Alignment(vertical="top", horizontal="right", wrap_text=True)
@@ -51,7 +51,7 @@ def register_styles(workbook: Workbook) -> None:
 
 
 def shade_fill(step: int) -> PatternFill:
-    """Fill between white (0) and the darkest shade (`SHADES`)."""
+    """Return the fill of a shade, from white (step 0) to the darkest shade (step `SHADES`)."""
     from openpyxl.styles import PatternFill
 
     mixed = (round(255 - step / SHADES * (255 - darkest)) for darkest in _DARKEST_SHADE)
@@ -59,9 +59,9 @@ def shade_fill(step: int) -> PatternFill:
 
 
 def diverging_scale() -> Any:
-    """Colour numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
+    """Return the rule that colours numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
     from openpyxl.formatting.rule import ColorScaleRule
 
-    # Its types are unknown to mypy.
+    # openpyxl has no type information for this function.
     rule: Any = ColorScaleRule
     return rule(*("num", -1, _LOW), *("num", 0, _MIDDLE), *("num", 1, _HIGH))

@@ -26,7 +26,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     Raises
     ------
     ValueError
-        If a sheet has more rows, or a cell more text, than a workbook can hold; the message names it.
+        If a sheet has more rows or columns, or a cell more text, than a workbook can hold. The message names the sheet.
     """
     from openpyxl import Workbook
     from openpyxl.writer.excel import ExcelWriter
@@ -37,7 +37,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         for sheet in sheets:
             write_worksheet(workbook, sheet)
     except BaseException:
-        # Streamed sheets that are dropped half-written fail once more, noisily, when they are collected.
+        # A streamed sheet that is not closed raises a second error when it is garbage-collected.
         for worksheet in workbook.worksheets:
             worksheet.close()
         raise
@@ -49,13 +49,16 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.description = f"Sheets: {', '.join(sheet.name for sheet in sheets)}."
     workbook.properties.created = workbook.properties.modified = moment
     with tempfile.TemporaryFile() as written, atomic_write(path) as target:
-        # Workbook.save would put the time of saving in place of `modified`.
+        # Workbook.save would replace `modified` by the time of saving.
         ExcelWriter(workbook, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True)).save()
         copy_without_times(written, target, _alt_texts(sheets))
 
 
 def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
-    """Return what writes the descriptions of charts into each drawing; a drawing is what the charts of a sheet are."""
+    """Return, by name of a drawing in the archive, the function that adds the descriptions of its charts.
+
+    A drawing holds the charts of one sheet.
+    """
     drawn = [sheet.charts for sheet in sheets if sheet.charts]
     return {
         f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=[chart.description for chart in charts])
@@ -64,7 +67,7 @@ def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
 
 
 def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:
-    """Give each chart of a drawing what a screen reader says of it, which openpyxl has no word for."""
+    """Add the alternative text of each chart to the XML of a drawing, because openpyxl cannot write it."""
     text = drawing.decode()
     for place, description in enumerate(descriptions, start=1):
         named = f'name="Chart {place}"'

@@ -1,4 +1,4 @@
-"""Write one sheet of a report into a workbook: its tables row by row, then what refers to them."""
+"""Write one sheet of a report into a workbook: its tables row by row, then the colours and filters of their cells."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["write_worksheet"]
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
-_WIDEST_PAGE = 260.0  # characters
+_WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
 _NARROWEST, _LONGEST_LINE = 7, 150
 _LINE_HEIGHT = 15.0
-_POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height by width of what is printed on A4, with some to spare
+_POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """Where a table stands: its row of headings, its last row, and the rows above it in points."""
+    """A table that is written: the row of its headings and its last row, from 1."""
 
     table: Table
     heading: int
@@ -39,23 +39,24 @@ class _Placed:
 
 
 def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
-    """Add the sheet to a workbook opened with ``write_only=True``.
+    """Add a sheet to a workbook that was opened with ``write_only=True``.
 
-    A sheet of a single table without sections goes on in further ones ("Data 2") when it has more rows than one
-    can hold, under the same headings.
+    A sheet with a single table without sections that has too many rows is continued on further sheets ("Data 2")
+    under the same headings.
 
     Raises
     ------
     ValueError
-        If it has more rows (of several tables, or with sections) or columns, a cell more text, or its name more
-        characters than a workbook can hold.
+        If the sheet has more rows (in several tables, or with sections) or columns than a workbook can hold, a cell has
+        too much text, or the name of the sheet is too long.
     """
     sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
     widths = _widths(sheet)
     line_length = min(_LONGEST_LINE, int(sum(widths)))
     notes = [line for note in sheet.notes for line in textwrap.wrap(note, line_length)]
     shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
-    # Title, notes, an empty row; then what stays in view: shared group headings, headings of an only table.
+    # The title, the notes and an empty row come first. The frozen rows follow: the shared group headings, and the
+    # headings if there is only one table.
     above = 2 + len(notes)
     in_view = len(shared) + single
     for part in _parts(sheet, _MOST_ROWS - above - in_view):
@@ -71,7 +72,7 @@ def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
 
 
 def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
-    """Yield the sheet, in as many as are needed for the rows of its only table."""
+    """Yield the sheet, divided into several if its only table has more than `capacity` rows."""
     table = sheet.tables[0]
     if len(sheet.tables) > 1 or table.bands or len(table.rows) <= capacity:
         yield sheet
@@ -120,7 +121,7 @@ def _write_part(
         needed = max(_LINE_HEIGHT * (len(table.rows) + 3), *(height_of(chart, len(table.rows)) for chart in charts), 0)
         if charts and placed and rows.height - page_top + needed > page_height:
             _break_page(worksheet, rows.written)
-            page_top = rows.height - _LINE_HEIGHT  # the title is printed again
+            page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
         top, top_height = rows.written + 1, rows.height
         if not single:
             rows.add([Cell(table.caption, "caption")])
@@ -150,7 +151,7 @@ def _add_rows(rows: Rows, table: Table) -> _Placed:
 
 
 def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool, shared: int) -> None:
-    """Add what refers to rows that are written: colours by value, a filter, or a table with filters."""
+    """Add the objects that refer to written rows: colours by value, and a filter or an Excel table."""
     for table, heading, last in ((each.table, each.heading, each.last) for each in placed):
         if table.diverging and last > heading:
             columns = [letter(column + 1) for column in table.diverging]
@@ -171,7 +172,7 @@ def _break_page(worksheet: Worksheet, row: int) -> None:
 
 
 def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: str) -> None:
-    """Set widths, frozen panes and printing, which must be known before the first row is written."""
+    """Set widths, frozen panes and print options, which a streamed sheet needs before its first row."""
     from openpyxl.worksheet.properties import PageSetupProperties
 
     for number, width in enumerate(widths, start=1):
@@ -190,7 +191,7 @@ def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: st
 
 
 def _pages_across(widths: Sequence[float]) -> int:
-    """Pages side by side on which a sheet is printed, so that it can still be read."""
+    """Return the number of pages side by side on which a sheet is printed, so that the print is legible."""
     return math.ceil(sum(widths) / _WIDEST_PAGE)
 
 
@@ -203,7 +204,7 @@ def _heading_cells(table: Table) -> list[Cell]:
 
 
 def _group_cells(groups: Sequence[Span]) -> list[Cell]:
-    """Each text in the first cell of its group, centred across the group (nothing is merged)."""
+    """Return the cells of group headings: each text is in the first cell of its group and centred, without merging."""
     cells = []
     for text, length in groups:
         style = "group" if text else "note"
@@ -228,11 +229,14 @@ def _body_cells(table: Table, number: int) -> list[Cell]:
 
 
 def _widths(sheet: Sheet) -> list[float]:
-    """Widths that hold every number whole, in characters; long texts wrap, overflowing ones run on."""
+    """Return the width of each column in characters.
+
+    Every number fits in its cell. Long texts wrap, and texts of columns with `overflow` extend over the next cells.
+    """
     widths = [float(_NARROWEST)] * max(len(table.columns) for table in sheet.tables)
     for table in sheet.tables:
         for place, column in enumerate(table.columns):
-            # Bold headings, in two lines at most.
+            # A bold heading takes two lines at most.
             longest_word = max((len(word) for word in column.title.split(" ")), default=0)
             needed = min(column.widest, 1.1 * max(longest_word, len(column.title) / 2 + 1))
             if not column.overflow:
