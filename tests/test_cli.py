@@ -453,7 +453,9 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
 def test_what_was_fitted_is_kept_when_a_name_is_that_of_no_subtype(here, capsys):
     assert main([*FIT, "--name", "7=Rare", "--name", "1=Common"]) == 2
     out, err = capsys.readouterr()
-    assert err == "clinclust: --name: there is no subtype 7; they are numbered 1 to 2; the reports do without\n"
+    assert (
+        err == "clinclust: --name: there is no subtype 7; they are numbered 1 to 2; the reports leave this name out\n"
+    )
     assert "2 subtypes among 40 subjects" in out
     assert sorted(path.name for path in Path("out").iterdir()) == FILES
     page = Path("out/subtypes.html").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Propose a likelihood for every column, with the reason; the result is there to be edited."""
+    """Propose a likelihood for every column, with the reason; read the result through and edit it."""
     from clinclust.schema.draft import draft_schema
 
     spare_the_table(options)

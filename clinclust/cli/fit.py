@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.reporting.options import ReportOptions
 
 __all__ = ["add_parser", "run"]
 
@@ -56,7 +58,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hyperparameters",
         choices=("empirical", "greedy"),
-        help="estimate the other hyperparameters (default: weak ones from the data)",
+        help="estimate the other hyperparameters (default: weak priors set from the data)",
     )
     parser.add_argument(
         "--coarsening",
@@ -130,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
     print(f"Wrote {options.out}: {', '.join(written)}")
     if options.suppress is not None and set(_REPORTS) & set(written):
-        print("For sharing: subtypes.xlsx and subtypes.html only. The other files tell of single subjects.")
+        print("For sharing: subtypes.xlsx and subtypes.html only. The other files hold one row for each subject.")
     return code
 
 
@@ -142,17 +144,22 @@ def _check(options: argparse.Namespace) -> None:
     ValueError
         If an option cannot be used. The message lists all problems.
     """
-    from clinclust.reporting.checking import option_problems
-
-    problems = option_problems(
-        min_size=options.min_size,
-        significance_level=options.significance_level,
-        suppress=options.suppress,
-        prefix="--",
-    )
+    problems = _asked_of_reports(options).problems(prefix="--")
     problems += name_problems(options.name)
     if problems:
         raise InputError("; ".join(problems))
+
+
+def _asked_of_reports(options: argparse.Namespace) -> ReportOptions:
+    from clinclust.reporting.options import ReportOptions
+
+    return ReportOptions(
+        associations=None if options.associations == "none" else options.associations,
+        min_size=options.min_size,
+        significance_level=options.significance_level,
+        suppress=options.suppress,
+        n_jobs=options.jobs,
+    )
 
 
 def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: argparse.Namespace) -> int:
@@ -167,19 +174,11 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
     names, subtypes = names_of(options), range(1, model.n_clusters_ + 1)
     codes = [0]
     for problem in unknown_names(names, subtypes, called="--name"):
-        print(f"clinclust: {problem}; the reports do without", file=sys.stderr)
+        print(f"clinclust: {problem}; the reports leave this name out", file=sys.stderr)
         codes.append(BAD_INPUT)
     try:
-        findings = gathered_findings(
-            model,
-            frame,
-            associations=None if options.associations == "none" else options.associations,
-            names={subtype: name for subtype, name in names.items() if subtype in subtypes},
-            min_size=options.min_size,
-            significance_level=options.significance_level,
-            suppress=options.suppress,
-            n_jobs=options.jobs,
-        )
+        known = {subtype: name for subtype, name in names.items() if subtype in subtypes}
+        findings = gathered_findings(model, frame, replace(_asked_of_reports(options), names=known))
     except Exception as error:
         return max(*codes, tell_failure(error, options, f"{' and '.join(_REPORTS)} were not written"))
     for name in _REPORTS:

@@ -41,9 +41,7 @@ class Rule:
     def check(self) -> None:
         """Raise ValueError if `threshold` or `rounding` cannot be used."""
         if self.threshold < 2:
-            raise InputError(
-                f"threshold must be at least 2, not {self.threshold!r}: below 1 there is nothing to withhold"
-            )
+            raise InputError(f"threshold must be at least 2, not {self.threshold!r}: no count lies between 0 and 1")
         if self.rounding is not None and self.rounding < 3:
             raise InputError(f"rounding must be a base of at least 3, not {self.rounding!r}")
 

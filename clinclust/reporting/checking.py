@@ -15,26 +15,15 @@ from clinclust.estimators.subtype_model import cohort_problems, is_fitted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.reporting.options import ReportOptions
 
-__all__ = ["check_report", "option_problems", "unknown_names"]
+__all__ = ["check_report", "unknown_names"]
 
 SUFFIXES = (".xlsx", ".html")
 
 
-def check_report(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    path: Path,
-    *,
-    comparisons: pd.DataFrame | None,
-    associations: pd.DataFrame | Method | None,
-    names: Mapping[int, str] | None,
-    min_size: int,
-    significance_level: float,
-    suppress: int | None,
-) -> None:
+def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions) -> None:
     """Check the arguments of `write_report`.
 
     Raises
@@ -44,33 +33,13 @@ def check_report(
     """
     problems = [] if path.suffix.lower() in SUFFIXES else [_wrong_suffix(path)]
     problems += cohort_problems(model, frame)
-    problems += option_problems(min_size=min_size, significance_level=significance_level, suppress=suppress)
-    if isinstance(associations, str) and associations not in ("refit", "cross-fit"):
-        problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {associations!r}")
+    problems += options.problems()
     if is_fitted(model):
-        problems += unknown_names(names or {}, np.unique(model.labels_) + 1)
-        if comparisons is not None:
-            problems += _comparisons_problems(model, comparisons)
+        problems += unknown_names(options.names, np.unique(model.labels_) + 1)
+        if options.comparisons is not None:
+            problems += _comparisons_problems(model, options.comparisons)
     if problems:
         raise InputError("; ".join(problems))
-
-
-def option_problems(*, min_size: int, significance_level: float, suppress: int | None, prefix: str = "") -> list[str]:
-    """Return one sentence for each of these numbers that cannot be used.
-
-    With a `prefix` such as ``--`` the sentences name command-line options instead of arguments.
-    """
-    names = [name.replace("_", "-") if prefix else name for name in ("min_size", "significance_level", "suppress")]
-    problems = []
-    if not min_size >= 1:
-        problems.append(f"{prefix}{names[0]} must be at least 1 subject, not {min_size!r}")
-    if not 0 < significance_level < 1:
-        problems.append(f"{prefix}{names[1]} must lie between 0 and 1, not {significance_level!r}")
-    if suppress is not None and not suppress >= 2:
-        problems.append(
-            f"{prefix}{names[2]} must be at least 2, not {suppress!r}: below 1 there is nothing to withhold"
-        )
-    return problems
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:

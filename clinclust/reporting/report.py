@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clinclust.files.writing import check_place
 from clinclust.reporting.checking import check_report
 from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.writing import write_findings
 
 if TYPE_CHECKING:
@@ -99,27 +100,8 @@ def write_report(
     'subtypes.xlsx'
     """
     path = Path(path)
-    check_report(
-        model,
-        frame,
-        path,
-        comparisons=comparisons,
-        associations=associations,
-        names=names,
-        min_size=min_size,
-        significance_level=significance_level,
-        suppress=suppress,
-    )
+    options = ReportOptions(comparisons, associations, names or {}, min_size, significance_level, suppress)
+    check_report(model, frame, path, options)
     check_place(path)
-    findings = gathered_findings(
-        model,
-        frame,
-        comparisons=comparisons,
-        associations=associations,
-        names=names,
-        min_size=min_size,
-        significance_level=significance_level,
-        suppress=suppress,
-    )
-    write_findings(findings, path, generated)
+    write_findings(gathered_findings(model, frame, options), path, generated)
     return path

@@ -10,6 +10,7 @@ from reporting.stand_in import fitted_cohort
 from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
 from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.tables import subtypes
 from clinclust.reporting.subtype_table.compared import Compared
 from clinclust.reporting.subtype_table.summaries import decimals_of
@@ -35,7 +36,7 @@ def test_the_rule(spreads, is_scored, decimals):
 
 
 def test_sheets_subtype_table_and_audit_agree_on_every_feature():
-    findings = gathered_findings(*fitted_cohort())
+    findings = gathered_findings(*fitted_cohort(), ReportOptions())
     audited = {counts.name: counts.decimals for counts in feature_counts(findings.comparisons)}
     compared = Compared(findings.comparisons)
     printed = {name: decimals_of(feature, "mean") for name, feature in compared.features.items()}

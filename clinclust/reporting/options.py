@@ -1,0 +1,61 @@
+"""What can be asked of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.associations.associate import Method
+
+__all__ = ["ReportOptions"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReportOptions:
+    """What a report shows, and how subtypes are compared in it.
+
+    Attributes
+    ----------
+    comparisons : DataFrame, optional
+        From `compare_subtypes`; made for the report otherwise.
+    associations : {"refit", "cross-fit"}, DataFrame or None
+        The method of `validated_associations`, or what it returned; None leaves them out.
+    names : mapping of int to str
+        Names of subtypes, by number.
+    min_size : int
+        The smallest subtype that is tested.
+    significance_level : float
+    suppress : int, optional
+        Counts below this are withheld.
+    n_jobs : int, optional
+        Threads of the searches behind the validated associations.
+    """
+
+    comparisons: pd.DataFrame | None = None
+    associations: pd.DataFrame | Method | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    min_size: int = 3
+    significance_level: float = 0.01
+    suppress: int | None = None
+    n_jobs: int | None = None
+
+    def problems(self, prefix: str = "") -> list[str]:
+        """Return which of them cannot be used, whatever the model; `prefix` makes names those of the command line."""
+        size, level, suppress = (
+            prefix + (name.replace("_", "-") if prefix else name)
+            for name in ("min_size", "significance_level", "suppress")
+        )
+        problems = []
+        if not self.min_size >= 1:
+            problems.append(f"{size} must be at least 1 subject, not {self.min_size!r}")
+        if not 0 < self.significance_level < 1:
+            problems.append(f"{level} must lie between 0 and 1, not {self.significance_level!r}")
+        if self.suppress is not None and not self.suppress >= 2:
+            problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
+        if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
+            problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
+        return problems
