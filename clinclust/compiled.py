@@ -1,22 +1,22 @@
-"""How the numerical kernels are compiled: the options that all of them share.
+"""Compilation of the numerical kernels, with the options that all of them share.
 
 Kernels release the global interpreter lock (restarts run on threads), are cached on disk, follow IEEE arithmetic for
 division, and never use ``fastmath``, which would assume that no value is NaN: missing values are NaN.
 
-Numba counts a reference whenever an array is passed to a function or renamed. This takes as long as a dozen additions,
-and much of the compilation. The innermost functions therefore receive pointers (`flat`). The array must be kept alive
-by the outermost kernel, and indices are not checked.
+Numba counts a reference whenever an array is passed to a function or assigned to another name. The count takes as long
+as a dozen additions, and it takes much of the compile time. The innermost functions therefore receive pointers
+(`flat`) instead of arrays. The outermost kernel must keep the array alive, and indices are not checked.
 
-Three environment variables choose slower kernels, to find mistakes in them.
+Three environment variables select slower kernels, which help to find mistakes.
 
 CLINCLUST_PLAIN_KERNELS=1
-    No LLVM code written by hand: arrays instead of pointers, and the innermost loops in plain Python
-    (`clinclust.engine.kernels.inner_loops`). The same bits.
+    The kernels use no hand-written LLVM code: arrays replace pointers, and the innermost loops are plain Python
+    (`clinclust.engine.kernels.inner_loops`). The results have the same bits.
 NUMBA_BOUNDSCHECK=1
-    Arrays instead of pointers, and every index is checked. The same bits.
+    Arrays replace pointers, and every index is checked. The results have the same bits.
 NUMBA_DISABLE_JIT=1
-    The plain kernels, not compiled, so that a debugger can step through them. Python's `math.lgamma` differs from
-    numba's in the last digits.
+    The plain kernels run without compilation, so that a debugger can step through them. Results may differ in the last
+    digits, because Python's `math.lgamma` differs from numba's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
 _DISABLED, _CHECKED = bool(vars(config)["DISABLE_JIT"]), bool(vars(config)["BOUNDSCHECK"])
 PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in ("", "0")
-"""Whether the kernels do without LLVM code written by hand."""
+"""Whether the kernels use no hand-written LLVM code."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _ONLY_FROM_KERNELS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
@@ -60,12 +60,15 @@ _SUFFIX = f"_{_fingerprint()}" + ("_plain" if PLAIN else "") + ("_checked" if _C
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function that Python calls."""
+    """Compile a function that Python code calls."""
     return _compiled(function, _OPTIONS)
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call: without a wrapper for Python, which takes a quarter of the time."""
+    """Compile a function that only kernels call.
+
+    It has no Python wrapper, because the wrapper would take a quarter of the compile time.
+    """
     return _compiled(function, _ONLY_FROM_KERNELS)
 
 
@@ -74,7 +77,7 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
     function.__qualname__ += _SUFFIX
     try:
         compiled = njit(cache=True, **options)(function)
-    except RuntimeError:  # no cache folder can be written to: every process compiles
+    except RuntimeError:  # there is no writable cache folder, so every process compiles
         compiled = njit(**options)(function)
     return compiled
 
@@ -83,7 +86,7 @@ _pointer: Any = types.CPointer
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
-    """Return the address of element `start` of an array, or of a pointer."""
+    """Return the address of element `start` of an array or of a pointer (a numba intrinsic)."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -102,4 +105,7 @@ def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
 _part: Any = njit(_part_of)
 _address: Any = extending.intrinsic(_numbers_of)
 flat: Callable[[NDArray[Number], int], NDArray[Number]] = _part if PLAIN or _CHECKED else _address
-"""Return the numbers of a contiguous array from the one at `start` on, in the order of memory; in kernels only."""
+"""Return the elements of a contiguous array from flat index `start` on, in memory order. Only kernels may call it.
+
+The result is a pointer, or an array when the plain or the index-checking kernels are selected.
+"""

@@ -1,1 +1,1 @@
-"""Arrays in, partitions out: the MAP-DP algorithm. Only `encoding` knows of tables and names."""
+"""The MAP-DP algorithm: it takes arrays and returns partitions. Only `engine.problem` reads tables."""

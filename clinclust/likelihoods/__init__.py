@@ -1,4 +1,4 @@
-"""The likelihoods a feature can have."""
+"""The likelihoods that a feature can have."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ REGISTRY: dict[str, type[Likelihood]] = {
         Gaussian,
     )
 }
-"""Every likelihood by the name that a schema gives it, in the order in which people are told of them."""
+"""Every likelihood by its name in a schema, in the order in which messages and documents list them."""
 
 
 def traits_of(name: str | None) -> type[Likelihood]:
-    """Return the likelihood of this name; for None, a feature that is not modelled, one without any trait."""
+    """Return the likelihood class with this name. For None, a feature without likelihood, return the base class."""
     return Likelihood if name is None else REGISTRY[name]

@@ -1,4 +1,4 @@
-"""Bernoulli likelihood with a Beta(a, b) prior: yes or no (Raykov et al. 2016, appendix A, with two levels)."""
+"""Bernoulli likelihood with a Beta(a, b) prior, for yes/no features (Raykov et al. 2016, appendix A, two levels)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Bernoulli"]
 
 @dataclass(frozen=True)
 class Bernoulli(Binomial):
-    """A single trial: the binomial with one."""
+    """Success or failure in a single trial: the binomial with trials = 1."""
 
     trials: int = 1
 
@@ -34,12 +34,12 @@ class Bernoulli(Binomial):
 
     @classmethod
     def of(cls, declaration: Declaration) -> Bernoulli:
-        """Return the likelihood of a yes-or-no feature."""
+        """Return the likelihood of a yes/no feature."""
         return cls()
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return a yes-or-no column."""
+        """Return an example of a yes/no column."""
         return (
             Example(
                 prior={"a": 0.7, "b": 1.9},

@@ -1,4 +1,4 @@
-"""Binomial likelihood with a Beta(a, b) prior: scores 0 .. trials on an ordered scale.
+"""Binomial likelihood with a Beta(a, b) prior, for scores 0 .. trials on an ordered scale.
 
 The predictive is beta-binomial (Raykov et al. 2016, eqs. 25-27).
 """
@@ -46,35 +46,35 @@ class Binomial(Likelihood):
     def of(cls, declaration: Declaration) -> Binomial:
         """Return the likelihood of a feature with its number of trials."""
         trials = steps_of_scale(declaration)
-        assert trials is not None  # the schema refuses a binomial feature without
+        assert trials is not None  # the schema rejects a binomial feature without trials
         return cls(trials)
 
     def levels(self, values: Array) -> Array:
-        """Return 0 .. trials, observed or not."""
+        """Return the levels 0 .. trials, including those not observed."""
         return np.arange(self.trials + 1.0)
 
     def statistics(self, values: Array) -> Array:
-        """Return (x, trials - x)."""
+        """Return T(x) = (x, trials - x), float64 (n, 2)."""
         return observed_columns(values, values, self.trials - values)
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
-        """Return the log of the binomial coefficient."""
+        """Return the log of the binomial coefficient, ln [trials! / (x! (trials - x)!)], float64 (n,)."""
         from scipy.special import gammaln
 
         log_h = gammaln(self.trials + 1.0) - gammaln(values + 1.0) - gammaln(self.trials - values + 1.0)
         return np.where(np.isnan(values), 0.0, log_h)
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return a + b = 2 with the observed proportion as mean.
+        """Return (a, b) with a + b = 2, whose mean a / (a + b) is the observed proportion of successes.
 
-        The strength is that of two single trials, not of one subject's `trials`, which would forbid clusters at the
-        ends of a long scale.
+        The prior weighs as two single trials. A prior as strong as one subject, which has `trials` trials, would
+        prevent clusters at the ends of a long scale.
         """
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the flat prior."""
+        """Return the uniform prior, a = b = 1."""
         return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
@@ -84,13 +84,13 @@ class Binomial(Likelihood):
         return betabinom(self.trials, *posterior)
 
     def mode(self, posterior: Array) -> float:
-        """Return the score of highest probability."""
+        """Return the score with the highest predictive probability."""
         levels = np.arange(self.trials + 1.0)
         return float(levels[self.predictive(posterior).pmf(levels).argmax()])
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return scales of few and of many steps."""
+        """Return examples of scales with few and with many steps."""
         return tuple(_example(trials) for trials in (4, 30))
 
 

@@ -1,4 +1,4 @@
-"""Categorical likelihood with a Dirichlet prior: one of L levels without order (Raykov et al. 2016, eqs. 23-24)."""
+"""Categorical likelihood with a Dirichlet prior, for L levels without order (Raykov et al. 2016, eqs. 23-24)."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ class Categorical(Likelihood):
 
     @classmethod
     def of(cls, declaration: Declaration) -> Categorical:
-        """Return the likelihood of a feature with its declared levels, observed or not."""
-        assert declaration.levels is not None  # the schema refuses a categorical feature without
+        """Return the likelihood of a feature with its declared levels, including those not observed."""
+        assert declaration.levels is not None  # the schema rejects a categorical feature without levels
         return cls(len(declaration.levels))
 
     @classmethod
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
-        """Return the concentrations, one for each level."""
+        """Return the name and length of the concentrations: one for each level."""
         return {"concentrations": len(declaration.levels or ())}
 
     @property
     def n_statistics(self) -> int:
-        """Return the number of levels."""
+        """Number of levels, L."""
         return self.n_levels
 
     @property
     def hyperparameter_names(self) -> tuple[str, ...]:
-        """Return the name of the concentrations, once for each level."""
+        """The name of the concentrations, once for each level."""
         return ("concentrations",) * self.n_levels
 
     def levels(self, values: Array) -> Array:
-        """Return every declared level, observed or not."""
+        """Return the codes of the declared levels, 0 .. L - 1, including levels not observed."""
         return np.arange(float(self.n_levels))
 
     def statistics(self, values: Array) -> Array:
-        """Return the indicator of the level, shape (n, L)."""
+        """Return T(x), the indicators of the levels, float64 (n, L)."""
         return np.equal(values[:, None], self.levels(values)).astype(np.float64)
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return concentrations that sum to the number of levels, in proportion to the observed frequencies.
+        """Return concentrations that sum to L: 1/2 for each level, plus L/2 times its observed frequency.
 
-        Half of the weight is spread evenly, so that a level nobody has yet keeps a chance.
+        The first half of the weight gives levels that were not observed a positive probability.
         """
         observed = values[~np.isnan(values)].astype(np.int64)
         counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the flat prior."""
+        """Return the uniform prior, with all concentrations 1."""
         return np.ones(self.n_levels)
 
     def predictive(self, posterior: Array) -> Any:
@@ -84,7 +84,7 @@ class Categorical(Likelihood):
         return rv_discrete(values=(np.arange(self.n_levels), posterior / posterior.sum()))
 
     def mode(self, posterior: Array) -> float:
-        """Return the level of highest probability."""
+        """Return the code of the level with the highest predictive probability."""
         return float(self.predictive(posterior).pmf(np.arange(self.n_levels)).argmax())
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
@@ -92,12 +92,12 @@ class Categorical(Likelihood):
         return {"concentrations": hyperparameters.tolist()}
 
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
-        """Return the concentrations given, or the default."""
+        """Return the given concentrations, or the default if none are given."""
         return np.array(given.get("concentrations", default), dtype=np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return levels of which the last is rare."""
+        """Return an example of three levels, the last of which is rare."""
         return (
             Example(
                 fields={"levels": ("a", "b", "c")},

@@ -1,4 +1,4 @@
-"""What a likelihood brings along for tests: priors, columns of clusters, and values at the edge of what it allows."""
+"""Examples of a likelihood, for tests: a prior, random columns, and columns at the limits of the allowed values."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Example:
-    """A feature that declares the likelihood, and how its values come about.
+    """A feature that declares the likelihood, and functions that draw its values.
 
     Attributes
     ----------
     fields : mapping
-        What a feature declares beside the name of the likelihood: levels, trials.
+        Fields that the feature declares in addition to the name of the likelihood, such as levels or trials.
     prior : mapping
-        Hyperparameters by name, unlike those that would be taken from data.
+        Hyperparameters by name, different from the defaults that would be computed from data.
     draw : callable
-        Takes a generator, the hyperparameters as an array and a number n; returns n values, float64 (n,), each from a
-        parameter of its own that is drawn from the prior.
+        Takes a generator, the hyperparameters as an array and a number n. Returns n values, float64 (n,); for each
+        value, a parameter is drawn from the prior.
     column : callable
-        Takes a generator, the clusters 0 .. K - 1 of the subjects, int64 (N,), and K; returns one value for each
-        subject, from a parameter of its cluster.
+        Takes a generator, the clusters 0 .. K - 1 of the subjects, int64 (N,), and K. Returns one value for each
+        subject, drawn with the parameter of its cluster.
     random_prior : callable
-        Takes a generator and a column; returns hyperparameters by name, drawn at random.
+        Takes a generator and a column. Returns hyperparameters by name, drawn at random.
     edge_cases : tuple of tuple of float
-        Columns at the edge of what the likelihood allows: few values, the lowest and the highest, far apart.
+        Columns at the limits of the allowed values: few values, lowest and highest values, values far apart.
     """
 
     prior: Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""Exponential likelihood with a Gamma(shape, rate) prior: durations x >= 0.
+"""Exponential likelihood with a Gamma(shape, rate) prior, for durations x >= 0.
 
-The predictive is Lomax. The print (Raykov et al. 2016, eq. 21) has the two updates the wrong way round: the shape
-counts the observations, the rate adds their sum.
+The predictive is Lomax. The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters. The
+correct update adds the number of observations to the shape, and their sum to the rate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Exponential"]
 
 @dataclass(frozen=True)
 class Exponential(Likelihood):
-    """Waiting time with one unknown hazard."""
+    """Duration with one unknown constant hazard."""
 
     name: ClassVar[str] = "exponential"
     title: ClassVar[str] = "exponential"
@@ -41,19 +41,19 @@ class Exponential(Likelihood):
         return cls()
 
     def statistics(self, values: Array) -> Array:
-        """Return (1, x)."""
+        """Return T(x) = (1, x), float64 (n, 2)."""
         return observed_columns(values, 1.0, values)
 
     def encoded(self, values: Array) -> Array:
-        """Return z = sqrt(x), in which the log predictive has the form of Student's t."""
+        """Return z = sqrt(x). As a function of z, the log predictive has the form of Student's t."""
         return np.sqrt(values)
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return shape = 2 and rate = the observed mean, whose predictive mean rate / (shape - 1) is that mean."""
+        """Return shape = 2 and rate = the observed mean, so that the predictive mean, rate / (shape - 1), equals it."""
         return np.array([2.0, float(np.nanmean(values))])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the prior that weighs as one subject at the observed mean."""
+        """Return shape = 1 and rate = the observed mean, which weigh as one subject with the observed mean as value."""
         return np.array([1.0, float(np.nanmean(values))])
 
     def predictive(self, posterior: Array) -> Any:
@@ -64,12 +64,12 @@ class Exponential(Likelihood):
         return lomax(shape, scale=rate)
 
     def mode(self, posterior: Array) -> float:
-        """Return 0: the density falls from there."""
+        """Return 0, because the predictive density decreases from 0 on."""
         return 0.0
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return durations."""
+        """Return an example of durations."""
         return (
             Example(
                 prior={"shape": 3.1, "rate": 5.0},

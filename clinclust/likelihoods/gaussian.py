@@ -1,4 +1,4 @@
-"""Gaussian likelihood with a Normal-Gamma(mean, kappa, shape, rate) prior: any real measurement.
+"""Gaussian likelihood with a Normal-Gamma(mean, kappa, shape, rate) prior, for real measurements.
 
 The predictive is Student's t with 2 shape degrees of freedom (Raykov, Boukouvalas and Little 2014, eqs. 11-13).
 """
@@ -19,7 +19,7 @@ from clinclust.priors import normal_gamma
 __all__ = ["Gaussian"]
 
 _FARTHEST = 1e140
-"""Standard deviations beyond which a new subject's value counts as this one, whose square is still a number."""
+"""Largest standardised value; values farther from 0 are replaced by it, so that their squares do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -43,31 +43,31 @@ class Gaussian(Likelihood):
         return cls()
 
     def statistics(self, values: Array) -> Array:
-        """Return (1, x, x^2)."""
+        """Return T(x) = (1, x, x^2), float64 (n, 3)."""
         return observed_columns(values, 1.0, values, values * values)
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
-        """Return -(1/2) ln 2 pi."""
+        """Return -(1/2) ln(2 pi) for each observed value."""
         return np.where(np.isnan(values), 0.0, -0.5 * math.log(2.0 * math.pi))
 
     def standardisation(self, values: Array) -> tuple[float, float]:
-        """Return the mean and the standard deviation (divisor n)."""
+        """Return the mean and the standard deviation (divisor n) of the observed values."""
         observed = values[~np.isnan(values)]
         return observed.mean(), observed.std()
 
     def encoded(self, values: Array) -> Array:
-        """Return standardised values whose squares are numbers."""
+        """Return the standardised values, bounded so that their squares do not overflow."""
         return np.clip(values, -_FARTHEST, _FARTHEST)
 
     def encoded_hyperparameters(self, hyperparameters: Array, centre: float, scale: float) -> Array:
-        """Return the prior of (x - centre) / scale."""
+        """Return the hyperparameters of (x - centre) / scale from those of x."""
         encoded = hyperparameters.copy()
         encoded[0] = (encoded[0] - centre) / scale
         encoded[3] /= scale**2
         return encoded
 
     def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
-        """Return the prior of x."""
+        """Return the hyperparameters of x from those of (x - centre) / scale."""
         stated = encoded.copy()
         stated[0] = stated[0] * scale + centre
         stated[3] *= scale**2
@@ -93,12 +93,12 @@ class Gaussian(Likelihood):
         return t(2.0 * shape, loc=mean, scale=math.sqrt(rate * (kappa + 1.0) / (shape * kappa)))
 
     def mode(self, posterior: Array) -> float:
-        """Return the mean of the predictive, around which it is symmetric."""
+        """Return the centre of the predictive, which is symmetric."""
         return float(self.predictive(posterior).median())
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return measurements."""
+        """Return an example of measurements."""
         return (
             Example(
                 prior={"mean": -1.0, "kappa": 0.6, "shape": 2.2, "rate": 3.0},

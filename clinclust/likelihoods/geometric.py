@@ -1,4 +1,4 @@
-"""Geometric likelihood with a Beta(a, b) prior: failures before the first success, 0, 1, 2, ...
+"""Geometric likelihood with a Beta(a, b) prior, for the number of failures before the first success, 0, 1, 2, ...
 
 The predictive is B(a + 1, b + x) / B(a, b) (Raykov et al. 2016, eqs. 30-31).
 """
@@ -20,7 +20,7 @@ __all__ = ["Geometric"]
 
 @dataclass(frozen=True)
 class Geometric(Likelihood):
-    """Waiting time in whole steps with one unknown probability of ending at each."""
+    """Waiting time in whole steps, with one unknown probability of ending at each step."""
 
     name: ClassVar[str] = "geometric"
     title: ClassVar[str] = "geometric"
@@ -41,36 +41,36 @@ class Geometric(Likelihood):
         return cls()
 
     def statistics(self, values: Array) -> Array:
-        """Return (1, x)."""
+        """Return T(x) = (1, x), float64 (n, 2)."""
         return observed_columns(values, 1.0, values)
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return a = 2 and b = the observed mean, whose predictive mean b / (a - 1) is the observed mean."""
+        """Return a = 2 and b = the observed mean, so that the predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the flat prior."""
+        """Return the uniform prior, a = b = 1."""
         return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
-        """Return the beta-geometric distribution, as the beta negative binomial with one success."""
+        """Return the beta-geometric distribution, which is the beta negative binomial with one success."""
         from scipy.stats import betanbinom
 
         return betanbinom(1, *posterior)
 
     def mode(self, posterior: Array) -> float:
-        """Return 0: the probabilities fall from there."""
+        """Return 0, because the predictive probabilities decrease from 0 on."""
         return 0.0
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws, float64 (n,); those of scipy fail where the probability of success is tiny."""
+        """Return n draws of a new value, float64 (n,). Scipy's draws fail if the probability of success is tiny."""
         chance = rng.beta(posterior[0], posterior[1], size=n)
         with np.errstate(divide="ignore"):
             return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return waiting counts with a long tail."""
+        """Return an example of waiting counts with a long tail."""
         return (
             Example(
                 prior={"a": 3.2, "b": 4.5},

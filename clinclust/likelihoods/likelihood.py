@@ -1,6 +1,7 @@
-"""What every likelihood can say; one subclass a file, listed in `clinclust.likelihoods.REGISTRY`.
+"""The base class of all likelihoods. Each subclass has one file and is listed in `clinclust.likelihoods.REGISTRY`.
 
-Whatever depends on being one likelihood and not another is asked here, so that nothing else compares names.
+Everything that differs between likelihoods is an attribute or a method of this class. Other code reads these, and does
+not compare the names of likelihoods.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
 LARGEST_COUNT = 2**53 - 1
-"""The largest whole number that a float64 still tells from its neighbours."""
+"""The largest whole number that float64 distinguishes from both neighbouring whole numbers."""
 
 _MEANS_AND_RANKS: tuple[ContrastKind, ...] = ("student", "welch", "rank")
 
 
 class Declaration(Protocol):
-    """What a likelihood reads of the feature that declares it (`clinclust.Feature`)."""
+    """The fields of a feature that a likelihood reads (`clinclust.Feature`)."""
 
     @property
     def levels(self) -> tuple[str, ...] | None:
@@ -61,63 +62,63 @@ class Declaration(Protocol):
 class Likelihood(ABC):
     """The distribution of one feature within a cluster, with its parameters integrated out.
 
-    Values are numbers on the model's scale (`Feature` turns a validated column into them); NaN is missing.
+    Values are numbers on the model's scale, to which `Feature` converts a validated column; NaN is missing.
 
-    The class variables are the traits of the likelihood. The base class stands for a feature without likelihood: it
-    has none of them.
+    The class variables are the traits of the likelihood. The base class represents a feature without likelihood; its
+    traits are all off.
     """
 
     # Names.
     name: ClassVar[str] = ""
-    """What a schema calls it."""
+    """Its name in a schema."""
     title: ClassVar[str] = ""
-    """What a reader calls it, in the methods paragraph."""
+    """Its name in the methods paragraph of a report."""
     alternatives: ClassVar[tuple[str, ...]] = ()
-    """Names of the likelihoods that it should be checked against."""
+    """Names of the likelihoods with which it should be compared."""
 
     # The model.
     prior: ClassVar[ModuleType]
     """The conjugate prior, a module of `clinclust.priors`."""
     kernel: ClassVar[int] = -1
-    """By which code compiled functions choose it (`clinclust.engine.kernels.likelihood_kernels`)."""
+    """Its code in the compiled functions (`clinclust.engine.kernels.likelihood_kernels`)."""
     is_continuous: ClassVar[bool] = False
-    """Whether its values have no table of levels."""
+    """Whether its values are continuous, without a table of levels."""
     counts_levels: ClassVar[bool] = False
-    """Whether its statistics are the numbers of subjects at each level."""
+    """Whether its sufficient statistics are the numbers of subjects at each level."""
     base_depends_on_prior: ClassVar[bool] = False
     """Whether the log base measure depends on a hyperparameter."""
     listed_by: ClassVar[str] = "one for each level"
-    """What the numbers of a hyperparameter that is a list stand for."""
+    """Meaning of the elements of a hyperparameter that is a list."""
 
-    # What values mean.
+    # The meaning of values.
     is_whole: ClassVar[bool] = False
     """Whether values without levels are whole numbers."""
     is_yes_no: ClassVar[bool] = False
     is_share: ClassVar[bool] = False
-    """Whether subjects are counted by level, so that means are shares."""
+    """Whether subjects are counted by level, so that means are proportions."""
     is_nominal: ClassVar[bool] = False
     """Whether its levels have no order."""
     is_scale: ClassVar[bool] = False
-    """Whether values are steps of an ordered scale that ends on both sides."""
+    """Whether values are steps of an ordered scale with a lowest and a highest step."""
     is_count: ClassVar[bool] = False
-    """Whether values count events and have no upper end."""
+    """Whether values count events and have no upper limit."""
     is_skewed: ClassVar[bool] = False
-    """Whether the median says more than the mean, whatever the values."""
+    """Whether the likelihood itself is skewed, so that the median describes any sample better than the mean."""
     is_real: ClassVar[bool] = False
-    """Whether values may lie on both sides of 0, and far from it, and their skewness is seen from them alone."""
+    """Whether values may be any real number. Whether they are skewed must then be judged from the data."""
 
-    # What a feature may declare.
+    # Fields of a feature.
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Which of the fields `levels`, `trials`, `minimum`, `maximum` and `transform`."""
+    """The fields that a feature may declare: any of `levels`, `trials`, `minimum`, `maximum` and `transform`."""
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
-    """For which kinds of columns a draft considers it."""
+    """The kinds of columns for which `draft_schema` considers it."""
 
-    # How subtypes are described and compared.
+    # Description and comparison of subtypes.
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "means"
     contrasts: ClassVar[tuple[ContrastKind, ...]] = _MEANS_AND_RANKS
-    """How subtypes may be contrasted in it, the default first (ranks come before it where values are skewed)."""
+    """The tests with which subtypes may be contrasted, the default first. For skewed values, ranks take precedence."""
     summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = None
-    """How a table of a paper summarises it; None = as it was contrasted."""
+    """Its summary in the subtype table of a paper; None = the summary that matches the contrast."""
 
     @classmethod
     @abstractmethod
@@ -126,80 +127,86 @@ class Likelihood(ABC):
 
     @classmethod
     def highest_score(cls, declaration: Declaration) -> int | None:
-        """Return the highest score, counted from 0, of a yes/no feature or of a scale; None for others."""
+        """Return the highest score, counted from 0, of a yes/no feature or of a scale; None for other features."""
         return steps_of_scale(declaration) if cls.is_scale else 1 if cls.is_yes_no else None
 
     @classmethod
     def support(cls) -> tuple[float, float]:
-        """Return the smallest and the largest value, where a feature has no levels and states no range."""
+        """Return the smallest and the largest allowed value of a feature that has no levels and states no range."""
         return (-np.inf if cls.is_real else 0.0), (np.inf if cls.is_continuous else LARGEST_COUNT)
 
     @classmethod
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
-        """Return the names of the hyperparameters; of those that are lists how long they are, None for numbers."""
+        """Return the hyperparameters by name, each with its length if it is a list, and None if it is a number."""
         return dict.fromkeys(cls.prior.NAMES)
 
     @property
     @abstractmethod
     def n_statistics(self) -> int:
-        """Length S of a sufficient statistic."""
+        """Length S of the sufficient statistic T(x)."""
 
     @property
     def hyperparameter_names(self) -> tuple[str, ...]:
-        """The name of each number of the prior, in order; a list has its name once for each element."""
+        """The name of each of the H hyperparameters, in order; the name of a list is repeated for each element."""
         return tuple(self.prior.NAMES)
 
     @property
     def n_hyperparameters(self) -> int:
-        """Number of hyperparameters of the prior."""
+        """Number H of hyperparameters of the prior."""
         return len(self.hyperparameter_names)
 
     @abstractmethod
     def statistics(self, values: Array) -> Array:
-        """Return T(x), shape (n, S), of values of shape (n,). A missing value has T = 0."""
+        """Return the sufficient statistics T(x), float64 (n, S), of values (n,). A missing value has T = 0."""
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
-        """Return log h(x), shape (n,), of values of shape (n,), under a prior (H,). A missing value has log h = 0."""
+        """Return log h(x), float64 (n,), of values (n,), under hyperparameters (H,). A missing value has log h = 0."""
         return np.zeros(values.shape)
 
     def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
-        """Return the derivatives of counts @ log h(levels), both (L,), by the hyperparameters, float64 (H,)."""
+        """Return the derivatives of counts @ log h(levels) with respect to the hyperparameters, float64 (H,).
+
+        Levels and counts have shape (L,).
+        """
         return np.zeros(hyperparameters.shape)
 
     @abstractmethod
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return a prior about as strong as one subject whose mean is that of the observed values (n,)."""
+        """Return hyperparameters (H,) of a prior around the mean of the observed values (n,).
+
+        The prior weighs about as much as one subject.
+        """
 
     @abstractmethod
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the weak prior under which likelihoods of one column are compared over all subjects together."""
+        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,)."""
 
     @abstractmethod
     def predictive(self, posterior: Array) -> Any:
-        """Return the frozen scipy distribution of a new value, given the posterior hyperparameters."""
+        """Return the frozen scipy distribution of a new value, given the posterior hyperparameters (H,)."""
 
     @abstractmethod
     def mode(self, posterior: Array) -> float:
-        """Return the most probable new value."""
+        """Return the most probable new value, given the posterior hyperparameters (H,)."""
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,)."""
+        """Return n draws of a new value, float64 (n,), given the posterior hyperparameters (H,)."""
         return np.asarray(self.predictive(posterior).rvs(size=n, random_state=rng), dtype=np.float64)
 
     def levels(self, values: Array) -> Array | None:
-        """Return the distinct values that a table of log predictives lists; None for a continuous feature."""
+        """Return the levels (L,) of the table of log predictives, ascending; None for a continuous feature."""
         return None if self.is_continuous else np.unique(values[~np.isnan(values)])
 
     def standardisation(self, values: Array) -> tuple[float, float]:
-        """Return the centre and the scale by which the engine standardises the observed values."""
+        """Return the centre and the scale with which the engine standardises the values: (value - centre) / scale."""
         return 0.0, 1.0
 
     def encoded(self, values: Array) -> Array:
-        """Return continuous values, standardised, as compiled functions read them."""
+        """Return standardised continuous values in the form that the compiled functions read."""
         return values
 
     def encoded_hyperparameters(self, hyperparameters: Array, centre: float, scale: float) -> Array:
-        """Return the hyperparameters (H,) of the standardised values."""
+        """Return the hyperparameters (H,) for the standardised values, from those for the values of the column."""
         return hyperparameters
 
     def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
@@ -207,22 +214,22 @@ class Likelihood(ABC):
         return encoded
 
     def log_marginal(self, values: Array, hyperparameters: Array) -> float:
-        """Return ln m(x_1 .. x_n) = sum log h + A(posterior) - A(prior) of the observed values, float64 (n,)."""
+        """Return the log marginal ln m(x_1 .. x_n) = sum log h + A(posterior) - A(prior) of values (n,), in nats."""
         statistics = self.statistics(values).sum(axis=0)
         normalizer = self.prior.log_normalizer
         gain = normalizer(self.prior.posterior(hyperparameters, statistics)) - normalizer(hyperparameters)
         return float(gain + self.log_base_measure(values, hyperparameters).sum())
 
     def evidence(self, values: Array) -> float:
-        """Return the log marginal of a column under the weak prior by which likelihoods of one column are compared."""
+        """Return the log marginal of a column (n,) under the weak prior of `draft_hyperparameters`, in nats."""
         return self.log_marginal(values, self.draft_hyperparameters(values))
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
-        """Return hyperparameters by name."""
+        """Return the hyperparameters (H,) by name."""
         return dict(zip(self.prior.NAMES, hyperparameters.tolist(), strict=True))
 
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
-        """Return hyperparameters as an array: those given by name, the others from `default`."""
+        """Return the hyperparameters as an array (H,): those given by name, and the others from `default` (H,)."""
         return np.array(
             [given.get(name, value) for name, value in zip(self.prior.NAMES, default, strict=True)],
             dtype=np.float64,
@@ -231,11 +238,11 @@ class Likelihood(ABC):
     @classmethod
     @abstractmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return what tests draw from; the first is the plainest."""
+        """Return the examples that tests use; the first is the simplest."""
 
 
 def steps_of_scale(declaration: Declaration) -> int | None:
-    """Return how many steps above its lowest value a declared scale has."""
+    """Return the number of steps of a declared scale above its lowest value, or None if it is not declared."""
     if declaration.levels is not None:
         return len(declaration.levels) - 1
     if declaration.minimum is not None and declaration.maximum is not None:
@@ -244,7 +251,7 @@ def steps_of_scale(declaration: Declaration) -> int | None:
 
 
 def observed_columns(values: Array, *columns: Array | float) -> Array:
-    """Stack columns to shape (n, len(columns)), with rows of zeros where the value is missing."""
+    """Return the columns stacked to float64 (n, len(columns)), with rows of zeros where the value is missing."""
     stacked = np.column_stack([np.broadcast_to(column, values.shape) for column in columns])
     stacked[np.isnan(values)] = 0.0
     return stacked

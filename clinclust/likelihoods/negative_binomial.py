@@ -1,9 +1,9 @@
-"""Negative binomial likelihood with a Beta(a, b) prior: counts that vary more than Poisson's.
+"""Negative binomial likelihood with a Beta(a, b) prior, for counts that vary more than Poisson counts.
 
-A count is the number of failures before the `dispersion`-th success of trials with one unknown probability; the
-dispersion need not be whole. Its mean m and variance are in the relation variance = m + m^2 / dispersion: the smaller
-the dispersion, the longer the tail; a geometric has dispersion 1, and a Poisson one without end. Given the dispersion
-the beta prior is conjugate, and the predictive is the beta negative binomial distribution.
+A count is the number of failures before the `dispersion`-th success in trials with one unknown probability of success;
+the dispersion need not be a whole number. With mean m, the variance is m + m^2 / dispersion: the smaller the
+dispersion, the longer the tail. The geometric distribution has dispersion 1, and the Poisson distribution is the limit
+of infinite dispersion. Given the dispersion, the beta prior is conjugate, and the predictive is beta negative binomial.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from clinclust.priors import beta_dispersion
 __all__ = ["NegativeBinomial"]
 
 _LEAST, _MOST = 0.01, 1000.0
-"""Dispersions between which the default is sought: a tail longer than any clinical count's, and practically Poisson."""
+"""Bounds of the default dispersion: a tail longer than that of any clinical count, and practically Poisson."""
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
-"""Dispersions that a draft tries, on both sides of a geometric's."""
+"""Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
 
 @dataclass(frozen=True)
 class NegativeBinomial(Likelihood):
-    """Counts with one unknown mean and a known dispersion, which is a hyperparameter."""
+    """Counts with one unknown mean, and a known dispersion, which is a hyperparameter."""
 
     name: ClassVar[str] = "negative_binomial"
     title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
@@ -58,7 +58,7 @@ class NegativeBinomial(Likelihood):
         return cls()
 
     def statistics(self, values: Array) -> Array:
-        """Return (1, x)."""
+        """Return T(x) = (1, x), float64 (n, 2)."""
         return observed_columns(values, 1.0, values)
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
@@ -70,30 +70,31 @@ class NegativeBinomial(Likelihood):
         return np.where(np.isnan(values), 0.0, log_h)
 
     def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
-        """Return 0 by a and b, and by the dispersion r the sum of counts (psi(x + r) - psi(r))."""
+        """Return the derivatives with respect to (a, b, r): 0, 0 and the sum of counts [psi(x + r) - psi(r)]."""
         from scipy.special import psi
 
         dispersion = hyperparameters[2]
         return np.array([0.0, 0.0, float((counts * (psi(levels + dispersion) - psi(dispersion))).sum())])
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return a dispersion r, then a = 1 + r and b = the observed mean, whose predictive mean is the observed one.
+        """Return (1 + r, m, r), where m is the observed mean and r the dispersion with the highest likelihood.
 
-        r has the highest likelihood for all subjects together, whose subtypes it takes for dispersion. That is on the
-        safe side: of noise with dispersion .7 (150 subjects, 10 features) it makes one cluster, half as large again
-        makes 2.4. State it as `prior`, or let ``hyperparameters="empirical"`` find it with the clusters, where subtypes
-        are told apart by such counts alone.
+        The predictive mean r b / (a - 1) is the observed mean m. The likelihood of r is that of all subjects together,
+        so that differences between subtypes count as dispersion. This is conservative: for noise with dispersion 0.7
+        (150 subjects, 10 features) this r leads to one cluster, and a dispersion 1.5 times as large leads to 2.4. If
+        only such counts distinguish the subtypes, state the dispersion as `prior`, or estimate it together with the
+        clusters with ``hyperparameters="empirical"``.
         """
         mean = float(np.nanmean(values))
         dispersion = _most_likely_dispersion(values[~np.isnan(values)])
         return np.array([1.0 + dispersion, mean, dispersion])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the flat prior, and a dispersion of 1."""
+        """Return the uniform prior, a = b = 1, and dispersion 1."""
         return np.ones(3)
 
     def evidence(self, values: Array) -> float:
-        """Return the log of the mean of the marginals at several dispersions: none is known in advance."""
+        """Return the log of the mean of the marginals at several dispersions, because the dispersion is not known."""
         from scipy.special import logsumexp
 
         marginals = [self.log_marginal(values, np.array([1.0, 1.0, dispersion])) for dispersion in _DISPERSIONS]
@@ -104,29 +105,35 @@ class NegativeBinomial(Likelihood):
         return _beta_negative_binomial()(*posterior)
 
     def mode(self, posterior: Array) -> float:
-        """Return the count up to which p(x + 1) / p(x) = (b + x) (r + x) / [(a + b + r + x) (x + 1)] is above 1."""
+        """Return the count with the highest predictive probability.
+
+        It is the first count x with p(x + 1) / p(x) = (b + x) (r + x) / [(a + b + r + x) (x + 1)] below 1.
+        """
         a, b, dispersion = posterior
         last_rise = (b * dispersion - a - b - dispersion) / (a + 1.0)
         return max(0.0, float(np.floor(last_rise)) + 1.0)
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws, float64 (n,): a probability, a rate given it, a count given that."""
+        """Return n draws of a new value, float64 (n,).
+
+        A probability is drawn from the beta posterior, then a gamma rate given the probability, then a Poisson count.
+        """
         a, b, dispersion = posterior
         chance = np.maximum(rng.beta(a, b, size=n), 1e-300)
         rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
-        # Beyond this a Poisson count is its rate, to within the digits of a double.
+        # For larger rates, a Poisson count is practically equal to its rate.
         small = np.minimum(rate, 1e15)
         counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
         return np.asarray(counts, dtype=np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return counts with a long tail, and nearly Poisson ones."""
+        """Return examples of counts with a long tail, and of counts with a shorter one."""
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
 
 
 def _most_likely_dispersion(values: Array) -> float:
-    """Return the dispersion r of highest likelihood given the mean m: that of counts with p = r / (r + m)."""
+    """Return the dispersion r with the highest likelihood for counts with their observed mean m, p = r / (r + m)."""
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 
@@ -147,7 +154,7 @@ def _most_likely_dispersion(values: Array) -> float:
 
 
 def _beta_negative_binomial() -> Any:
-    """Return scipy's kind of distribution with parameters a, b and dispersion, which need not be whole."""
+    """Return a scipy distribution with parameters a, b and dispersion, which need not be a whole number."""
     from scipy import stats
     from scipy.special import betaln, gammaln
 

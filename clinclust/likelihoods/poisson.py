@@ -1,7 +1,7 @@
-"""Poisson likelihood with a Gamma(shape, rate) prior: counts 0, 1, 2, ...
+"""Poisson likelihood with a Gamma(shape, rate) prior, for counts 0, 1, 2, ...
 
-The predictive is negative binomial. The print (Raykov et al. 2016, eq. 29) uses the count as a probability; the form
-here is the one that follows from its updates (eq. 28).
+The predictive is negative binomial. The published formula (Raykov et al. 2016, eq. 29) uses the count as a probability.
+The predictive here follows from the published updates (eq. 28).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Poisson"]
 
 @dataclass(frozen=True)
 class Poisson(Likelihood):
-    """Events at one unknown rate per subject."""
+    """Number of events per subject, with one unknown rate."""
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Poisson"
@@ -42,21 +42,21 @@ class Poisson(Likelihood):
         return cls()
 
     def statistics(self, values: Array) -> Array:
-        """Return (x, 1)."""
+        """Return T(x) = (x, 1), float64 (n, 2)."""
         return observed_columns(values, values, 1.0)
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
-        """Return -ln x!."""
+        """Return -ln(x!) for each observed value."""
         from scipy.special import gammaln
 
         return np.where(np.isnan(values), 0.0, -gammaln(values + 1.0))
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return the gamma distribution with the observed mean that weighs as one subject."""
+        """Return shape = the observed mean and rate = 1, a prior with the observed mean that weighs as one subject."""
         return np.array([float(np.nanmean(values)), 1.0])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the exponential distribution whose mean is the observed one."""
+        """Return shape = 1 and rate = 1 / the observed mean, an exponential distribution with the observed mean."""
         return np.array([1.0, 1.0 / float(np.nanmean(values))])
 
     def predictive(self, posterior: Array) -> Any:
@@ -67,13 +67,13 @@ class Poisson(Likelihood):
         return nbinom(shape, rate / (rate + 1.0))
 
     def mode(self, posterior: Array) -> float:
-        """Return the count of highest probability."""
+        """Return the count with the highest predictive probability."""
         shape, rate = posterior
         return float(np.floor(max(shape - 1.0, 0.0) / rate))
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return counts from none to many."""
+        """Return an example of counts from zero to many."""
         return (
             Example(
                 prior={"shape": 2.5, "rate": 0.8},

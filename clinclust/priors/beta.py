@@ -1,6 +1,6 @@
-"""Beta(a, b): the prior of a probability (Bernoulli, binomial and geometric likelihoods).
+"""Beta(a, b): the conjugate prior of a probability (Bernoulli, binomial and geometric likelihoods).
 
-Statistics of a cluster: the sums of what each subject adds to a and to b.
+Sufficient statistics of a cluster: the sums of each subject's contributions to a and to b.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAMES = ("a", "b")
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return (a, b) after the statistics; both arrays have shape (..., 2)."""
+    """Return the posterior (a, b) given sufficient statistics; all arrays have shape (..., 2)."""
     return prior + statistics
 
 
@@ -28,9 +28,9 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by (a, b); all arrays have shape (..., 2).
+    """Return the derivatives of A(posterior) - A(prior) with respect to (a, b); all arrays have shape (..., 2).
 
-    With psi = (ln Gamma)', dA/da = psi(a) - psi(a + b).
+    With psi = (ln Gamma)', dA/da = psi(a) - psi(a + b) and dA/db = psi(b) - psi(a + b).
     """
     from scipy.special import psi
 

@@ -1,6 +1,6 @@
-"""Beta(a, b) with a known dispersion: the prior of the probability of a negative binomial.
+"""Beta(a, b) with a known dispersion: the conjugate prior of the probability of a negative binomial likelihood.
 
-Statistics of a cluster: (n, sum of the counts). Each subject adds the dispersion to a, and its count to b.
+Sufficient statistics of a cluster: (n, sum of the counts). Each subject adds the dispersion to a, and its count to b.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ NAMES = ("a", "b", "dispersion")
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return (a + n dispersion, b + sum, dispersion); the prior has shape (..., 3), the statistics (..., 2)."""
+    """Return the posterior (a + n dispersion, b + sum, dispersion), shape (..., 3).
+
+    The prior has shape (..., 3), the statistics (..., 2).
+    """
     a, b, dispersion = (prior[..., index] for index in range(3))
     n, total = statistics[..., 0], statistics[..., 1]
     after = a + n * dispersion, b + total, np.broadcast_to(dispersion, np.shape(a + n))
@@ -31,9 +34,9 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by (a, b, dispersion), shape (..., 3).
+    """Return the derivatives of A(posterior) - A(prior) with respect to (a, b, dispersion), shape (..., 3).
 
-    With primes for the posterior and psi = (ln Gamma)':
+    With primes for the posterior and psi = (ln Gamma)', the derivatives are:
 
         by a            psi(a') - psi(a' + b') - psi(a) + psi(a + b)
         by b            psi(b') - psi(a' + b') - psi(b) + psi(a + b)

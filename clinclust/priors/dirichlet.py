@@ -1,6 +1,6 @@
-"""Dirichlet(concentrations): the prior of the probabilities of L levels (categorical likelihood).
+"""Dirichlet(concentrations): the conjugate prior of the probabilities of L levels (categorical likelihood).
 
-Statistics of a cluster: the number of subjects at each level.
+Sufficient statistics of a cluster: the number of subjects at each level.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAMES = ("concentrations",)
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return the concentrations after the statistics; both arrays have shape (..., L)."""
+    """Return the posterior concentrations given sufficient statistics; all arrays have shape (..., L)."""
     return prior + statistics
 
 
@@ -28,7 +28,7 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by the concentrations; all arrays have shape (..., L).
+    """Return the derivatives of A(posterior) - A(prior) with respect to the concentrations; all shapes are (..., L).
 
     With psi = (ln Gamma)', dA/dc_l = psi(c_l) - psi(sum_l c_l).
     """

@@ -1,12 +1,13 @@
-"""Dirichlet tree over ordered levels: the prior of the probabilities of a scale (ordinal likelihood).
+"""Dirichlet tree over L ordered levels: the conjugate prior of their probabilities (ordinal likelihood).
 
-The L levels are halved, each half again, down to single levels. Every split has its own probability of the lower side,
-with a beta prior (Dennis 1991, *On the hyper-Dirichlet type 1 and hyper-Liouville distributions*; Minka 1999, *The
-Dirichlet-tree distribution*). Neighbouring levels share all splits but the last ones, so what is seen at one is
-evidence for the next. A Dirichlet distribution is the special case whose splits lose weight from the root to the tips.
+The levels are split into two halves, each half is split again, and so on, down to single levels. Each split has its own
+probability of the lower side, with a beta prior (Dennis 1991, *On the hyper-Dirichlet type 1 and hyper-Liouville
+distributions*; Minka 1999, *The Dirichlet-tree distribution*). Two neighbouring levels share all splits above the one
+at the boundary between them, so an observation at one level is also evidence for the other. The Dirichlet distribution
+is the special case in which the two parameters of each split add up to the parameter of that side of the split above.
 
-Parameters: the beta's parameter of the lower side at each of the L - 1 boundaries between neighbouring levels, then
-those of the upper side. Statistics of a cluster: the number of subjects at each level.
+Parameters: the beta parameter of the lower side at each of the L - 1 boundaries between neighbouring levels, then those
+of the upper side. Sufficient statistics of a cluster: the number of subjects at each level.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ NAMES = ("lower", "upper")
 
 @lru_cache(maxsize=256)
 def _ends(n_levels: int) -> tuple[Places, Places, Places]:
-    """Return, for the split at each boundary, the first level, the boundary and the level after the last, (L - 1,)."""
+    """Return the first level, the boundary, and the level after the last, of the split at each boundary.
+
+    Each of the three arrays is int64 (L - 1,).
+    """
     found = []
 
     def divide(first: int, last: int) -> None:
@@ -47,6 +51,7 @@ def sides(weights: Array) -> Array:
     Parameters
     ----------
     weights : float64 (..., L)
+        Weight of each level.
     """
     first, middle, last = _ends(weights.shape[-1])
     below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
@@ -67,7 +72,7 @@ def probabilities(parameters: Array) -> Array:
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return the parameters after the statistics: shapes (..., 2 (L - 1)) and (..., L)."""
+    """Return the posterior parameters, shape (..., 2 (L - 1)), given sufficient statistics of shape (..., L)."""
     return prior + sides(statistics)
 
 
@@ -80,9 +85,9 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by the parameters, shape (..., 2 (L - 1)).
+    """Return the derivatives of A(posterior) - A(prior) with respect to the parameters, shape (..., 2 (L - 1)).
 
-    With psi = (ln Gamma)', dA/dlower = psi(lower) - psi(lower + upper), and so for upper.
+    With psi = (ln Gamma)', dA/dlower = psi(lower) - psi(lower + upper) and dA/dupper = psi(upper) - psi(lower + upper).
     """
     from scipy.special import psi
 

@@ -1,6 +1,6 @@
-"""Gamma(shape, rate): the prior of a rate (Poisson and exponential likelihoods).
+"""Gamma(shape, rate): the conjugate prior of a rate (Poisson and exponential likelihoods).
 
-Statistics of a cluster: the sums of what each subject adds to the shape and to the rate.
+Sufficient statistics of a cluster: the sums of each subject's contributions to the shape and to the rate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAMES = ("shape", "rate")
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return (shape, rate) after the statistics; both arrays have shape (..., 2)."""
+    """Return the posterior (shape, rate) given sufficient statistics; all arrays have shape (..., 2)."""
     return prior + statistics
 
 
@@ -29,7 +29,7 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by (shape, rate); all arrays have shape (..., 2).
+    """Return the derivatives of A(posterior) - A(prior) with respect to (shape, rate); all shapes are (..., 2).
 
     With psi = (ln Gamma)', dA/dshape = psi(shape) - ln rate and dA/drate = -shape / rate.
     """

@@ -1,9 +1,9 @@
-"""Normal-Gamma(mean, kappa, shape, rate): the prior of a Gaussian's mean and precision.
+"""Normal-Gamma(mean, kappa, shape, rate): the conjugate prior of the mean and precision of a Gaussian likelihood.
 
     precision ~ Gamma(shape, rate),   mean of the feature | precision ~ Normal(mean, 1 / (kappa precision))
 
-Statistics of a cluster: (n, sum of the values, sum of their squares). Values are standardised before they come here
-(`clinclust.engine.problem.encoding`), which keeps the sum of squares exact enough.
+Sufficient statistics of a cluster: (n, sum of the values, sum of their squares). The engine standardises the values
+beforehand (`clinclust.engine.problem.encoding`), so that the sum of squares is accurate enough.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAMES = ("mean", "kappa", "shape", "rate")
 
 
 def posterior(prior: Array, statistics: Array) -> Array:
-    """Return (mean, kappa, shape, rate) after the statistics (Raykov, Boukouvalas and Little 2014, eq. 13).
+    """Return the posterior (mean, kappa, shape, rate), shape (..., 4) (Raykov, Boukouvalas and Little 2014, eq. 13).
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def log_normalizer(parameters: Array) -> Array:
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) by (mean, kappa, shape, rate), shape (..., 4).
+    """Return the derivatives of A(posterior) - A(prior) with respect to (mean, kappa, shape, rate), shape (..., 4).
 
-    With primes for the posterior, x for the average of the values and psi = (ln Gamma)':
+    With primes for the posterior, x for the average of the values and psi = (ln Gamma)', the derivatives are:
 
         by mean    (shape' / rate') kappa n (x - mean) / kappa'
         by kappa   -(shape' / rate') n^2 (x - mean)^2 / (2 kappa'^2) - 1 / (2 kappa') + 1 / (2 kappa)

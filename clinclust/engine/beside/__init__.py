@@ -1,1 +1,1 @@
-"""What is found beside the partition: features, outlying values, coarsening, hyperparameters, concentration."""
+"""Estimates in addition to the partition: features, outlying values, coarsening, hyperparameters, concentration."""

@@ -1,11 +1,11 @@
-"""Search and estimation in turns: the partition given the model, the model given the partition.
+"""Alternation of search and estimation: the partition given the model, then the model given the partition.
 
-What rises is the extended joint, the log joint plus the log hyperpriors of what is estimated:
+The objective is the extended joint, the log joint plus the log hyperpriors of the estimated parameters:
 
     ln p(X_obs, z | theta, N0) + ln h(theta) + ln h(N0)
 
-The search raises its first term, and a new model is accepted only when it raises the sum. So it never falls, and since
-the hyperpriors bound it, the turns end.
+The search raises the first term. A new model is accepted only if it raises the sum. The extended joint therefore never
+falls, and the hyperpriors bound it from above, so the alternation ends.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ROUNDS", "Estimated", "Search", "alternate", "carry_on"]
 
 Search = Callable[["Problem", list["Start"]], list["RestartResult"]]
-"""`run_restarts` or `run_selecting_restarts` with the plan settled: what it finds of a problem from some starts."""
+"""`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
 MOST_ROUNDS = 20
 _LEAST_GAIN = 1e-6
-"""Nats by which a new model must raise the extended joint; less is the precision of the maximisation."""
+"""Nats by which a new model must raise the extended joint. A smaller gain is within the error of the maximisation."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """What is estimated beside the partition.
+    """The parts of the model that are estimated in addition to the partition.
 
     Attributes
     ----------
     hyperprior : Hyperprior or None
-        Of the hyperparameters, if they are.
+        Hyperprior of the hyperparameters; None if they are not estimated.
     concentration : bool
-        Whether the concentration is.
+        Whether the concentration is estimated.
     """
 
     hyperprior: Hyperprior | None = None
     concentration: bool = False
 
     def log_hyperprior(self, problem: Problem) -> float:
-        """Return the sum of the log hyperpriors."""
+        """Return the sum of the log hyperpriors of the estimated parameters, in nats."""
         total = 0.0
         if self.hyperprior is not None:
             total += self.hyperprior.log_density(problem.model.prior)
@@ -65,7 +65,10 @@ class Estimated:
         return total
 
     def maximised(self, problem: Problem, partition: Partition) -> Problem:
-        """Return the problem with the model that suits a partition best; its parts do not depend on each other."""
+        """Return the problem with the model that maximises the extended joint given a partition.
+
+        Given the partition, the hyperparameters and the concentration are independent and are maximised separately.
+        """
         if self.hyperprior is not None:
             problem = maximise_hyperparameters(problem, partition, self.hyperprior)
         if self.concentration:
@@ -78,28 +81,30 @@ class Estimated:
 def alternate(
     problem: Problem, restarts: list[RestartResult], starts: list[Start], estimated: Estimated, search: Search
 ) -> tuple[Problem, list[RestartResult]]:
-    """Estimate the model from the best partition, search on from there, and so on until neither changes.
+    """Estimate the model from the best partition and continue the search, in turns, until neither changes.
 
     Parameters
     ----------
     problem : Problem
-        With the model that the restarts searched under.
+        Problem with the model under which the restarts searched.
     restarts : list of RestartResult
     starts : list of Start
-        Where the restarts began.
+        Starts of these restarts.
     estimated : Estimated
     search : callable
+        Search under the new model (`Search`).
 
     Returns
     -------
     problem : Problem
-        With the last model.
+        Problem with the last model.
     restarts : list of RestartResult
-        As many as before, all judged under the last model, with the best carried on. Their traces show the extended
-        joint less the log hyperprior of the last model, a constant, so that they end at the log joint.
+        The same number of restarts. Their log joints are computed under the last model, and the best one is continued.
+        Their traces show the extended joint minus the log hyperprior of the last model, which is a constant. Each trace
+        therefore ends at the log joint.
     """
     if estimated.hyperprior is None and not estimated.concentration:
-        return problem, restarts  # their joints stay: those of a search that selects features count its prior as well
+        return problem, restarts  # keep the log joints: after feature selection they include the prior of the selection
     for _ in range(MOST_ROUNDS):
         best = restarts[index_of_best(restarts)]
         partition = new_partition(problem.cohort.arrays, best.labels)
@@ -115,17 +120,23 @@ def alternate(
 def carry_on(
     problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, fall: float = 0.0
 ) -> list[RestartResult]:
-    """Judge all restarts under a new model, and search on from the partition that is then the best.
+    """Compute the log joint of all restarts under a new model, and continue the search from the best of them.
 
     Parameters
     ----------
     problem : Problem
-        With the new model.
+        Problem with the new model.
     restarts : list of RestartResult
     starts : list of Start
     search : callable
     fall : float
-        Of the log hyperprior with the new model; traces rise by it, so that they go on without a step down.
+        Decrease of the log hyperprior, in nats, from the old model to the new one. It is added to the traces, so that
+        they do not fall where the model changes.
+
+    Returns
+    -------
+    list of RestartResult
+        The same number of restarts in the same order.
     """
     arrays = problem.cohort.arrays
     restarts = [

@@ -1,12 +1,13 @@
-"""The concentration N0 that suits a partition best, under a gamma hyperprior.
+"""The most probable concentration N0 given a partition, under a gamma hyperprior.
 
 Raykov et al. (2016, appendix G, eq. 35): with N0 ~ Gamma(a, b), given K clusters of N subjects,
 
     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
 
-As there, the mode is sought in u = ln N0. The density is that of u, one more factor N0, as in Rasmussen (2000), whom
-the paper follows: it is log-concave, and its mode is above 0 for every K, while the mode of eq. 35 itself is at 0 for
-K = 1 and a = 1. A discount turns N0^K into the product of N0 + j discount over j = 0 .. K - 1.
+As in the paper, the mode is found in u = ln N0. The density maximised here is the density of u, which has one more
+factor N0, as in Rasmussen (2000), the paper's source. This density is log-concave, and its mode is above 0 for every K.
+The mode of eq. 35 itself is at 0 for K = 1 and a = 1. With a discount, N0^K becomes the product of N0 + j discount over
+j = 0 .. K - 1.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from scipy.special import polygamma, psi
 __all__ = ["DEFAULT", "concentration_mode", "log_concentration_hyperprior"]
 
 DEFAULT = 3.0
-"""The default concentration, around which the hyperprior lies."""
+"""The default concentration, which is the mean of the hyperprior."""
 _SHAPE, _RATE = 1.0, 1.0 / DEFAULT
-"""Of the gamma hyperprior: an exponential distribution with mean 3, which weighs as one more cluster."""
+"""Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
 _MOST_STEPS = 200
 
 
@@ -31,14 +32,14 @@ def log_concentration_hyperprior(concentration: float) -> float:
 
 
 def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
-    """Return the mode of p(ln N0 | N, K), found by Newton's method.
+    """Return the N0 at the mode of p(ln N0 | N, K), found by Newton's method.
 
-    With f the log density of u, and sums over j = 1 .. K - 1,
+    Let f be the log density of u, and let sums run over j = 1 .. K - 1:
 
         f'(u) = 1 + a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b]
         f''(u) = f'(u) - (1 + a) + N0^2 [psi'(N0) - psi'(N0 + N) - sum 1 / (N0 + j discount)^2].
 
-    A step that would leave the interval in which f' is known to change its sign is replaced by a bisection of it.
+    An interval is kept in which f' changes its sign. A Newton step that would leave it is replaced by a bisection step.
     """
     seats = discount * np.arange(1, n_clusters)
     low, high = math.log(1e-12), math.log(1e12)

@@ -1,8 +1,8 @@
-"""The log predictive density of subjects that the clusters have not seen.
+"""The log predictive density of held-out subjects, by cross-validation.
 
-The subjects are dealt into folds; each fold is scored by the clusters of the others (Raykov et al. 2016, appendix G,
-point 4, and eq. 33). The encoding and the default priors, which weigh about as much as one subject, are those of the
-whole cohort.
+The subjects are split at random into folds. Each fold is scored with the clusters of the subjects in the other folds
+(Raykov et al. 2016, appendix G, point 4, and eq. 33). The encoding and the default priors come from the whole cohort;
+these priors weigh about as much as one subject.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Labels = NDArray[np.int64]
 
 
 def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[Labels, Labels]]:
-    """Yield (training, held out) subjects, each in ascending order; every subject is held out once.
+    """Yield (training, held-out) subjects of each fold, int64 arrays in ascending order.
 
-    With fewer subjects than folds, each is a fold of its own.
+    Every subject is held out once. If there are fewer subjects than folds, every subject forms one fold.
     """
     fold = rng.permutation(np.arange(n_subjects) % min(n_folds, n_subjects))
     for index in range(int(fold.max()) + 1):
@@ -41,7 +41,10 @@ def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Itera
 
 
 def training_problem(problem: Problem, subjects: Labels) -> Problem:
-    """Return the problem of some of the subjects, as if they were the whole cohort; it lacks the base measures."""
+    """Return the problem of a subset of the subjects, as if they were the whole cohort.
+
+    The log base measures of its joint are left out (`log_base` is 0).
+    """
     arrays = problem.cohort.arrays
     arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
     cohort = EncodedCohort(problem.cohort.encoding, arrays, 0.0, np.arange(subjects.size))
@@ -49,7 +52,7 @@ def training_problem(problem: Problem, subjects: Labels) -> Problem:
 
 
 def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
-    """Return the same starts for some of the subjects."""
+    """Return the starts restricted to a subset of the subjects."""
     position = np.full(starts[0].labels.size, -1, dtype=np.int64)
     position[subjects] = np.arange(subjects.size)
     restricted = []
@@ -60,18 +63,18 @@ def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
 
 
 def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
-    """Return ln p(x | clusters) of subjects that were held out, shape (n,), the mixture of eq. 33.
+    """Return ln p(x | clusters) of held-out subjects, in nats, shape (n,): the mixture of eq. 33.
 
     Parameters
     ----------
     training : Problem
-        Of the other subjects, with the model that found their clusters.
+        Problem of the M training subjects, with the model under which their clusters were found.
     labels : int64 (M,)
-        Clusters of the M training subjects, 0 .. K - 1.
+        Clusters of the training subjects, 0 .. K - 1.
     cohort : EncodedCohort
-        Of everybody.
+        All subjects.
     subjects : int64 (n,)
-        Who was held out.
+        Indices of the held-out subjects.
     """
     known = new_partition(training.cohort.arrays, labels)
     n_clusters = int(known.n_clusters[0])
@@ -79,7 +82,7 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
     new = clusters_without_subjects(arrays, known.sizes[:n_clusters], known.statistics[:n_clusters])
     scores = np.zeros((subjects.size, n_clusters + 1))
-    # Clusters found with a coarsened likelihood are judged by whole densities: only those integrate to 1.
+    # The clusters may come from a coarsened likelihood, but only uncoarsened densities integrate to 1.
     write_scores(arrays, training.model._replace(coarsening=1.0), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
     return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)

@@ -1,7 +1,8 @@
-"""How far features depend on each other in the whole cohort.
+"""Dependence between features in the whole cohort.
 
-Features are independent given the cluster, so two that depend on each other in the whole cohort both differ between
-clusters. An irrelevant feature depends on no other, and is recognised without a partition.
+The model makes features independent given the cluster. If two features depend on each other in the whole cohort, both
+therefore differ between clusters. An irrelevant feature depends on no other feature, and can be recognised without a
+partition.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ _FEATURES_AT_ONCE = 512
 
 
 def mutual_dependence(cohort: CohortArrays) -> Array:
-    """Return the evidence that each feature depends on others, float64 (D,): 0 or more, without a unit.
+    """Return the evidence that each feature depends on other features, float64 (D,): at least 0, without a unit.
 
-    The sum of what exceeds 2 ln D in its dependence on each other feature. That of two features is n r^2, with r the
-    correlation of ranks over the n subjects in whom both are observed: about chi-squared with one degree of freedom
-    if they are independent. Of features that depend on nothing few pairs pass 2 ln D, so that hundreds of irrelevant
-    ones do not add up. Levels without order count as indicators, whose n r^2 are averaged with weights
-    (1 - p) / (L - 1), p the frequency of the level: Pearson's chi-squared over its degrees of freedom.
+    The dependence of two features is n r^2, where r is the correlation of ranks over the n subjects in whom both are
+    observed. If the features are independent, n r^2 is about chi-squared with one degree of freedom. The evidence of a
+    feature is the sum over the other features of max(n r^2 - 2 ln D, 0). Few pairs of independent features exceed
+    2 ln D, so that hundreds of irrelevant features do not add up. A nominal feature is replaced by indicators of its
+    levels. Their n r^2 are summed with weights (1 - p) / (L - 1), where p is the frequency of the level: this is
+    Pearson's chi-squared divided by its degrees of freedom.
     """
     n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))
@@ -43,12 +45,12 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
 
 
 def _between(columns: Graded, first: int, last: int) -> Array:
-    """Return the dependence of features first .. last - 1 on all, float64 (last - first, D)."""
+    """Return the dependence of features first .. last - 1 on all features, float64 (last - first, D)."""
     table, weights, owners = columns
     observed = (~np.isnan(table)).astype(np.float64)
     grades = np.where(np.isnan(table), 0.0, table)
     mine = (owners >= first) & (owners < last)
-    # Sums of products of whole numbers, which are exact: the digits do not depend on the threads of BLAS.
+    # These are sums of products of whole numbers. They are exact, so the digits do not depend on the threads of BLAS.
     n = np.maximum(observed[:, mine].T @ observed, 1.0)
     own_mean, other_mean = grades[:, mine].T @ observed / n, observed[:, mine].T @ grades / n
     own_variance = (grades[:, mine] ** 2).T @ observed / n - own_mean**2

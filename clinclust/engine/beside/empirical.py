@@ -1,13 +1,13 @@
-"""Hyperparameters that maximise the joint of a given partition: empirical Bayes, feature by feature.
+"""Empirical Bayes: the hyperparameters that maximise the extended joint of a given partition, feature by feature.
 
-Given a partition the features do not share hyperparameters, so each feature d has a problem of its own, with two
-(beta, gamma), four (normal-gamma) or L (Dirichlet) unknowns:
+Features do not share hyperparameters. Given a partition, each feature d is therefore a separate problem, with two
+(beta, gamma), three (beta with dispersion), four (normal-gamma), L (Dirichlet) or 2 (L - 1) (Dirichlet tree) unknowns:
 
     maximise over theta    coarsening * sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
 
-All features that rest on the same prior are maximised at once. Raykov et al. (2016, appendix G.1) propose maximum
-likelihood "by omitting the prior terms" of the updates; read literally, that gives a prior as strong as the whole
-cohort. This is what empirical Bayes stands for instead.
+All features with the same conjugate prior are maximised together. Raykov et al. (2016, appendix G.1) propose maximum
+likelihood "by omitting the prior terms" of the updates. Taken literally, this gives a prior as strong as the whole
+cohort; empirical Bayes is used instead.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ Objective = Callable[[Array], tuple[Array, Array]]
 def objective_by_feature(
     conjugate: ModuleType, hyperprior: Hyperprior, places: Places, statistics: Array, coarsening: float, offsets: Array
 ) -> tuple[Array, Array]:
-    """Return each feature's share of the extended joint, constants aside, and its derivatives.
+    """Return each feature's term of the extended joint, without constants, and its gradient.
 
     Parameters
     ----------
     conjugate : module
-        The prior of all these F features, from `clinclust.priors`.
+        The conjugate prior of these F features, a module of `clinclust.priors`.
     hyperprior : Hyperprior
     places : int64 (F, P)
-        Where their hyperparameters lie in the flat prior.
+        Indices of their hyperparameters in the flat prior.
     statistics : float64 (K, F, S)
-        Theirs, in every cluster.
+        Sufficient statistics of every cluster and feature.
     coarsening : float
     offsets : float64 (F, P)
-        Where to evaluate: `Hyperprior.offsets`.
+        Point of evaluation, as `Hyperprior.offsets` returns it.
 
     Returns
     -------
     values : float64 (F,)
         coarsening * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
     gradients : float64 (F, P)
-        By the offsets.
+        Derivatives of the values with respect to the offsets.
     """
     prior = hyperprior.prior_at(offsets, places)
     marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
@@ -67,9 +67,10 @@ def objective_by_feature(
 
 
 def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
-    """Return the problem with the hyperparameters that suit a partition best; what is not free stays.
+    """Return the problem with the hyperparameters that maximise the extended joint given a partition.
 
-    The search begins at the present hyperparameters, and no feature's objective ends lower than it was.
+    Hyperparameters that are not free keep their values. The maximisation begins at the present hyperparameters, and no
+    feature's objective ends lower than it began.
     """
     sums = partition.statistics[: int(partition.n_clusters[0])]
     coarsening = problem.model.coarsening
@@ -88,7 +89,11 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
 def _with_base_measures(
     objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
 ) -> tuple[Array, Array]:
-    """Return an objective and its derivatives with the log base measures, where these are functions of the prior."""
+    """Return an objective and its gradient with the log base measures added.
+
+    This is needed for features whose log base measure depends on the prior. `features` are the indices of these F
+    features. The other arguments are those of `objective_by_feature`.
+    """
     values, gradients = objective(offsets)
     prior = hyperprior.prior_at(offsets, places)
     slopes = hyperprior.slopes(prior, places)
@@ -103,7 +108,10 @@ def _with_base_measures(
 
 
 def _features_by_prior(problem: Problem) -> list[tuple[list[int], ModuleType, Places, Places]]:
-    """Return the features of each prior, and where their hyperparameters (F, P) and statistics (F, S) lie."""
+    """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
+
+    The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
+    """
     arrays = problem.cohort.arrays
     groups: dict[tuple[ModuleType, int, int], list[int]] = {}
     for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):

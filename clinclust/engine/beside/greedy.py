@@ -1,18 +1,18 @@
-"""The greedy coordinate search over the hyperparameters of Raykov et al. (2016, appendix G, point 2).
+"""Greedy coordinate search over the hyperparameters (Raykov et al. 2016, appendix G, point 2).
 
-The paper changes one hyperparameter, holding the rest, runs MAP-DP anew, keeps the value whose result is best, and
-proceeds in the same way to the next. So here, once for every hyperparameter that nobody stated, with these departures:
+The paper changes one hyperparameter while the others are fixed, runs MAP-DP again, keeps the value with the best
+result, and continues with the next hyperparameter. This module does so once for every hyperparameter that the schema
+does not state, with these differences:
 
-- results are compared by the log joint, not by eq. 12, which sweeps do not minimise;
-- each run goes on from the best partition so far, by sweeps, instead of from one cluster that holds everybody; whole
-  clusters merge and divide once, after the last hyperparameter;
-- the first hyperparameters are the default ones, not maximum likelihood estimates, which would make the prior as
-  strong as the cohort;
-- the paper does not say which values to try: here the default times 1/8 .. 8, and for the prior mean of a Gaussian
-  feature the default less or more 1/2 and 1 standard deviation of the feature;
-- the concentration is left alone: a grid for it is a choice of its own.
+- Results are compared by the log joint, not by eq. 12, which sweeps do not minimise.
+- Each run continues from the best partition so far, by sweeps, and not from one cluster that holds all subjects. Whole
+  clusters are merged and divided once, after the last hyperparameter.
+- The first hyperparameters are the defaults. Maximum likelihood estimates would make the prior as strong as the cohort.
+- The paper does not say which values to try. Here they are the default times 1/8, 1/4, 1/2, 2, 4 and 8, and for the
+  prior mean of a Gaussian feature the default plus or minus 1/2 and 1 standard deviation of the feature.
+- The concentration is not changed; a separate option tries a grid of concentrations.
 
-There is no hyperprior: the values tried are what keeps the hyperparameters in reach of their defaults.
+There is no hyperprior. The grid of values keeps each hyperparameter near its default.
 """
 
 from __future__ import annotations
@@ -37,35 +37,35 @@ if TYPE_CHECKING:
 __all__ = ["FACTORS", "STEPS", "choose_greedily"]
 
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)
-"""What a positive hyperparameter is multiplied by."""
+"""Factors by which a positive hyperparameter is multiplied."""
 STEPS = (-1.0, -0.5, 0.5, 1.0)
-"""What is added to the prior mean of a Gaussian feature, in standard deviations of the feature."""
+"""Steps that are added to the prior mean of a Gaussian feature, in standard deviations of the feature."""
 
 
 def choose_greedily(
     problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, plan: SearchPlan
 ) -> tuple[Problem, list[RestartResult]]:
-    """Set one hyperparameter after the other to the value with the highest joint at convergence.
+    """Set one hyperparameter after the other to the value with the highest log joint at convergence.
 
     Parameters
     ----------
     problem : Problem
-        With the default hyperparameters, under which the restarts searched.
+        Problem with the default hyperparameters, under which the restarts searched.
     restarts : list of RestartResult
     starts : list of Start
-        Where the restarts began.
+        Starts of these restarts.
     search : callable
-        As in `alternate`.
+        Search under the chosen hyperparameters, as in `alternate`.
     plan : SearchPlan
-        For the runs of sweeps.
+        Its `max_sweeps` and `cancelled` apply to each run of sweeps.
 
     Returns
     -------
     problem : Problem
-        With the chosen hyperparameters.
+        Problem with the chosen hyperparameters.
     restarts : list of RestartResult
-        As many as before, all judged under them, with the best carried on. Its trace shows the joint after each
-        change that was kept.
+        The same number of restarts. Their log joints are computed under these hyperparameters, and the best one is
+        continued. The trace of the best one shows the log joint after each change that was kept.
     """
     hyperprior = Hyperprior.of(problem)
     lead = index_of_best(restarts)
@@ -90,5 +90,5 @@ def choose_greedily(
 
 
 def _values(default: float, location: bool) -> NDArray[np.float64]:
-    """Return the values to try beside the default one."""
+    """Return the values to try in addition to the default, float64 (V,)."""
     return np.asarray(default + np.array(STEPS) if location else default * np.array(FACTORS))

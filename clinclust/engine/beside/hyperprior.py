@@ -1,16 +1,17 @@
-"""The weak hyperprior that keeps hyperparameters proper when they are estimated from the data.
+"""The weak hyperprior of hyperparameters that are estimated from the data. It keeps the estimates finite.
 
-Every hyperparameter that nobody stated is log-normal around its default, and the prior mean of a Gaussian feature
-is normal around its default in units of the feature's standard deviation:
+Every hyperparameter that the schema does not state is log-normal around its default. The prior mean of a Gaussian
+feature is normal around its default, in units of the feature's standard deviation:
 
     u = ln theta                    (positive hyperparameters)
     u = mean / standard deviation   (the mean of a Gaussian feature)
     u ~ Normal(u of the default, 1)
 
-Densities are those of u. Given a partition, theta is learned from the clusters, one draw of the prior each, and a
-standard deviation of 1 says about as much as one of them: the information that one cluster holds on ln kappa is at
-most 1/2, on ln rate about the shape, 1 or 2 by default. In u the log marginals grow at most in proportion to |u|, the
-hyperprior falls with its square: whatever the data, the maximum is finite, and no hyperparameter runs to 0 or infinity.
+Densities are densities of u. Given a partition, theta is learned from the clusters, and each cluster counts as one draw
+from the prior. A standard deviation of 1 carries about as much information as one cluster: the information of one
+cluster about ln kappa is at most 1/2, and about ln rate it is about the shape, which is 1 or 2 by default. The log
+marginals grow at most in proportion to |u|, and the log hyperprior falls with u^2. The maximum is therefore finite for
+all data, and no hyperparameter tends to 0 or infinity.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hyperprior:
-    """The hyperprior of a cohort's flat prior; every array is (H,), on the encoded scale.
+    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale.
 
     Attributes
     ----------
     centre : float64 (H,)
         The default hyperparameters.
     location : bool (H,)
-        The prior means of Gaussian features, the only hyperparameters that need not be positive.
+        True for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative.
     free : bool (H,)
-        What nobody stated.
+        True for hyperparameters that the schema does not state. Only these are estimated.
     """
 
     centre: Array
@@ -53,7 +54,7 @@ class Hyperprior:
 
     @classmethod
     def of(cls, problem: Problem) -> Hyperprior:
-        """Return the hyperprior around the present hyperparameters; what a feature's schema states is not free."""
+        """Return the hyperprior centred at the present hyperparameters. Those that the schema states are not free."""
         location, free = [], []
         encoding = problem.cohort.encoding
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
@@ -63,34 +64,34 @@ class Hyperprior:
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
     def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:
-        """Return u - u of the default, of all hyperparameters or of those at some places."""
+        """Return u minus the u of the default, for all hyperparameters or for those at the indices `places`."""
         location, centre = self.location[places], self.centre[places]
         ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
         return np.where(location, prior - centre, np.log(ratio))
 
     def prior_at(self, offsets: Array, places: Places | slice = slice(None)) -> Array:
-        """Return the hyperparameters at these offsets."""
+        """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
         location, centre = self.location[places], self.centre[places]
         return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
 
     def slopes(self, prior: Array, places: Places | slice = slice(None)) -> Array:
-        """Return d theta / d u: theta itself, and 1 for a location."""
+        """Return d theta / d u: theta for a positive hyperparameter, 1 for a prior mean."""
         return np.where(self.location[places], 1.0, prior)
 
     def log_density(self, prior: Array) -> float:
-        """Return the log density of u, summed over what is free."""
+        """Return the log density of u, summed over the free hyperparameters."""
         offsets = self.offsets(prior)[self.free]
         return -0.5 * float((offsets**2).sum()) - 0.5 * math.log(2.0 * math.pi) * offsets.size
 
 
 def with_prior(problem: Problem, prior: Array) -> Problem:
-    """Return the problem with other hyperparameters; what a feature's schema states keeps every digit."""
+    """Return the problem with other hyperparameters, float64 (H,). Those that the schema states keep every digit."""
     encoding = problem.cohort.encoding
     named = named_hyperparameters(encoding, prior)
     for feature in encoding.features:
         stated = problem.hyperparameters[feature.name]
         named[feature.name].update({name: stated[name] for name in feature.prior or {}})
-    # The numbers by name are what a person sees and may give back, so the flat ones follow from them.
+    # Users see the hyperparameters by name and may pass them back, so the flat array is computed from those numbers.
     flat = flat_prior(encoding, named)
     return replace(
         problem,

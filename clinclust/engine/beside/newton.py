@@ -1,4 +1,7 @@
-"""Newton's method for many small problems at once, without matrix routines whose bits depend on their threads."""
+"""Newton's method for many small problems at once.
+
+It uses no library matrix routines, because their last bits depend on the number of threads.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,25 @@ _FARTHEST_STEP = 2.0
 
 
 def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: NDArray[np.bool_]) -> Array:
-    """Maximise F functions of P variables each; no value ends lower than it began.
+    """Maximise F functions of P variables each. No value ends lower than it began.
 
-    The Hessian is taken from differences of the gradient. Each function has a damping of its own (Levenberg), which
-    grows until the step is uphill and the value rises, and shrinks when it did.
+    The Hessian is computed from differences of the gradient. Each function has its own Levenberg damping. The damping
+    grows until the matrix is positive definite and the step raises the value; after a step that raises the value, the
+    damping shrinks.
 
     Parameters
     ----------
     objective : callable
         Takes points (F, P); returns the values (F,) and their gradients (F, P).
     start : float64 (F, P)
+        The first points.
     free : bool (F, P)
-        Which variables may move.
+        True for variables that may change.
 
     Returns
     -------
     float64 (F, P)
+        The points of the maxima.
     """
     points = start.copy()
     values, gradients = objective(points)
@@ -46,7 +52,7 @@ def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free:
         steps = np.where(uphill[:, None], steps, 0.0)
         longest = np.abs(steps).max(axis=1, keepdims=True)
         steps *= np.minimum(1.0, _FARTHEST_STEP / np.maximum(longest, 1e-300))
-        # The gain to first order: below rounding of the values there is nothing left to win.
+        # The first-order gain of the step. If it is below the rounding error of the value, the function is done.
         promised = (steps * gradients).sum(axis=1)
         active &= ~uphill | (promised > _LEAST_GAIN * np.maximum(1.0, np.abs(values)))
         if not active.any():
@@ -66,7 +72,10 @@ def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free:
 def _negative_hessian(
     objective: Callable[[Array], tuple[Array, Array]], points: Array, free: NDArray[np.bool_]
 ) -> Array:
-    """Return minus the second derivatives, symmetric, (F, P, P); the identity where a variable is not free."""
+    """Return the negative Hessian of each function, symmetric, float64 (F, P, P).
+
+    Rows and columns of variables that are not free are those of the identity matrix.
+    """
     n_variables = points.shape[1]
     columns = []
     for variable in range(n_variables):
@@ -80,13 +89,13 @@ def _negative_hessian(
 
 
 def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Solve (curvature + damping) step = gradient by elimination.
+    """Solve (curvature + damping I) step = gradient by Gaussian elimination.
 
     Returns
     -------
     steps : float64 (F, P)
     uphill : bool (F,)
-        Whether the matrix is positive definite: all its pivots are above 0.
+        Whether the matrix is positive definite (all its pivots are above 1e-10), so that the step is uphill.
     """
     n_variables = gradients.shape[1]
     matrix = curvatures + damping[:, None, None] * np.eye(n_variables)

@@ -1,16 +1,16 @@
-"""Outlying values: single values that do not belong to their subject's cluster, given the partition.
+"""Outlying values given the partition: single values that do not come from their subject's cluster.
 
 Every observed value x_id has an indicator o_id. With probability 1 - share the value is drawn from its subject's
-cluster (o_id = 0), with probability `share` from the prior of its feature (o_id = 1), as the first value of a new
-cluster would be:
+cluster (o_id = 0). With probability `share` it is drawn from the prior predictive of its feature (o_id = 1), like the
+first value of a new cluster:
 
     ln p(X_obs, z, o) = ln p(z) + coarsening * [ sum_k sum_d ln m_d(values of feature d in cluster k with o_id = 0)
                         + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
 
-An outlying value adds nothing to the statistics of its cluster, as a missing value adds nothing. For a given mask of
-outlying values the joint is therefore that of another cohort (`without_outlying`), and the whole search can raise it.
-An outlying value lowers the score of its subject by a bounded amount (at most ln m_d(x) + ln share - ln(1 - share)
-below the others). Without this bound it would open a cluster of its own.
+An outlying value adds nothing to the statistics of its cluster, like a missing value. For a given mask of outlying
+values the joint is therefore the joint of another cohort (`without_outlying`), and the whole search can raise it. The
+term of one value in a subject's score is at least coarsening * [ln m_d(x) + ln share - ln(1 - share)]. Without this
+lower bound, one extreme value could open a new cluster.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ __all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 OutlyingMask = NDArray[np.bool_]
-"""(N, D), True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
+"""bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 
 
 def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> Problem:
     """Return the problem of the values that are kept.
 
-    Its joint is the one above for this mask: the price of the outlying values is part of its log base measure.
+    Its log joint is the joint of the module docstring for this mask. The terms of the outlying values, and the terms of
+    the indicators, are part of its log base measure.
     """
     arrays, model = problem.cohort.arrays, problem.model._replace(coarsening=1.0)
     n_table = arrays.codes.shape[1]
@@ -62,7 +63,7 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
 
 
 def _first_values(arrays: CohortArrays, model: Model) -> Array:
-    """Return ln m_d(x_id), the log prior predictive of each single value, shape (N, D); 0 where missing."""
+    """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
     n_subjects, n_table = arrays.codes.shape
     nobody = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
     out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
@@ -71,7 +72,7 @@ def _first_values(arrays: CohortArrays, model: Model) -> Array:
 
 
 def _log_base(problem: Problem) -> Array:
-    """Return ln h(x_id) on the encoded scale, shape (N, D)."""
+    """Return the log base measure ln h(x_id) of each value on the encoded scale, float64 (N, D)."""
     arrays, prior = problem.cohort.arrays, problem.model.prior
     n_table = arrays.codes.shape[1]
     out = np.zeros((arrays.codes.shape[0], n_table + arrays.values.shape[1]))
@@ -85,19 +86,21 @@ def _log_base(problem: Problem) -> Array:
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
     """Change which values are outlying until no change of a single value raises the joint.
 
-    Given the partition the joint is a sum over clusters and features. One value of each cluster and feature can
-    therefore change independently of the other clusters and features. All values whose change gains are changed at
-    once first; that is kept if the joint rises.
+    Given the partition, the joint is a sum over clusters and features. One value of each cluster and feature can
+    therefore change independently of the other clusters and features. Each round first changes all values whose change
+    alone would raise the joint. If the joint does not rise, the round instead changes the best such value of each
+    cluster and feature.
 
     Parameters
     ----------
     problem : Problem
-        Of all values.
+        Problem of all values.
     labels : int64 (N,)
-        Clusters 0 .. K - 1, which stay.
+        Clusters 0 .. K - 1. They do not change.
     outlying : bool (N, D)
-        Where to begin.
+        The mask to begin with.
     share : float
+        Prior probability that a value is outlying, in (0, 1).
 
     Returns
     -------
@@ -115,15 +118,15 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
         if raised <= joint + least:
             changed = outlying ^ _best_of_each(gains, labels, least)
             raised = _joint(problem, labels, changed, share)
-            if raised <= joint:  # nothing but rounding
+            if raised <= joint:  # the gains were rounding errors
                 return outlying, joint
         outlying, joint = changed, raised
 
 
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
-    """Return labels with the members of one cluster moved to their best other clusters.
+    """Return labels in which each member of one cluster is moved to the best of the other clusters, int64 (N,).
 
-    Each member is scored there with the outlying values that are best for it in that cluster.
+    Under each of these clusters, a member is scored with the outlying values that give the highest score.
     """
     scores, _ = _bounded(problem, labels, outlying, share)
     scores[:, cluster] = -np.inf
@@ -136,7 +139,7 @@ def _joint(problem: Problem, labels: Labels, outlying: OutlyingMask, share: floa
 
 
 def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
-    """Return in each cluster and feature the one value whose change gains most, if it gains; bool (N, D)."""
+    """Return a mask of the value with the largest gain, above `least`, in each cluster and feature; bool (N, D)."""
     chosen = np.zeros(gains.shape, dtype=np.bool_)
     for cluster in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == cluster)
@@ -146,7 +149,7 @@ def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
 
 
 def _bounded(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Array, Array]:
-    """Return log weights given the best outlying values of each subject, (N, K), and gains of each change, (N, D)."""
+    """Return the scores (N, K) and the gains (N, D) of `bounded_scores`."""
     kept = without_outlying(problem, outlying, share).cohort.arrays
     partition = new_partition(kept, labels)
     scores = np.zeros((labels.size, int(partition.n_clusters[0])))

@@ -1,9 +1,10 @@
-"""Search for the partition and for the outlying values together: one joint (`outlying`), raised in turns.
+"""Search for the partition and for the outlying values. Both raise the same joint (`outlying`), in turns.
 
-Given which values are outlying, the whole search raises the joint of the values that are kept. Given the partition,
-`best_outlying` raises it. Neither can undo a cluster that only outlying values hold together, because the wide
-distribution of that cluster makes them ordinary. So each cluster in turn, the smallest first, is dissolved into the
-others, its outlying values are found again, and the outcome is kept if the joint is higher.
+Given the outlying values, the whole search raises the joint of the values that are kept. Given the partition,
+`best_outlying` raises it. Neither step removes a cluster that consists of subjects with outlying values only, because
+these values are not extreme under the wide distribution of that cluster. Each cluster in turn, the smallest first, is
+therefore dissolved: its members move to the other clusters, and the outlying values are found again. The result is kept
+if the joint is higher.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ _SWEEPS_OF_A_DISSOLUTION = 20
 
 
 class OutlyingResult(NamedTuple):
-    """What a search with outlying values found."""
+    """Result of a search with outlying values."""
 
     restarts: list[RestartResult]
-    """As `run_restarts` returns them, each with the joint of its partition and of the outlying values best for it."""
+    """Restarts as `run_restarts` returns them. Each log joint includes the best outlying values of its partition."""
     best: int
-    """Which of them the winner is; it alone has been searched on in turns."""
+    """Index of the best restart. Only for this restart was the search continued in turns (`raise_in_turns`)."""
     outlying: OutlyingMask
-    """(N, D) the winner's outlying values."""
+    """(N, D) outlying values of the best restart."""
     problem: Problem
-    """The problem of the values that are kept, whose joint is the winner's."""
+    """Problem of the values that are kept. Its log joint at the best partition is that of the best restart."""
 
 
 def none_outlying(problem: Problem) -> OutlyingMask:
@@ -58,7 +59,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     Parameters
     ----------
     problem : Problem
-        Of all values.
+        Problem of all values.
     starts : list of Start
     plan : SearchPlan
     """
@@ -66,7 +67,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     if plan.outlying_share == 0.0:
         restarts = run_restarts(problem, starts, plan)
         return OutlyingResult(restarts, index_of_best(restarts), outlying, problem)
-    # Without what is outlying for the whole cohort, which would lead the search astray.
+    # First set aside the values that are outlying in the whole cohort as one cluster: they would mislead the search.
     together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
     outlying, _ = best_outlying(problem, together, outlying, plan.outlying_share)
     restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
@@ -78,9 +79,15 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
 def run_outlying_restarts(
     problem: Problem, starts: list[Start], outlying: OutlyingMask, plan: SearchPlan
 ) -> tuple[list[RestartResult], list[OutlyingMask]]:
-    """Search from every start among the values that `outlying` keeps, then find the outlying values of each partition.
+    """Search from every start on the values that `outlying` keeps, then find the outlying values of each partition.
 
-    The joint of a restart is that of its partition and its outlying values, so that restarts compare.
+    The log joint of each restart includes its outlying values, so that restarts can be compared.
+
+    Returns
+    -------
+    restarts : list of RestartResult
+    masks : list of bool (N, D)
+        Outlying values of each restart.
     """
     share = plan.outlying_share
     if share == 0.0:
@@ -104,21 +111,27 @@ def raise_in_turns(
     *,
     look_back: bool,
 ) -> tuple[RestartResult, OutlyingMask]:
-    """Raise the joint by outlying values, by the search and by dissolving clusters, in turns, until none of them can.
+    """Raise the joint by outlying values, by the search and by dissolving clusters, in turns, until none can raise it.
 
     Parameters
     ----------
     problem : Problem
-        Of all values.
+        Problem of all values.
     restart : RestartResult
-        Where to begin, with the joint of its partition and of `outlying`.
+        The restart to continue. Its log joint is that of its partition and of `outlying`.
     outlying : bool (N, D)
+        Its outlying values.
     start : Start
-        For its seed and its order of visits.
+        Its seed and its order of visits are used.
     plan : SearchPlan
     look_back : bool
-        Also search once with all values kept: of a rare subtype far from everybody else, value after value may have
-        been taken for outlying.
+        Whether to search once more with all values kept. The values of a rare and distant subtype may have been
+        classified as outlying one by one.
+
+    Returns
+    -------
+    restart : RestartResult
+    outlying : bool (N, D)
     """
     share = plan.outlying_share
     if share == 0.0:
@@ -145,12 +158,12 @@ def raise_in_turns(
 
 
 def _from(labels: Labels, start: Start) -> Start:
-    """Return a start at these labels, with the seed and the order of visits of another."""
+    """Return a start at these labels, with the seed and the order of visits of another start."""
     return Start("given", labels, start.seed, start.order)
 
 
 def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: SearchPlan) -> RestartResult:
-    """Search on from a restart's partition, among the values that are kept."""
+    """Continue the search from a restart's partition, on the values that are kept."""
     found = search_from(kept, _from(restart.labels, start), plan, Attempts())
     return replace(
         found,
@@ -164,7 +177,7 @@ def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: Sear
 def _dissolved(
     problem: Problem, restart: RestartResult, outlying: OutlyingMask, start: Start, plan: SearchPlan
 ) -> tuple[RestartResult, OutlyingMask]:
-    """Dissolve clusters for as long as that raises the joint, the smallest first."""
+    """Dissolve clusters, the smallest first, as long as this raises the joint; return the restart and its mask."""
     least = minimum_gain(problem)
     cluster, order = 0, np.argsort(np.bincount(restart.labels), kind="stable")
     while cluster < order.size and order.size > 1:
@@ -181,7 +194,14 @@ def _dissolved(
 def _settled(
     problem: Problem, labels: Labels, outlying: OutlyingMask, start: Start, plan: SearchPlan
 ) -> tuple[Labels, OutlyingMask, float]:
-    """Find outlying values and settle in turns, a few times, or until the joint no longer rises."""
+    """Find outlying values and sweep, in turns, until the joint no longer rises, at most four times.
+
+    Returns
+    -------
+    labels : int64 (N,)
+    outlying : bool (N, D)
+    log_joint : float
+    """
     share = plan.outlying_share
     joint = -np.inf
     for _ in range(_ROUNDS_OF_A_DISSOLUTION):

@@ -1,4 +1,4 @@
-"""Partitions from fine to coarse: the best one found at each of a falling sequence of coarsenings."""
+"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings."""
 
 from __future__ import annotations
 
@@ -31,40 +31,41 @@ __all__ = ["ResolutionStep", "chosen_step", "resolution_steps"]
 
 Labels = NDArray[np.int64]
 
-# The share of independent features is itself an estimate; a hundredth of it moves no subject.
+# The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
 _ONWARD = "step before"
 
 
 @dataclass(frozen=True)
 class ResolutionStep:
-    """The best partition found at one coarsening."""
+    """One step of the path: the best partition found at one coarsening."""
 
     coarsening: float
     restarts: list[RestartResult]
-    """The first is ``"step before"``, from the finer partition, except at the first step."""
+    """Restarts at this coarsening. Except at the first step, the first restart continues from the partition of the step
+    before; the name of its start is ``"step before"``."""
     best: int
-    """Which of the restarts won."""
+    """Index of the best restart."""
     outlying: OutlyingMask
-    """(N, D) the outlying values."""
+    """(N, D) outlying values of the best restart."""
     problem: Problem
     """The problem of the values that are kept, at this coarsening."""
     log_joint_uncoarsened: float
-    """What the joint would be at coarsening 1."""
+    """Log joint of this partition at coarsening 1, in nats."""
     log_likelihood: float
-    """The sum of the log marginals, uncoarsened."""
+    """Log likelihood of this partition at coarsening 1: the sum of the log marginals and the log base measures."""
 
     independent_share: float
-    """What of the likelihood independent features would have, by the dependence that this partition leaves."""
+    """Coarsening that corresponds to the dependence within the clusters of this partition (`independent_share`)."""
 
     @property
     def borne_out(self) -> bool:
-        """Whether this partition leaves no more dependence than the coarsening makes up for."""
+        """Whether the coarsening is strong enough for the dependence within the clusters of this partition."""
         return self.coarsening <= self.independent_share + _TOLERANCE
 
     @property
     def labels(self) -> Labels:
-        """Clusters 0 .. K - 1 of the winner, int64 (N,)."""
+        """Clusters 0 .. K - 1 of the best restart, int64 (N,)."""
         return self.restarts[self.best].labels
 
 
@@ -74,19 +75,23 @@ def resolution_steps(
     seed: np.random.SeedSequence,
     first: OutlyingResult | None = None,
 ) -> list[ResolutionStep]:
-    """Search at each coarsening from the partition of the step before and from fresh starts; keep the better.
+    """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
-    The path ends at the first step that finds everybody together.
+    The path ends at the first step whose best partition has one cluster.
 
     Parameters
     ----------
     problem : Problem
-        Of all values; its own coarsening does not matter.
+        Problem of all values; its own coarsening is not used.
     plan : SearchPlan
-        Its `resolution` says which coarsenings, its `n_restarts` from how many starts the first step searches.
+        `resolution` lists the coarsenings. `n_restarts` is the number of starts of the first step.
     seed : SeedSequence
     first : OutlyingResult, optional
-        What the first step found, if it has been searched.
+        Result of the first step, if it has already been searched.
+
+    Returns
+    -------
+    list of ResolutionStep
     """
     resolution = plan.resolution or ResolutionPlan()
     steps: list[ResolutionStep] = []
@@ -118,7 +123,14 @@ def resolution_steps(
 def _beside(
     posed: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
 ) -> tuple[list[RestartResult], int, OutlyingMask]:
-    """Search on from the step before, and from fresh starts among the values that are then kept."""
+    """Continue from the step before, then search from fresh starts on the values that are kept.
+
+    Returns
+    -------
+    restarts : list of RestartResult
+    best : int
+    outlying : bool (N, D)
+    """
     share = plan.outlying_share
     (start,) = starts_from(before.labels, [seed])
     if share > 0.0:
@@ -129,7 +141,7 @@ def _beside(
         before.restarts[before.best], start=_ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
     )
     onward, outlying = raise_in_turns(posed, onward, outlying, start, plan, look_back=False)
-    fresh_plan = replace(plan, refine=False, finished=None)  # the first step alone is counted as progress
+    fresh_plan = replace(plan, refine=False, finished=None)  # progress counts the restarts of the first step only
     fresh, masks = run_outlying_restarts(posed, starts, outlying, fresh_plan)
     restarts = [onward, *fresh]
     best = index_of_best(restarts)
@@ -159,11 +171,11 @@ def _step(
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
-    """Return the index of the finest step whose coarsening its own partition bears out, or else of the last step.
+    """Return the index of the finest step that is `borne_out`, or of the last step if none is.
 
-    At coarsening 1 dependence between features may be explained by extra clusters, so that less of it is left within
-    clusters than there is. The search therefore goes on to the coarsening that the dependence left by each partition
-    asks for, until a partition asks for its own.
+    At coarsening 1, extra clusters may explain dependence between features, so that the dependence within clusters is
+    underestimated. The path therefore continues to the coarsening that corresponds to the dependence within the
+    clusters of each partition, until a partition corresponds to its own coarsening.
     """
     for index, step in enumerate(steps):
         if step.borne_out:

@@ -1,18 +1,18 @@
-"""Feature selection: which features differ between the clusters, found together with the clusters.
+"""Feature selection: the features that differ between the clusters are found together with the clusters.
 
-Inclusion gamma_d is a variable of the model: an included feature has its own distribution in every cluster, one left
-out has the same for everybody.
+The inclusion indicator gamma_d is a variable of the model. An included feature (gamma_d = 1) has one distribution for
+each cluster; an excluded feature has the same distribution for all subjects.
 
     ln p(X_obs, z, gamma) = ln p(z) + ln p(gamma)
         + coarsening * sum_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
     ln p(gamma)           = ln B(1 + n, 1 + D - n),   n = sum_d gamma_d
 
-The prior of gamma is that of D draws with one unknown chance, uniform on [0, 1] (Scott and Berger 2010, *Bayes and
-empirical-Bayes multiplicity adjustment in the variable-selection problem*): the more features were tried and found
-irrelevant, the more a further one must show.
+Under the prior of gamma, each of the D features is included with the same unknown probability, which is uniform on
+[0, 1] (Scott and Berger 2010, *Bayes and empirical-Bayes multiplicity adjustment in the variable-selection problem*).
+The more features are irrelevant, the more evidence a further feature needs to be included.
 
-Given z the best gamma is in closed form; given gamma the joint of z is that of a cohort with the included features
-only. Each step maximises the same joint over one of them, so that it never falls.
+Given z, the best gamma has a closed form. Given gamma, the joint of z is the joint of a cohort with the included
+features only. Each step raises the same joint in z or in gamma, so that the joint never falls.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ __all__ = ["SelectingSearch", "best_inclusion", "log_inclusion", "run_selecting_
 Array = NDArray[np.float64]
 Included = NDArray[np.bool_]
 
-# With how many of the features that depend most on others random partitions begin, taken in turn. Few are free of
-# irrelevant ones; many lose no subtype that only some features show.
+# Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
+# small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
 _N_DEPENDENT = (10, 20, 5, 40)
 
 
 def log_inclusion(n_included: int, n_features: int) -> float:
-    """Return ln p(gamma) = ln B(1 + n, 1 + D - n) of any gamma that includes n of D features."""
+    """Return ln p(gamma) = ln B(1 + n, 1 + D - n) of a gamma that includes n of D features."""
     return float(betaln(1.0 + n_included, 1.0 + n_features - n_included))
 
 
 def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
-    """Return the gamma of highest joint given the partition with these labels (0 .. K - 1), bool (D,).
+    """Return the gamma with the highest joint given the partition with these labels (0 .. K - 1), bool (D,).
 
-    ln p(gamma) depends on the number of included features alone, and whatever the number, those of largest relevance
-    are the best. Of numbers that are equally good the smallest is taken.
+    ln p(gamma) depends only on the number of included features. For each number, the features with the largest
+    relevance are best. Among numbers with equal joints the smallest is taken.
     """
     return _best(problem.model.coarsening * _relevance(problem, labels))
 
@@ -73,17 +73,17 @@ def _best(gains: Array) -> Included:
     joint = np.concatenate([[0.0], np.cumsum(gains[order])])
     joint += betaln(1.0 + numbers, 1.0 + gains.size - numbers)
     included = np.zeros(gains.size, dtype=np.bool_)
-    # Rounding alone must not tell apart what is equally good: everything and nothing, when there is one cluster.
+    # Rounding must not decide between equal joints: with one cluster, all features and no feature have the same joint.
     included[order[: int(np.flatnonzero(joint >= joint.max() - 1e-9)[0])]] = True
     return included
 
 
 def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPlan) -> list[RestartResult]:
-    """Search from every start and select features, as `run_restarts` does without selection.
+    """Search from every start and select features; otherwise like `run_restarts`.
 
-    From a random partition and all features, hundreds of irrelevant ones drown the others. So the first half of the
-    random partitions begins with the features that depend most on others, and the second half with those that differ
-    between the clusters of the best restart so far.
+    If a random partition begins with all features, hundreds of irrelevant features dominate the relevant ones. In the
+    first half of the starts, random partitions therefore begin with the features that depend most on others; in the
+    second half, with the features that differ between the clusters of the best restart so far.
     """
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
@@ -94,10 +94,10 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
 
 
 def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
-    """Return the starts with the features to begin with.
+    """Return the starts, each with the features to begin with.
 
-    Those from a random partition get the features that depend most on others; given partitions those that differ
-    between their clusters; and one cluster that holds everybody all features.
+    A random partition begins with the features that depend most on others. Another partition with several clusters
+    begins with the features that differ between its clusters. All other starts begin with all features.
     """
     ranked = np.argsort(-mutual_dependence(problem.cohort.arrays), kind="stable")
     sizes = cycle(_N_DEPENDENT)
@@ -116,10 +116,10 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
 
 
 def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) -> list[Start]:
-    """Return the starts, those from a random partition with the features that differ between these clusters.
+    """Return the starts, where random partitions begin with the features that differ between the given clusters.
 
-    Every feature of positive relevance, even where ln p(gamma) leaves it out: a partition that is not yet the best
-    shows less of a feature than there is.
+    These are all features with positive relevance, including those that ln p(gamma) would exclude, because a partition
+    that is not yet the best underestimates the relevance of a feature.
     """
     relevant = _relevance(problem, labels) > 0.0
     if not relevant.any():
@@ -133,14 +133,17 @@ def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) 
 
 
 class SelectingSearch:
-    """`search_from` in which features are selected as well; for `run_restarts`, in the place of `search_from`."""
+    """`search_from` with feature selection. `run_restarts` takes it as its `search`."""
 
     def __init__(self) -> None:
-        # Clusters that cannot be divided with profit on some features may well be divided on others.
+        # Attempts are kept by the included features: a division that fails on some features may succeed on others.
         self._attempts: dict[bytes, Attempts] = {}
 
     def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-        """Search the partition and select features by turns, until neither raises the joint."""
+        """Search for the partition and select features, in turns, until neither raises the joint.
+
+        The argument `attempts` is not used, because attempts are shared by the included features instead.
+        """
         began = time.perf_counter()
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
@@ -165,6 +168,6 @@ class SelectingSearch:
             trace=trace,
             n_sweeps=trace.size,
             seconds=time.perf_counter() - began,
-            # Between one cluster and itself no feature differs.
+            # With one cluster, no feature differs between clusters.
             included=included if found.labels.max() > 0 else np.zeros_like(included),
         )

@@ -1,1 +1,1 @@
-"""Compiled code: the arrays it reads, the partition it changes, and the sweep over subjects."""
+"""The compiled code: the arrays it reads, the partition it modifies, and the sweep over subjects."""

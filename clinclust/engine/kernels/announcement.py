@@ -1,4 +1,4 @@
-"""Announce that the kernels are being compiled, which delays the first fit on a machine."""
+"""Announcement that the kernels are being compiled, which delays the first fit on a machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = logging.getLogger("clinclust")
 
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
-    """Log a line, and show it on a terminal, when the block begins to compile a kernel that is not in the cache."""
+    """Log one line, and print it on a terminal, when the block first compiles a kernel that is not in the cache."""
     from numba.core import event
 
     class Announcer(event.Listener):

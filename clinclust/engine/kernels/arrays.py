@@ -1,4 +1,4 @@
-"""A cohort as the compiled kernels read it."""
+"""The arrays of a cohort that the compiled kernels read."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ Array = NDArray[np.float64]
 
 
 class CohortArrays(NamedTuple):
-    """What the compiled kernels read; nothing here changes during a fit. N subjects, R table rows."""
+    """A cohort as the compiled kernels read it. No array changes during a fit.
+
+    N is the number of subjects and R the number of rows of the table of log predictives. Each level of each discrete
+    feature has one row. The D_table discrete features come first, then the D_value continuous ones.
+    """
 
     codes: NDArray[np.int32]
-    """(N, D_table) row of the table of log predictives; 0 = missing."""
+    """(N, D_table) table row of each discrete value; 0 = missing."""
     values: Array
-    """(N, D_value) square root of an exponential value, standardised Gaussian value; NaN = missing."""
+    """(N, D_value) continuous values: square roots of exponential, standardised Gaussian values; NaN = missing."""
     kinds: NDArray[np.int64]
-    """(D,) code of the likelihood of each feature (`Likelihood.kernel`): the D_table discrete ones, then the others."""
+    """(D,) code of the likelihood of each feature (`Likelihood.kernel`)."""
     level_start: NDArray[np.int64]
     """(D_table + 1,) first table row of each discrete feature."""
     level_values: Array
-    """(R,) the value that each row stands for."""
+    """(R,) value of the level of each row."""
     level_statistics: Array
-    """(R, 2) what a subject at this level adds to the statistics (zeros where statistics count the levels)."""
+    """(R, 2) sufficient statistics of one subject at the level (zeros where the statistics count the levels)."""
     level_log_base: Array
-    """(R,) log base measure of the level."""
+    """(R,) log base measure of the level of each row."""
     statistic_start: NDArray[np.int64]
-    """(D + 1,) first sufficient statistic of each feature."""
+    """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
     prior_start: NDArray[np.int64]
-    """(D + 1,) first hyperparameter of each feature."""
+    """(D + 1,) index of the first hyperparameter of each feature; last, their number."""

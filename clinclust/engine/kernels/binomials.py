@@ -1,4 +1,6 @@
-"""The predictives of eight binomial features at a time: see `clinclust.priors.beta.level_predictives` for one.
+"""The predictives of eight binomial features at a time, as vector instructions.
+
+`clinclust.engine.kernels.predictives.beta.level_predictives` computes those of one feature.
 
 `clinclust.engine.kernels.plain.binomials` holds the same function in plain Python.
 """
@@ -31,20 +33,21 @@ __all__ = ["eight_binomials"]
 def eight_binomials(
     typing: Any, prior: Any, sums: Any, n_trials: Any, numbers: Any, left_numbers: Any, work: Any
 ) -> Any:
-    """Fill the predictives of every level of eight binomials of as many trials under one cluster.
+    """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster.
 
-    C(n, x) a^(x) b^(n - x) / (a + b)^(n), with y^(x) = y (y + 1) ... (y + x - 1); without one subject at level x, each
-    factor y + j becomes y - 1 - j.
+    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and
+    the rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor
+    y + j becomes y - 1 - j.
 
     Parameters
     ----------
     prior, sums : float64 (16,)
-        (a, b) of each feature, and what the cluster adds to it.
+        The prior (a, b) of each feature, and the sufficient statistics of the cluster, which are added to it.
     n_trials : int
-        n, at most 16, so that the coefficient is exact and no product overflows.
+        n, at most 16, so that the binomial coefficient is exact and no product overflows.
     numbers, left_numbers : float64 (8 (n + 1),), overwritten
-        p(level | cluster), feature by feature, and the same without one subject at that level; 1 where the cluster
-        cannot hold such a subject.
+        p(level | cluster), feature by feature, and the same for the cluster without one subject at that level. The
+        latter is 1 where the statistics exclude such a subject.
     work : float64 (16 (n + 1),), overwritten
     """
     signature = types.void(prior, sums, types.intp, numbers, left_numbers, work)
@@ -64,7 +67,7 @@ def eight_binomials(
             return builder.shuffle_vector(*halves, places[0]), builder.shuffle_vector(*halves, places[1])
 
         def multiplied(products: list[Any], rising: list[Any], turn: Any) -> list[Any]:
-            """Multiply each product by y + j, or by y - 1 - j, and let j grow by 1."""
+            """Multiply each product by y + j or by y - 1 - j, alternately, and increase j by 1."""
             factors = [
                 builder.fadd(y, turn) if up else builder.fsub(builder.fsub(y, one), turn)
                 for y, up in zip(rising, (True, False) * 2, strict=False)
@@ -103,7 +106,7 @@ def eight_binomials(
                 value = builder.extract_element(values, ir.Constant(I32, lane))
                 builder.store(value, builder.gep(address, [row], source_etype=DOUBLE))
         up, down, following = multiplied([a_up, a_down], [a, a], level)
-        # Whole numbers, so that the quotient is exact.
+        # The quotient is exact, because it is a whole number.
         loop.close([up, down, following, builder.fdiv(builder.fmul(coefficient, others), following)])
         return context.get_dummy_value()
 

@@ -1,13 +1,13 @@
-"""The width of the innermost loops: eight columns at a time."""
+"""The width of the innermost loops, which process eight columns at a time."""
 
 from __future__ import annotations
 
 __all__ = ["LANES", "padded"]
 
 LANES = 8
-"""Clusters, or features, that the innermost loops (`clinclust.engine.kernels.inner_loops`) take at a time."""
+"""Clusters or features that the innermost loops process at a time (`clinclust.engine.kernels.inner_loops`)."""
 
 
 def padded(length: int) -> int:
-    """Return the least multiple of eight that is not less."""
+    """Return the length rounded up to a multiple of eight."""
     return -(-length // LANES) * LANES

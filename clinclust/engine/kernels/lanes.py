@@ -1,11 +1,11 @@
-"""The innermost loops over eight clusters, or eight features, at a time, as vector instructions.
+"""The innermost loops over eight clusters or eight features at a time, as vector instructions.
 
-LLVM does not vectorise loops of these shapes by itself, so they are written in its intermediate representation, on
-vectors of eight doubles, which LLVM divides to fit the processor's registers. Only IEEE additions, multiplications and
-divisions in a fixed order are used, none of them fused, so that all processors give the same bits.
+LLVM does not vectorise loops of these shapes by itself. They are therefore written in its intermediate representation,
+on vectors of eight doubles, which LLVM splits to fit the processor's registers. The loops use only IEEE additions,
+multiplications and divisions in a fixed order, and no fused operations, so that all processors give the same bits.
 `clinclust.engine.kernels.plain.lanes` holds the same functions in plain Python.
 
-Arrays must be contiguous in their last axis, which must hold a multiple of eight numbers.
+The last axis of an array must be contiguous, and its length must be a multiple of eight.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ __all__ = ["add_log_products", "add_log_terms", "add_rows", "highest", "log_in_p
 def add_rows(
     typing: Any, scores: Any, weights: Any, first: Any, table: Any, stride: Any, codes: Any, start: Any, count: Any
 ) -> Any:
-    """Add up eight columns of some rows of a table: scores[k] = weights[k] + sum_j table[codes[j], k].
+    """Sum selected rows of a table in eight columns k: scores[k] = weights[k] + sum_j table[codes[start + j], k].
 
     Parameters
     ----------
     scores : float64 (C,), modified in place
     weights : float64 (C,)
     first : int
-        The first of the eight columns.
+        Index of the first of the eight columns.
     table : float64 (R, C)
     stride : int
         C.
     codes : int32, any shape
+        Indices of rows.
     start, count : int
-        Which of the codes, in the order of memory.
+        Flat index of the first code, in memory order, and the number of codes.
     """
     signature = types.void(scores, weights, types.intp, table, types.intp, codes, types.intp, types.intp)
 
@@ -79,13 +80,13 @@ def add_rows(
 
 @intrinsic
 def highest(typing: Any, scores: Any, count: Any) -> Any:
-    """Return the highest of some scores, none of them NaN.
+    """Return the highest of the first `count` scores, none of which may be NaN.
 
     Parameters
     ----------
     scores : float64 (C,)
     count : int
-        How many; rounded up to a multiple of eight.
+        Number of scores; it is rounded up to a multiple of eight.
     """
     signature = types.float64(scores, types.intp)
 
@@ -94,7 +95,7 @@ def highest(typing: Any, scores: Any, count: Any) -> Any:
         loop = Loop(builder, arguments[1], LANES, [vector(float("-inf"))])
         (best,) = loop.close([_larger(builder, loop.carried[0], load(builder, scores, loop.index))])
         width = LANES
-        while width > 1:  # the upper half against the lower one
+        while width > 1:  # compare the upper half with the lower half
             width //= 2
             lanes = ir.VectorType(I32, width)
             nothing = ir.Constant(best.type, ir.Undefined)
@@ -112,14 +113,15 @@ def _larger(builder: Any, one: Any, other: Any) -> Any:
 
 @intrinsic
 def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any:
-    """Return the sum of table[codes[start + j]], j < count.
+    """Return the sum of table[codes[start + j]] over j < count.
 
     Parameters
     ----------
     table : float64 (R,)
     codes : int32, any shape
+        Indices of elements of the table.
     start, count : int
-        Which of the codes, in the order of memory.
+        Flat index of the first code, in memory order, and the number of codes.
     """
     signature = types.float64(table, codes, types.intp, types.intp)
 
@@ -145,11 +147,13 @@ def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, colum
     ----------
     scores : float64 (C,), modified in place
     first : int
-        The first of the eight clusters.
+        Index of the first of the eight clusters.
     coefficients : float64 (D, 4, C)
+        c0 .. c3 of each feature and cluster.
     column, stride : int
-        Which of the D features; C.
+        Index of the feature, 0 .. D - 1; C.
     z : float
+        The value.
     """
     signature = types.void(scores, types.intp, coefficients, types.intp, types.intp, types.float64)
 
@@ -175,17 +179,19 @@ def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, colum
 def add_log_products(
     typing: Any, scores: Any, first: Any, coefficients: Any, columns: Any, count: Any, stride: Any, values: Any
 ) -> Any:
-    """Do what `add_log_terms` does for several features whose c1 are the same: one logarithm, of a product.
+    """Add the log predictives of several values whose features have the same c1, with one logarithm of a product.
 
-    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2], values that are NaN left out.
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k. NaN values are
+    skipped.
 
     Parameters
     ----------
     scores, first, coefficients, stride
         As in `add_log_terms`.
     columns : int64
-        Which of the D features; c1 is that of the first.
+        Indices of the features, 0 .. D - 1. The c1 of the first one is used.
     count : int
+        Number of these features.
     values : float64 (D,)
     """
     signature = types.void(scores, types.intp, coefficients, columns, types.intp, types.intp, values)
@@ -211,11 +217,11 @@ def add_log_products(
             inner = builder.fadd(one, builder.fmul(coefficient(column, 2), builder.fmul(apart, apart)))
             inner = builder.select(observed, inner, one)
             constant = builder.select(observed, coefficient(column, 0), nothing)
-            # The exponent is taken off at every factor, so that no product can overflow.
+            # The exponent is split off after every factor, so that no product can overflow.
             more, mantissa = split(builder, builder.fmul(mantissa, inner))
             return [builder.add(exponent, more), mantissa, builder.fadd(total, constant)]
 
-        # Two products side by side, so that no multiplication waits for the one before.
+        # Two independent products, so that a multiplication does not wait for the result of the previous one.
         even = builder.and_(count, ir.Constant(I64, -2))
         start = [ir.Constant(BITS, None), one, load(builder, scores, first)]
         pairs = Loop(builder, even, 2, [*start, ir.Constant(BITS, None), one, nothing])
@@ -237,18 +243,18 @@ def add_log_products(
 
 @intrinsic
 def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width: Any, least: Any) -> Any:
-    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2), those whose z is NaN left out.
+    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2). Features whose z is NaN are skipped.
 
-    NaN if for any of them 1 - c2 (z - c3)^2 is below `least`, where it has lost too many digits.
+    The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature, because it has then lost too many digits.
 
     Parameters
     ----------
     values : float64 (W,)
         z of each feature; W is a multiple of eight.
     coefficients : float64, any shape
-        Holds c0 .. c3, each of length W, side by side from element `start` on.
+        Contains c0 .. c3, each of length W, one after the other from flat index `start` on.
     start, width : int
-        width = W.
+        The index of the first coefficient; W.
     least : float
     """
     signature = types.float64(values, coefficients, types.intp, types.intp, types.float64)
@@ -270,7 +276,7 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
         inner = builder.select(observed, inner, vector(1.0))
         lower = builder.fcmp_ordered("<", inner, loop.carried[1])
         lowest = builder.select(lower, inner, loop.carried[1])
-        # `log` is for positive numbers; where this one is too low, its logarithm is not part of the result.
+        # `log` needs positive numbers. Where this one is too low, the result is NaN anyway.
         inner = builder.select(builder.fcmp_ordered("<", inner, vector(1e-300)), vector(1.0), inner)
         term = builder.fadd(c[0], builder.fmul(c[1], log(builder, inner)))
         total = builder.fadd(loop.carried[0], builder.select(observed, term, nothing))
@@ -289,7 +295,10 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
 
 @intrinsic
 def log_in_place(typing: Any, numbers: Any, count: Any) -> Any:
-    """Replace the first `count` positive normal numbers of an array, rounded up to a multiple of eight, by their ln."""
+    """Replace the first `count` elements of an array by their natural logarithms.
+
+    `count` is rounded up to a multiple of eight. The elements must be positive normal numbers.
+    """
     signature = types.void(numbers, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -1,6 +1,6 @@
-"""The one place where compiled functions choose by likelihood, by the code of each feature (`CohortArrays.kinds`).
+"""Dispatch of the compiled functions by the likelihood of a feature. No other compiled code compares likelihoods.
 
-A code that no branch knows gives NaN, which no score survives.
+`CohortArrays.kinds` holds the code of each feature's likelihood. An unknown code gives NaN, so that scores become NaN.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-# Compiled functions take global numbers for constants; Bernoulli is a binomial with one trial.
+# Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 EXPONENTIAL, GAUSSIAN = Exponential.kernel, Gaussian.kernel
@@ -66,13 +66,13 @@ _student, _student_left_out, _student_marginal = (
 
 @subkernel
 def counts_levels(kind: int) -> bool:
-    """Return whether the statistics of a discrete feature are the numbers of subjects at each level."""
+    """Return whether the sufficient statistics of a discrete feature are the numbers of subjects at each level."""
     return kind in (CATEGORICAL, ORDINAL)
 
 
 @subkernel
 def adds_up(kind: int) -> bool:
-    """Return whether `fill_levels` says of each level how it differs from the one before."""
+    """Return whether `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
     return kind in (GEOMETRIC, POISSON, NEGATIVE_BINOMIAL)
 
 
@@ -99,16 +99,18 @@ def fill_levels(
     prior : float64 (P,)
         Hyperparameters.
     sums : float64 (S,)
-        The cluster's statistics.
+        Sufficient statistics of the cluster.
     counts : float64 (2 n_levels,)
-        What one subject at each level adds to the statistics.
+        Sufficient statistics of one subject at each level.
     log_base : float64 (n_levels,)
         Log base measure of each level.
     n_levels : int
     numbers, rests : float64 (n_levels,), overwritten
-        ln p(level | cluster) = ln numbers + rests; where `adds_up`, less that of the level before.
+        ln p(level | cluster) = ln numbers + rests. If `adds_up`, this is the difference to the level before.
     left_numbers, left_rests : float64 (n_levels,), overwritten
-        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
+        The same for the cluster without one subject at that level. Where the statistics exclude such a subject, the
+        values are 1 and 0, or 1 and infinity if `adds_up`. `refresh` recognises them, because the resulting log
+        predictive is not below 0.
     work : float64, overwritten
     """
     if kind == BINOMIAL:
@@ -133,19 +135,22 @@ def fill_levels(
 def fill_coefficients(
     kind: int, prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int
 ) -> None:
-    """Write what the log predictives of one continuous feature under one cluster are made of.
+    """Write the coefficients of the log predictives of one continuous feature under one cluster.
 
     Parameters
     ----------
     kind : int
         Code of the likelihood.
     prior : float64 (P,)
+        Hyperparameters.
     sums : float64 (S,)
+        Sufficient statistics of the cluster.
     out : float64, modified in place
-        c0 .. c3 of c0 - c1 ln(1 + c2 (z - c3)^2), `stride` apart.
+        c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart.
     stride : int
     left : float64, modified in place
-        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, `left_stride` apart.
+        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z, `left_stride`
+        elements apart.
     left_stride : int
     """
     if kind == EXPONENTIAL:
@@ -159,7 +164,7 @@ def fill_coefficients(
 
 @subkernel
 def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the continuous value z under its own cluster without it."""
+    """Return the log predictive of the continuous value z under its own cluster without z."""
     if kind == EXPONENTIAL:
         return _lomax_left_out(prior, sums, z)
     if kind == GAUSSIAN:
@@ -169,7 +174,7 @@ def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
 
 @subkernel
 def add_value(kind: int, sums: Array, z: float, sign: float) -> None:
-    """Add (sign 1) a continuous value to the statistics of a cluster, or remove it (sign -1)."""
+    """Add a continuous value to the sufficient statistics of a cluster (sign = 1), or remove it (sign = -1)."""
     sums[0] += sign
     if kind == EXPONENTIAL:
         sums[1] += sign * z * z
@@ -180,7 +185,7 @@ def add_value(kind: int, sums: Array, z: float, sign: float) -> None:
 
 @subkernel
 def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> float:
-    """Return A(posterior) - A(prior) of one feature in one cluster.
+    """Return A(posterior) - A(prior), the log marginal without base measure, of one feature in one cluster.
 
     Parameters
     ----------

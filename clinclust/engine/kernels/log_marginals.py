@@ -1,4 +1,4 @@
-"""The log marginals of every cluster and feature, of which the log joint is made."""
+"""The log marginals of every cluster and feature. The log joint is their sum plus the log prior of the partition."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ Whole = NDArray[np.int64]
 
 
 def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return A(posterior) - A(prior) of every cluster and feature, shape (K, D), of statistics of shape (K, S).
+    """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
 
-    The log base measures are left out: they are the same for every partition (`EncodedCohort.log_base`).
+    The log base measures are not included, because they are the same for every partition (`EncodedCohort.log_base`).
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+    prior : float64 (H,)
+        Hyperparameters of all features.
+    statistics : float64 (K, S)
+        Sufficient statistics of every cluster.
     """
     marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
     _fill_log_marginals(

@@ -1,4 +1,4 @@
-"""The model of a cohort: everything but the data that the joint depends on."""
+"""The model of a cohort: everything that the log joint depends on, except the data and the partition."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Model"]
 
 
 class Model(NamedTuple):
-    """What the compiled kernels read of the model; nothing here changes while subjects move."""
+    """The model as the compiled kernels read it. It does not change during a search."""
 
     prior: NDArray[np.float64]
-    """(H,) hyperparameters of all features side by side, on the encoded scale."""
+    """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
     concentration: float
-    """N0: the weight of a new cluster, in subjects."""
+    """N0, the weight of a new cluster, in subjects."""
     discount: float = 0.0
-    """What each cluster gives of its size to the weight of a new one, in [0, 1): the discount of the Pitman-Yor
-    process; 0 is the Dirichlet process."""
+    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
+    subjects. With 0 it is the Dirichlet process."""
     coarsening: float = 1.0
     """The power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019)."""

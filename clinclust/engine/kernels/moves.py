@@ -1,4 +1,4 @@
-"""What a move changes: the statistics of two clusters, and everything that follows from them, inside the kernels."""
+"""The move of one subject, in compiled code: it updates the statistics and log predictives of the two clusters."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Whole = NDArray[np.int64]
 
 
 class State(NamedTuple):
-    """Cohort, model and partition as kernels hand them to each other: numbers in a row, and how long the rows are.
+    """Cohort, model and partition as kernels pass them to each other: flat arrays and their row lengths.
 
-    The fields are those of `CohortArrays`, `Model` and `Partition`. Element (i, j) of an array of C columns is
-    [i * C + j] here.
+    The fields are those of `CohortArrays`, `Model` and `Partition`. Element (i, j) of an array with C columns is
+    element i * C + j of the flat array.
     """
 
     codes: NDArray[np.int32]
@@ -59,36 +59,36 @@ class State(NamedTuple):
     left_out_coefficients: Array
     columns: Whole
     numbers: Array
-    """(4, R) work space for the table rows of one cluster, R rounded up to eights."""
+    """(4, R) work space for the log predictives of one cluster, with R rounded up to a multiple of eight."""
     scores: Array
     """(C,) work space for the log weights of one subject."""
     own_values: Array
-    """(W,) work space for its continuous values, NaN from the last one on."""
+    """(W,) work space for its continuous values, padded with NaN."""
     products: Array
-    """(16 (FEW + 1),) work space for the levels of eight features."""
+    """(16 (FEW + 1),) work space for the predictives of the levels of eight features."""
     n_complete: int
     concentration: float
     discount: float
     coarsening: float
     n_subjects: int
     n_table: int
-    """Discrete features."""
+    """Number of discrete features."""
     n_values: int
-    """Continuous features."""
+    """Number of continuous features."""
     n_rows: int
-    """Rows of the table."""
+    """Number of rows of the table, R."""
     n_work: int
-    """The same, rounded up to eights."""
+    """Number of rows of the table, rounded up to a multiple of eight."""
     n_statistics: int
     capacity: int
-    """Columns of the table, rounded up to eights."""
+    """Number of columns of the table, C, a multiple of eight."""
     width: int
-    """Continuous features, rounded up to eights."""
+    """Number of continuous features, rounded up to a multiple of eight, W."""
 
 
 @subkernel
 def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
-    """Return the three as one; they must be kept alive for as long as the state is used."""
+    """Return the state of a cohort, a model and a partition. The caller must keep these alive while it is in use."""
     n_rows, capacity = partition.table.shape
     width = partition.left_out_coefficients.shape[2]
     n_work = (n_rows + LANES - 1) & -LANES
@@ -134,7 +134,10 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
 
 @subkernel
 def log_weight(state: State, size: float, n_clusters: int) -> float:
-    """Return the log prior weight of a cluster of this size, or of a new one beside n_clusters others if it is 0."""
+    """Return the log prior weight of a cluster of this size: ln(size - discount).
+
+    If the size is 0, return that of a new cluster beside n_clusters others: ln(N0 + n_clusters discount).
+    """
     if size > 0.0:
         return math.log(size - state.discount)
     return math.log(state.concentration + state.discount * n_clusters)
@@ -142,10 +145,10 @@ def log_weight(state: State, size: float, n_clusters: int) -> float:
 
 @subkernel
 def refresh(state: State, k: int) -> None:
-    """Bring the log predictives of cluster k up to date with its statistics."""
+    """Recompute the log predictives and the log weight of cluster k from its statistics and size."""
     level_start, coarsening, capacity = state.level_start, state.coarsening, state.capacity
     sums_of_cluster = flat(state.statistics, k * state.n_statistics)
-    # The log predictive of a level is ln numbers + rests: all logarithms are taken at once.
+    # The log predictive of a level is ln numbers + rests, so that all logarithms are computed in one loop.
     numbers, rests = state.numbers, flat(state.numbers, state.n_work)
     left_numbers, left_rests = flat(state.numbers, 2 * state.n_work), flat(state.numbers, 3 * state.n_work)
     done = 0
@@ -201,7 +204,7 @@ def refresh(state: State, k: int) -> None:
 
 @subkernel
 def _begins_eight_alike(state: State, feature: int) -> bool:
-    """Say whether eight binomials of as many trials begin with this feature, no more trials than can be multiplied."""
+    """Return whether this feature and the next seven are binomials with the same number of trials, at most `FEW`."""
     if feature + LANES > state.n_table:
         return False
     at, kinds = flat(state.level_start, feature), flat(state.kinds, feature)
@@ -214,9 +217,10 @@ def _begins_eight_alike(state: State, feature: int) -> bool:
 
 @subkernel
 def share_exponent(state: State) -> bool:
-    """Say whether the complete Gaussian features have the same c1 in each cluster, and will when subjects have moved.
+    """Return whether the Gaussian features without missing values have the same c1 in each cluster.
 
-    c1 depends on a feature's prior shape and on how many values a cluster has of it.
+    c1 depends only on the prior shape of the feature and on the number of its values in the cluster. If the c1 are the
+    same now, they therefore stay the same when subjects move.
     """
     for place in range(1, state.n_complete):
         here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
@@ -228,7 +232,7 @@ def share_exponent(state: State) -> bool:
 
 @subkernel
 def value_left_out(state: State, k: int, column: int, z: float) -> float:
-    """Return the log predictive, coarsened, of a continuous value under its own cluster k without it."""
+    """Return coarsening times the log predictive of a continuous value z under its own cluster k without z."""
     feature = state.n_table + column
     prior = flat(state.prior, state.prior_start[feature])
     sums = flat(state.statistics, k * state.n_statistics + state.statistic_start[feature])
@@ -237,7 +241,7 @@ def value_left_out(state: State, k: int, column: int, z: float) -> float:
 
 @subkernel
 def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
-    """Add (sign 1) or remove (sign -1) subject i in the sizes and statistics of cluster k."""
+    """Add subject i to the size and statistics of cluster k (sign = 1), or remove it from them (sign = -1)."""
     codes, values = flat(state.codes, i * state.n_table), flat(state.values, i * state.n_values)
     sums_of_cluster = flat(state.statistics, k * state.n_statistics)
     state.sizes[k] += sign
@@ -258,9 +262,9 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
 
 @subkernel
 def move(state: State, i: int, target: int) -> None:
-    """Move subject i to cluster `target`; target = K opens a new one, and a cluster left empty is closed.
+    """Move subject i to cluster `target`. The target K opens a new cluster; a cluster that becomes empty is removed.
 
-    The capacity must allow K + 2 columns.
+    The capacity must be at least K + 2 columns.
     """
     labels, sizes = state.labels, state.sizes
     own, last = labels[i], state.n_clusters[0] - 1
@@ -272,7 +276,7 @@ def move(state: State, i: int, target: int) -> None:
         state.n_clusters[0] += 1
         refresh(state, target + 1)
     elif own >= 0 and sizes[own] == 0.0:
-        # The last cluster takes the place of the one left empty, and its column becomes that of the empty cluster.
+        # The last cluster takes the index of the cluster that became empty, and its column becomes the empty cluster's.
         here, there = (
             flat(state.statistics, own * state.n_statistics),
             flat(state.statistics, last * state.n_statistics),

@@ -1,4 +1,4 @@
-"""Scores of subjects whose single values may be outlying: drawn from the prior of their feature instead."""
+"""Scores of subjects whose values may be outlying, that is, drawn from the prior predictive of their feature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:
 
 @kernel
 def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
-    """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D)."""
+    """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D).
+
+    Elements of missing continuous values are not written.
+    """
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
@@ -52,7 +55,27 @@ def bounded_scores(
     scores: Array,
     gains: Array,
 ) -> None:
-    """Fill scores (N, K) and gains (N, D); the partition's statistics are those of the values that are kept."""
+    """Fill the scores of all subjects with their best outlying values, and the gains of changing single values.
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+        All values, including the outlying ones.
+    model : Model
+    partition : Partition, modified in place
+        Its statistics are those of the values that are kept.
+    aside : bool (N, D)
+        The values that are outlying.
+    log_odds : float
+        coarsening * [ln share - ln(1 - share)].
+    scores : float64 (N, K), overwritten
+        Log weight of the cluster, plus the sum over observed values of the higher of two terms: the log predictive
+        under the cluster without the subject, and the log prior predictive plus `log_odds`. Log predictives are
+        multiplied by the coarsening.
+    gains : float64 (N, D), modified in place
+        Change of the log joint if this value alone becomes outlying, or is kept if it is outlying now. Elements of
+        missing values are not written.
+    """
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
@@ -96,10 +119,10 @@ def bounded_scores(
 def mixed_scores(
     cohort: CohortArrays, model: Model, partition: Partition, share: float, coarsening: float, out: Array
 ) -> None:
-    """Write the scores of new subjects to `out`, float64 (N, K + 1), whichever of their values are outlying.
+    """Write the scores of new subjects to `out`, float64 (N, K + 1), summed over which of their values are outlying.
 
-    ln p(z = k) + coarsening * sum_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]; the model itself must
-    not be coarsened.
+    The score is ln weight_k + coarsening * sum_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]. The last
+    column is that of the empty cluster. The model itself must have coarsening 1.
     """
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
@@ -130,7 +153,7 @@ def mixed_scores(
                 else:
                     c = partition.coefficients[column, :, k]
                     value = _log_tail(c[0], c[1], c[2], c[3], z)
-                # Of two logarithms the larger is taken out, so that the sum is a number.
+                # The larger logarithm is factored out, so that the sum does not underflow.
                 high = max(value, first)
                 out[i, k] += coarsening * (
                     high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))

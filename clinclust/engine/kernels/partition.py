@@ -1,13 +1,13 @@
-"""A partition of the subjects and everything that follows from it: statistics and log predictives.
+"""A partition of the subjects, with the statistics and log predictives of its clusters.
 
-The table holds ln p(level | cluster) for every level of every discrete feature (rows) and cluster (columns,
-contiguous), so that scoring a subject is a sum of table rows. Its twin `left_out`, with clusters as rows, holds the
-same for the cluster without one subject at that level, which is what a subject's own cluster must be scored with. The
-column after the last cluster always belongs to an empty cluster: its log predictives are those of the prior, its log
-weight is that of a new cluster, and a subject that prefers it opens one.
+The table holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster (columns,
+contiguous). The score of a subject is therefore a sum of table rows. The array `left_out`, with clusters as rows, holds
+the same log predictives for the cluster without one subject at that level; a subject is scored with them under its own
+cluster. The column after the last cluster belongs to an empty cluster. Its log predictives are those of the prior, and
+its log weight is that of a new cluster. A subject whose best cluster is the empty one opens a new cluster.
 
-Log predictives are multiplied by the coarsening when they are filled in, so that scoring need not know of it. Columns
-come in eights, the last ones idle (`clinclust.engine.kernels.lanes`).
+Log predictives are multiplied by the coarsening when they are stored, so that scoring does not use the coarsening. The
+number of columns is a multiple of eight, and the last columns may be idle (`clinclust.engine.kernels.lanes`).
 """
 
 from __future__ import annotations
@@ -37,39 +37,48 @@ Array = NDArray[np.float64]
 
 
 class Partition(NamedTuple):
-    """The state of one restart; every array is modified in place. C is the capacity, at least K + 1 columns."""
+    """The state of one restart. Arrays are modified in place. C is the capacity, the number of columns, above K."""
 
     labels: NDArray[np.int64]
-    """(N,) cluster of each subject, 0 .. K - 1; -1 = in none."""
+    """(N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster."""
     n_clusters: NDArray[np.int64]
     """(1,) K."""
     sizes: Array
-    """(C,) subjects in each cluster."""
+    """(C,) number of subjects in each cluster."""
     log_weights: Array
-    """(2, C) log prior weight of each cluster, ln(size - discount), and of the empty one, ln(N0 + K discount); then
-    the same without one subject, where a cluster has more than one. -inf in idle columns."""
+    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty cluster,
+    and -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
     statistics: Array
-    """(C, S) sufficient statistics."""
+    """(C, S) sufficient statistics of each cluster."""
     table: Array
-    """(R, C) log predictive of each level."""
+    """(R, C) log predictive of each level under each cluster."""
     left_out: Array
-    """(C, R) the same without one subject at that level."""
+    """(C, R) log predictive of each level under each cluster without one subject at that level."""
     spread: Array
-    """(C,) the most by which leaving a subject out can lower the sum of its table rows."""
+    """(C,) upper bound of the decrease of the sum of a subject's table rows when the subject is left out."""
     coefficients: Array
-    """(D_value, 4, C) of the continuous features' log predictives."""
+    """(D_value, 4, C) coefficients c0 .. c3 of the log predictives of the continuous features (`fill_coefficients`)."""
     left_out_coefficients: Array
-    """(C, 4, W) the same for a cluster without the value in question; W is D_value, rounded up to eights."""
+    """(C, 4, W) the same for a cluster without the scored value; W is D_value, rounded up to a multiple of eight."""
     columns: NDArray[np.int64]
-    """(D_value,) the continuous features, Gaussian ones that no subject lacks first."""
+    """(D_value,) indices of the continuous features; Gaussian features without missing values come first."""
     n_complete: int
-    """How many of these there are."""
+    """Number of Gaussian features without missing values."""
     work: Array
-    """Work space, of which every thread needs its own: see `clinclust.engine.kernels.moves.State`."""
+    """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
 
 
 def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
-    """Return a partition with these labels (0 .. K - 1, or -1), and its sizes and statistics."""
+    """Return a partition with these labels, with its sizes and statistics; log predictives are not yet computed.
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+    labels : int64 (N,)
+        Clusters 0 .. K - 1; -1 = in no cluster.
+    capacity : int
+        Least number of columns.
+    """
     n_clusters = int(labels.max()) + 1
     capacity = padded(max(capacity, n_clusters + 2))
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
@@ -96,7 +105,7 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
 
 
 def _aligned(shape: tuple[int, ...]) -> Array:
-    """Return zeros of which every eight lie in one line of the cache."""
+    """Return zeros aligned in memory, so that each group of eight lies in one cache line."""
     size = math.prod(shape)
     room = np.zeros(size + LANES)
     first = -room.ctypes.data // room.itemsize % LANES
@@ -106,13 +115,16 @@ def _aligned(shape: tuple[int, ...]) -> Array:
 def _work_space(n_rows: int, capacity: int, width: int) -> Array:
     work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1))
     numbers = work[: 4 * padded(n_rows)].reshape(4, -1)
-    numbers[0::2] = 1.0  # ln 1 + 0, which is what missing values have
+    numbers[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
     work[numbers.size + capacity :] = np.nan
     return work
 
 
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
-    """Return clusters of these sizes, (K,), and statistics, (K, S), and the cohort's subjects in none of them."""
+    """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them.
+
+    It is used to score the subjects of the cohort under clusters that other subjects formed.
+    """
     n_clusters = sizes.size
     partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), n_clusters + 2)
     partition.n_clusters[0] = n_clusters
@@ -122,14 +134,15 @@ def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Ar
 
 
 def grow(cohort: CohortArrays, partition: Partition) -> Partition:
-    """Return the same partition with room for twice as many clusters."""
+    """Return the same partition with twice the capacity."""
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
 def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statistics: Array) -> None:
-    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S) by their labels.
+    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), by their labels (N,).
 
-    Those with label -1 are left out. Levels are counted first, since whole numbers are exact and counting is fast.
+    Sizes and statistics are modified in place. Subjects with label -1 are skipped. Levels are counted first, because
+    counts are exact and counting is fast.
     """
     counts = np.zeros((sizes.size, cohort.level_log_base.size))
     _add_up(cohort, labels, sizes, statistics, counts)
@@ -173,7 +186,7 @@ def _add_up(
 
 
 def accumulate(cohort: CohortArrays, partition: Partition) -> None:
-    """Compute the sizes and statistics from the labels alone; those of a partition are modified in place."""
+    """Compute the sizes and statistics of a partition from its labels, in place."""
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     add_up(cohort, partition.labels, partition.sizes, partition.statistics)

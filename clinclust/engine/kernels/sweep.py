@@ -1,10 +1,11 @@
-"""One sweep of MAP-DP: every subject in turn goes to the cluster that explains it best.
+"""One sweep of MAP-DP: each subject in turn moves to the cluster with the highest score.
 
-This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A
-move is made only when it raises the joint, by more than rounding could; a sweep without a move is a fixed point.
+This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A move
+is made only if it raises the log joint by more than the rounding error. A sweep without a move is a fixed point.
 
-The score of a subject is a log weight and the log predictives of its observed values: eight clusters at a time, rows of
-the table for discrete features, coefficients for continuous ones (`clinclust.engine.kernels.inner_loops`).
+The score of a subject under a cluster is the log weight of the cluster plus the log predictives of the subject's
+observed values. Eight clusters are scored at a time, with table rows for discrete features and coefficients for
+continuous features (`clinclust.engine.kernels.inner_loops`).
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", 
 Labels = NDArray[np.int64]
 
 UNLIMITED = np.iinfo(np.int64).max
-"""For `most_clusters`: the number of clusters is not limited."""
+"""Value of `most_clusters` for an unlimited number of clusters."""
 _NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
 _LEAST_LEFT = 1e-3
-"""Of 1 - c2 (z - c3)^2, the part of a rate or scatter that is left without z; below, it has lost too many digits."""
+"""Smallest accepted 1 - c2 (z - c3)^2, the share of a rate that remains without z. Below it, digits are lost."""
 
 
 @kernel
@@ -56,41 +57,45 @@ def sweep(
 ) -> tuple[int, int]:
     """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster is assigned to one.
 
-    With `best_of_all` or `all_scores` no subject moves: the best cluster, or the scores, of each are written there.
+    If `best_of_all` or `all_scores` is not empty, no subject moves, and the best clusters or the scores are written
+    there.
 
-    A subject is scored against its own cluster without itself. Log normalisers are convex, so its predictive is higher
-    with it in the cluster than without; `Partition.spread` bounds the difference over all its table rows. Most subjects
-    stay for every difference within this bound, and then the rows without them are not summed.
+    A subject is scored under its own cluster without itself. Log normalisers are convex, so the log predictive of the
+    subject is higher under the cluster with itself than under the cluster without itself. `Partition.spread` bounds the
+    difference, summed over the subject's table rows. Most subjects stay in their cluster for every difference within
+    this bound; the rows for the cluster without the subject are then not summed.
 
     Parameters
     ----------
     cohort : CohortArrays
     model : Model
     partition : Partition, modified in place
-        Sizes and statistics must be those of the labels. Subjects with label -1 are in no cluster.
+        Sizes and statistics must correspond to the labels. Subjects with label -1 are in no cluster.
     order : int64 (n,)
         The subjects in the order of their visit.
     start : int
+        Position in `order` at which the sweep begins.
     minimum_gain : float
-        Smallest rise of the log joint, in nats, that counts as one.
+        A subject moves only if this raises the log joint by more than this number of nats.
     most_clusters : int
-        No subject opens a further cluster.
+        Number of clusters from which on no subject opens a new cluster.
     ignore_size : bool
         Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
     up_to_date : bool
-        Whether the log predictives are those of the statistics already. If so, and no subject moves, only the work
-        space of the partition is written to.
+        Whether the log predictives already correspond to the statistics. If so, and if no subject moves, only the work
+        space of the partition is modified.
     best_of_all : int64 (n,) or (0,), modified in place
-        If n > 0, no subject moves, and the best cluster of each is written here; K is a new one.
+        If n > 0, no subject moves, and the best cluster of each subject is written here; K is a new cluster.
     all_scores : float64 (n, K + 1) or (0, 0), modified in place
-        If n > 0, no subject moves, and log weight + coarsening ln p(x_i | cluster k) is written here; K is the empty
-        cluster.
+        If n > 0, no subject moves, and log weight + coarsening * ln p(x_i | cluster k) is written here, where the
+        cluster is without subject i; column K is the empty cluster.
 
     Returns
     -------
     position : int
-        Where in `order` the sweep stopped: n, or earlier when there is no room for another cluster.
+        Position in `order` at which the sweep stopped: n, or less if the capacity does not allow a new cluster.
     moves : int
+        Number of subjects that moved.
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
@@ -124,7 +129,8 @@ def sweep(
             scores[n_clusters] = -math.inf
         score, alone = -math.inf, False
         if own >= 0:
-            # Its own cluster without it: the weight, the continuous values, and the table rows only if they matter.
+            # Score under the subject's own cluster without it: first the weight and the continuous values. The table
+            # rows are added only if they can change the decision.
             alone = state.sizes[own] == 1.0
             score = log_weight(state, 0.0, n_clusters - 1) if alone else state.log_weights[capacity + own]
             if state.n_values > 0:
@@ -144,7 +150,7 @@ def sweep(
                 score += shift if own == 0 else 0.0
                 scores[0] += shift
             scores[own] = -math.inf
-            if alone:  # a new cluster would be the same as its own
+            if alone:  # a new cluster would equal its own cluster
                 scores[n_clusters] = -math.inf
         others = highest(scores, n_columns)
         stays = False
@@ -189,7 +195,7 @@ def make_moves(
     most_clusters: int = UNLIMITED,
     ignore_size: bool = False,
 ) -> tuple[int, int]:
-    """Move subjects order[start:], each to its best cluster: see `sweep`."""
+    """Move subjects order[start:], each to its best cluster; return the position and the number of moves (`sweep`)."""
     return sweep(
         cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, False, _NOWHERE, _NOTHING
     )
@@ -205,17 +211,17 @@ def find_best(
     most_clusters: int = UNLIMITED,
     up_to_date: bool = False,
 ) -> None:
-    """Write the best cluster of each subject to `best`, int64 (N,), without a move: see `sweep`."""
+    """Write the best cluster of each subject to `best`, int64 (N,); no subject moves (`sweep`)."""
     order = np.arange(best.size)
     sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
-    """Write the scores of all subjects to `scores`, float64 (N, K + 1), without a move: see `sweep`."""
+    """Write the scores of all subjects to `scores`, float64 (N, K + 1); no subject moves (`sweep`)."""
     order = np.arange(scores.shape[0])
     sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
 
 
 def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
-    """Compute the log predictives of all clusters from their statistics."""
+    """Compute the log predictives of all clusters, and of the empty cluster, from their statistics."""
     make_moves(cohort, model, partition, _NOWHERE)

@@ -1,4 +1,4 @@
-"""Vectors of eight doubles in LLVM's intermediate representation, of which the innermost loops are built."""
+"""Operations on vectors of eight doubles in LLVM's intermediate representation, for the innermost loops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "vector",
 ]
 
-# Callers do not pass the first parameter, numba's typing context, so the type names no parameters.
+# Callers do not pass the first parameter, numba's typing context. The type therefore does not list the parameters.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
 
 I32, I64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
@@ -41,7 +41,7 @@ _SUMS = 4
 
 
 def vector(value: float) -> Any:
-    """Return a vector of eight times the same number."""
+    """Return a constant vector that holds the same number eight times."""
     return ir.Constant(VECTOR, [value] * LANES)
 
 
@@ -50,14 +50,14 @@ def _bits(value: int) -> Any:
 
 
 def spread(builder: Any, scalar: Any) -> Any:
-    """Return a vector with the same number in every lane."""
+    """Return a vector that holds an LLVM scalar in every lane."""
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), scalar, ir.Constant(I32, 0))
     everywhere = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), everywhere)
 
 
 def memory_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Return the address of the first element of an array, or of what `clinclust.compiled.flat` makes of one."""
+    """Return the address of the first element of an array or of a result of `clinclust.compiled.flat`."""
     return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
 
 
@@ -74,7 +74,7 @@ def store(builder: Any, vector: Any, address: Any, index: Any) -> None:
 def _address_of(builder: Any, address: Any, index: Any) -> Any:
     """Return the address of the eight doubles from element `index` on."""
     place = builder.gep(address, [index], source_etype=DOUBLE)
-    # LLVM itself has typed pointers up to llvmlite 0.44; later versions check them at stores, until they are removed.
+    # Up to llvmlite 0.44, LLVM has typed pointers. Later versions still check the types at stores.
     return builder.bitcast(place, VECTOR.as_pointer()) if hasattr(place.type, "pointee") else place
 
 
@@ -84,20 +84,20 @@ def load_one(builder: Any, address: Any, index: Any, kind: Any) -> Any:
 
 
 def split(builder: Any, x: Any) -> tuple[Any, Any]:
-    """Return e and m of x = 2^e m with m in sqrt(1/2) .. sqrt(2), of eight positive normal numbers."""
+    """Return e and m of eight positive normal numbers x = 2^e m, with m between sqrt(1/2) and sqrt(2)."""
     bits = builder.bitcast(x, BITS)
     exponent = builder.ashr(builder.sub(bits, _bits(BITS_OF_ROOT_HALF)), _bits(MANTISSA_BITS))
     return exponent, builder.bitcast(builder.sub(bits, builder.shl(exponent, _bits(MANTISSA_BITS))), VECTOR)
 
 
 def log(builder: Any, x: Any) -> Any:
-    """Return ln x of eight positive normal numbers, to less than one unit in the last place."""
+    """Return ln x of eight positive normal numbers, with an error below one unit in the last place."""
     return log_of_split(builder, *split(builder, x))
 
 
 def log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
     """Return ln(2^e m)."""
-    # Of 32 bits, because few processors turn whole numbers of 64 into doubles at once.
+    # The exponents are cut to 32 bits, because few processors can convert vectors of 64-bit integers to doubles.
     power = builder.sitofp(builder.trunc(exponent, ir.VectorType(I32, LANES)), VECTOR)
     f = builder.fsub(mantissa, vector(1.0))
     s = builder.fdiv(f, builder.fadd(f, vector(2.0)))
@@ -113,7 +113,7 @@ def log_of_split(builder: Any, exponent: Any, mantissa: Any) -> Any:
 
 
 class Loop:
-    """A counted loop under construction: for index in range(0, stop, step), with values carried from turn to turn."""
+    """A loop under construction, `for index in range(0, stop, step)`, that carries values from turn to turn."""
 
     def __init__(self, builder: Any, stop: Any, step: int, carried: list[Any]) -> None:
         self.builder, self.carried_in = builder, carried
@@ -131,7 +131,7 @@ class Loop:
             phi.add_incoming(value, self.entry)
 
     def close(self, carried: list[Any]) -> list[Any]:
-        """End the body; return the carried values after the loop."""
+        """End the body of the loop with the carried values of the next turn; return the values after the loop."""
         builder, last = self.builder, self.builder.block
         following = builder.add(self.index, ir.Constant(I64, self.step))
         self.index.add_incoming(following, last)
@@ -149,7 +149,10 @@ class Loop:
 
 
 def sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any], Any]) -> Any:
-    """Return start + term(0) + ... + term(count - 1), as several sums, so that no addition waits for the one before."""
+    """Return start + term(0) + ... + term(count - 1).
+
+    Several separate sums are kept, so that an addition does not wait for the result of the previous one.
+    """
     whole = builder.and_(count, ir.Constant(I64, -_SUMS))
     nothing = ir.Constant(start.type, None)
     loop = Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))

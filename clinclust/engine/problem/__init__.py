@@ -1,1 +1,1 @@
-"""What is asked: a cohort as arrays, the hyperparameters of its features, and the joint of any partition."""
+"""The problem: a cohort as arrays, the hyperparameters of its features, and the log joint of any partition."""

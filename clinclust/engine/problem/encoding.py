@@ -1,11 +1,11 @@
-"""From a validated cohort to the arrays the engine works on.
+"""Encoding of a validated cohort as the arrays of the engine.
 
-Discrete features become rows of a table of log predictives: each level has a row, row 0 means missing. Continuous
-features become standardised floats, NaN where missing. Features are ordered by the likelihood, discrete ones first, so
-that those of one kind lie side by side.
+The values of discrete features become row numbers of a table of log predictives. Each level has one row; row 0 means
+missing. The values of continuous features become standardised floats; NaN means missing. Features are ordered by their
+likelihood, discrete features first, so that features with the same likelihood are adjacent.
 
-Subjects are put into an order that depends on their values alone (`EncodedCohort.order`). Everything random is drawn
-in that order, so that sorting the table differently cannot change what is found.
+Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`). Random numbers are drawn in
+that order, so that the order of the rows of the table does not change the result.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _HASHED_AT_ONCE = 1_000_000
-"""Values; to hash a few at a time takes longer, to hash all of them memory."""
+"""Number of values that are hashed together: fewer take longer, more take memory."""
 _ROWS_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How columns become arrays; made from one cohort, used again for new subjects.
+    """The encoding of columns as arrays. It is made from one cohort and also used for new subjects.
 
     Attributes
     ----------
     features : tuple of Feature
-        The clustered features: those with ordered levels, those with levels without order, continuous ones; among
-        them by likelihood.
+        The clustered features: first discrete features with ordered levels, then nominal features, then continuous
+        features. Each group is sorted by likelihood.
     centres, scales : float64 (D,)
         Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
     """
@@ -59,7 +59,7 @@ class Encoding:
 
     @classmethod
     def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
-        """Order features by their likelihood and find what standardises them (columns of `model_values`)."""
+        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
         ordered = tuple(sorted(features, key=_place))
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
@@ -73,11 +73,11 @@ class Encoding:
         Parameters
         ----------
         values : dict
-            Each column is taken out when it has been encoded, for the sake of large cohorts.
+            The columns. Each is removed from the dictionary when it has been encoded, to save memory.
         prior : float64 (H,)
-            Hyperparameters on the encoded scale, on which base measures may depend.
+            Hyperparameters on the encoded scale; base measures may depend on them.
         order : int64 (N,), optional
-            Rows into whose order the discrete columns are put; the continuous ones have it already.
+            Order of the subjects, which is applied to the discrete columns. Continuous columns must already have it.
 
         Returns
         -------
@@ -126,7 +126,10 @@ class Encoding:
         ), log_base
 
     def log_jacobian(self, arrays: CohortArrays) -> Array:
-        """Return, for each subject, what standardising its observed values took from its log density, shape (N,)."""
+        """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
+
+        Added to the log density of the encoded values, it gives the log density on the scale of the columns.
+        """
         n_table = arrays.codes.shape[1]
         return np.asarray(-np.where(np.isnan(arrays.values), 0.0, np.log(self.scales[n_table:])).sum(axis=1))
 
@@ -141,9 +144,10 @@ class EncodedCohort:
     arrays : CohortArrays
         Row p holds the subject in row order[p] of the table.
     log_base : float
-        Sum of the log base measures of all observed values, and of the logarithms that take densities of
-        standardised values back to the scale of the columns. The same for every partition.
+        Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of standardised
+        values to the scale of the columns. It is the same for every partition.
     order : int64 (N,)
+        Row of the table of each encoded subject.
     """
 
     encoding: Encoding
@@ -153,17 +157,17 @@ class EncodedCohort:
 
     @property
     def n_subjects(self) -> int:
-        """N."""
+        """Number of subjects, N."""
         return int(self.order.size)
 
     def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
-        """Return the same subjects with some of the features only, and this log base measure."""
+        """Return the same subjects with the included features, bool (D,), only, and with this log base measure."""
         arrays, kept = self.arrays, np.flatnonzero(included)
         n_table = arrays.codes.shape[1]
         tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
         n_levels = np.diff(arrays.level_start)[tabled]
         level_start = 1 + starts(n_levels)
-        # Rows of the table close ranks: each kept feature's levels move up by as much as its first one.
+        # Rows of excluded features are removed, so that the row numbers of each kept feature decrease by a constant.
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
         codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
@@ -186,7 +190,7 @@ class EncodedCohort:
         )
 
     def with_prior(self, prior: Array) -> EncodedCohort:
-        """Return the same cohort under other hyperparameters (H,), of which base measures may be functions."""
+        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
         arrays, log_base = self.arrays, self.log_base
         level_log_base = arrays.level_log_base.copy()
         for feature, likelihood in enumerate(self.encoding.likelihoods):
@@ -199,20 +203,23 @@ class EncodedCohort:
         return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
 
     def level_counts(self, feature: int) -> NDArray[np.int64]:
-        """Return how many subjects have each level of a discrete feature, int64 (L,)."""
+        """Return the number of subjects at each level of a discrete feature, int64 (L,)."""
         arrays = self.arrays
         counts = np.bincount(arrays.codes[:, feature], minlength=int(arrays.level_start[feature + 1]))
         return counts[arrays.level_start[feature] :]
 
     def in_table_order(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
-        """Put an array with one row a subject back into the order of the table."""
+        """Return an array with one row per subject in the order of the table."""
         back = np.empty_like(rows)
         back[self.order] = rows
         return back
 
 
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
-    """Return what the model calls x of each feature of a validated frame: float64 (N,), NaN = missing."""
+    """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing.
+
+    Values are transformed as the feature declares, and scores are counted from the lowest value of the feature.
+    """
     return {
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
         for feature in features
@@ -220,13 +227,16 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
 
 
 def _place(feature: Feature) -> tuple[bool, bool, int, float]:
-    """Return what features are ordered by: the likelihood, then the trials, as binomials of as many go together."""
+    """Return the sort key of a feature: the kind of levels, the likelihood, the number of trials.
+
+    Binomials with the same number of trials are thereby adjacent, and can be processed together.
+    """
     traits, trials = feature.traits, feature.n_trials
     return traits.is_continuous, traits.is_nominal, traits.kernel, np.inf if trials is None else trials
 
 
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
-    """Return the table row of each value, int32 (N,): 0 where missing, `first` for the first of the levels."""
+    """Return the table row of each value, int32 (N,): 0 for a missing value, `first` for the first level."""
     missing = np.isnan(column)
     if levels.size == 0:
         return np.zeros(column.size, dtype=np.int32)
@@ -239,7 +249,10 @@ def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
 
 
 def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.int32]:
-    """Return the columns as one array, int32 (N, D), rows contiguous; a few at a time, as fit into the cache."""
+    """Return the columns as one array, int32 (N, D), with contiguous rows.
+
+    A limited number of rows is copied at a time, so that they fit into the processor's cache.
+    """
     table = np.empty((n_rows, len(columns)), dtype=np.int32)
     for first in range(0, n_rows if columns else 0, _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
@@ -248,10 +261,11 @@ def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.i
 
 
 def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
-    """Return the rows sorted by a hash of their values, which no reordering of the table can change.
+    """Return the indices that sort the rows by a hash of their values, int64 (N,).
 
-    Only subjects with the same values in every feature keep the order of the table among themselves. The hash is that
-    of `pandas.util.hash_pandas_object`, of many columns at once.
+    This order does not depend on the order of the table, except among subjects with the same value in every feature,
+    who keep the order of the table. The hash is that of `pandas.util.hash_pandas_object`, computed for many columns
+    together.
     """
     from pandas.util import hash_array
 
@@ -268,5 +282,5 @@ def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
 
 
 def starts(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of several parts of these lengths begins, and where the last one ends."""
+    """Return the start of each of several consecutive parts with these lengths, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

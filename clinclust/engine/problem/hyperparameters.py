@@ -1,7 +1,7 @@
-"""Hyperparameters: by name for people, as one array on the encoded scale for the engine.
+"""Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine.
 
-Whoever names a hyperparameter speaks of the validated column after its declared transform; Gaussian features are
-standardised on the way in, so their mean and rate are translated here.
+Hyperparameters by name refer to the validated column after its declared transform. The engine standardises Gaussian
+features, so this module converts the mean and the rate of their priors.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def default_hyperparameters(
 ) -> Hyperparameters:
     """Return every feature's hyperparameters by name.
 
-    What is `given` wins, then the `prior` in the feature's schema, then a prior about as strong as one subject
-    around the observed mean.
+    A hyperparameter in `given` takes precedence, then one in the `prior` of the feature's schema, then the default of
+    the likelihood: a prior around the observed mean that weighs about as much as one subject.
     """
     complete: Hyperparameters = {}
     for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
@@ -47,7 +47,7 @@ def default_hyperparameters(
 
 
 def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, Any]]) -> Array:
-    """Return the hyperparameters of all features side by side, on the encoded scale, shape (H,)."""
+    """Return the hyperparameters of all features, one after the other, on the encoded scale, float64 (H,)."""
     parts = []
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         named = hyperparameters[feature.name]
@@ -68,12 +68,12 @@ def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
 
 
 def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:
-    """Check hyperparameters that a person gives in code; return them as plain numbers and lists.
+    """Check hyperparameters that a user gives in code; return them as plain numbers and lists.
 
     Raises
     ------
     ValueError
-        Listing every unknown feature, unknown name and impossible value.
+        If any cannot be used. The message lists every unknown feature, unknown name and impossible value.
     """
     by_name = {feature.name: feature for feature in features}
     stated: Hyperparameters = {}
@@ -84,7 +84,7 @@ def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tup
             continue
         stated[name] = {key: np.asarray(value).tolist() for key, value in named.items()}
         try:
-            # A prior given here must pass the very rules that a prior in the schema passes.
+            # A prior given here must satisfy the same rules as a prior in the schema.
             Feature(**{**by_name[name].content(), "prior": stated[name]})
         except SchemaError as error:
             problems.extend(error.problems)

@@ -1,4 +1,4 @@
-"""Features as columns of numbers that can be correlated: scores, ranks, and indicators of levels without order."""
+"""Features as numeric columns that can be correlated: scores, ranks, and indicators of nominal levels."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ _GRADES = 127
 
 
 def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
-    """Return which of the discrete features have ordered codes, and which have levels without order."""
+    """Return the indices of the discrete features with ordered levels, and of the nominal ones."""
     nominal = [likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal]
     is_nominal = np.isin(arrays.kinds[: arrays.codes.shape[1]], nominal)
     return np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
 
 
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
-    """Return numeric columns, NaN = missing, shape (N, C), and the feature of each, shape (C,).
+    """Return numeric columns, float64 (N, C), NaN = missing, and the index of the feature of each, int64 (C,).
 
-    First the codes of ordered features, then continuous values, then an indicator of each level without order.
+    The columns are the codes of discrete features with ordered levels, then the continuous values, then an indicator of
+    each level of the nominal features.
     """
     ordered, unordered = _ordered_and_unordered(arrays)
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
-    codes = np.take(arrays.codes, ordered, axis=1)  # row by row in memory, so that sums have one order
+    codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
     columns = [np.where(codes > 0, codes, np.nan), arrays.values]
     owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous)]
     for feature in unordered:
@@ -47,7 +48,7 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
 
 
 def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
-    """Yield the values of each feature, NaN = missing, and whether they are levels without order."""
+    """Yield the encoded values of each feature, float64 (N,), NaN = missing, and whether the feature is nominal."""
     _, unordered = _ordered_and_unordered(arrays)
     for feature, code in enumerate(arrays.codes.T):
         yield np.where(code > 0, code, np.nan), feature in unordered
@@ -56,14 +57,15 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
 
 
 class Graded(NamedTuple):
-    """Features as columns whose squared correlations add up: ranks, or one indicator for each level without order."""
+    """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
 
     columns: Array
     """(N, C), NaN = missing."""
     weights: Array
-    """(C,) 1, or (1 - p) / (L - 1) of a level of frequency p: then z^2 add up to chi-squared over L - 1."""
+    """(C,) 1 for ranks, (1 - p) / (L - 1) for the indicator of a level with frequency p. With these weights, the n r^2
+    of the L indicators add up to chi-squared divided by L - 1."""
     owners: Whole
-    """(C,) the feature, 0 .. D - 1."""
+    """(C,) index of the feature of each column, 0 .. D - 1."""
 
 
 def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
@@ -72,7 +74,7 @@ def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Arra
     Parameters
     ----------
     features : iterable of (float64 (N,), bool)
-        The values of each feature, NaN = missing, and whether they are levels without order.
+        The values of each feature, NaN = missing, and whether the feature is nominal.
     ranks : callable
         `mid_ranks` or `whole_ranks`.
     """
@@ -88,7 +90,7 @@ def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Arra
 
 
 def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
-    """Yield for each level of a column without order whether a subject has it, NaN = missing, and (1 - p) / (L - 1)."""
+    """Yield, for each level of a nominal column, its indicator (NaN = missing) and its weight (1 - p) / (L - 1)."""
     seen = ~np.isnan(column)
     levels, counts = np.unique(column[seen], return_counts=True)
     for level, count in zip(levels, counts, strict=True):
@@ -96,7 +98,7 @@ def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
 
 
 def mid_ranks(values: Array) -> Array:
-    """Return the mean rank, from 1 on, of each value among those observed, NaN = missing."""
+    """Return the mid-rank (ties share their mean rank; the lowest rank is 1) of each observed value; NaN = missing."""
     ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
     _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
     ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
@@ -104,7 +106,7 @@ def mid_ranks(values: Array) -> Array:
 
 
 def whole_ranks(values: Array) -> Array:
-    """Return mean ranks as whole numbers from -127 to 127: sums of their products are exact in any order."""
+    """Return mid-ranks scaled and rounded to whole numbers from -127 to 127; sums of their products are exact."""
     ranks = mid_ranks(values)
     middle = (ranks - 0.5) / max(int((~np.isnan(ranks)).sum()), 1)
     return np.asarray(np.rint((2.0 * middle - 1.0) * _GRADES), dtype=np.float64)

@@ -1,13 +1,14 @@
-"""The collapsed log joint, the one quantity everything else raises, and what it says of each feature.
+"""The collapsed log joint, which is the objective of every search, and the relevance of each feature.
 
     ln p(X_obs, z) = ln p(z) + coarsening * sum_k sum_d ln m_d(observed values of feature d in cluster k)
     ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
                      + ln Gamma(N0) - ln Gamma(N0 + N)
 
-At discount 0 the prior is the Chinese restaurant process of the papers, at coarsening 1 the likelihood is whole.
+With discount 0 the prior is the Chinese restaurant process of the papers. With coarsening 1 the likelihood is not
+coarsened.
 
-The papers stop on a different quantity, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12), which moves
-that raise the joint can worsen; it is here as `leave_one_out_nll`, for reproduction only.
+The papers use a different stopping criterion, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12). A move
+that raises the log joint can worsen this criterion. `leave_one_out_nll` computes it for reproduction only.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ Array = NDArray[np.float64]
 
 
 def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
-    """Return the log probability of a partition with these cluster sizes under the Chinese restaurant process.
+    """Return the log probability of a partition with these cluster sizes (K,) under the Chinese restaurant process.
 
-    With a discount it is the two-parameter process (Pitman 1995), whose clusters are those of a Pitman-Yor process.
+    With a discount above 0 it is the two-parameter process (Pitman 1995), the partition law of a Pitman-Yor process.
     """
     n_subjects = float(sizes.sum())
     return float(
@@ -44,7 +45,7 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:
-    """Return ln p(X_obs, z) of a partition, coarsened as the model says, all constants included."""
+    """Return ln p(X_obs, z) of a partition, in nats, with the coarsening of the model and all constants."""
     k, model = int(partition.n_clusters[0]), problem.model
     marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
     log_likelihood = float(marginals.sum()) + problem.cohort.log_base
@@ -52,9 +53,10 @@ def log_joint(problem: Problem, partition: Partition) -> float:
 
 
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
-    """Return, in nats and for each encoded feature, the evidence that it differs between the clusters, shape (D,).
+    """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
-    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together); below 0 the data prefer one distribution.
+    The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening. If it is
+    below 0, the data favour one distribution for all clusters.
     """
     arrays, prior = problem.cohort.arrays, problem.model.prior
     statistics = partition.statistics[: int(partition.n_clusters[0])]
@@ -64,15 +66,15 @@ def feature_relevance(problem: Problem, partition: Partition) -> Array:
 
 
 def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
-    """Return the papers' E (Raykov et al. 2016, eq. 12), C(N0, N) included; for reproduction only.
+    """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
     Parameters
     ----------
     problem : Problem
     partition : Partition
     scores : float64 (N, K)
-        What `clinclust.engine.problem.posterior.leave_one_out_scores` returns: log weights, of which only the densities
-        of the subjects' own clusters enter E.
+        Log posterior weights from `clinclust.engine.problem.posterior.leave_one_out_scores`. Only the densities under
+        each subject's own cluster contribute to E.
     """
     labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0

@@ -1,4 +1,4 @@
-"""Clusters once found: what they say of subjects, old and new."""
+"""The clusters of a fitted model: scores of the fitted subjects and of new subjects."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Clusters:
-    """Everything a fitted model knows of its clusters, without the subjects that made them.
+    """The clusters of a fitted model, without the subjects.
 
     Attributes
     ----------
     encoding : Encoding
     model : Model
     sizes : float64 (K,)
+        Number of subjects in each cluster.
     statistics : float64 (K, S)
+        Sufficient statistics of each cluster.
     outlying_share : float
-        Probability that a value is drawn from the prior of its feature instead.
+        Probability that a value is outlying, that is, drawn from the prior predictive of its feature.
     """
 
     encoding: Encoding
@@ -45,12 +47,19 @@ class Clusters:
     outlying_share: float = 0.0
 
     def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
-        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, shape (n, K + 1).
+        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, float64 (n, K + 1).
 
-        The last column is a cluster nobody is in yet. Densities are those of the columns on the model's scale
-        (Raykov et al. 2016, appendix E): log-sum-exp over a row is eq. 33, the largest entry eq. 34. Clusters found
-        with a coarsened likelihood are chosen with it as well (`coarsened`), but only whole densities integrate to 1.
-        Where values may be outlying, p(x_d | cluster k) is a mixture with p(x_d | prior).
+        The last column is a new, empty cluster. Densities refer to the columns on the model's scale (Raykov et al.
+        2016, appendix E): the log-sum-exp of a row is eq. 33, and its largest entry is eq. 34. If values may be
+        outlying, p(x_d | cluster k) is replaced by its mixture with the prior predictive p(x_d | prior).
+
+        Parameters
+        ----------
+        values : mapping
+            Columns of `model_values`.
+        coarsened : bool
+            Whether to multiply ln p(x | cluster k) by the coarsening of the model. Cluster assignment needs this.
+            Densities need False, because coarsened densities do not integrate to 1.
         """
         n_subjects = next(iter(values.values())).size
         arrays, _ = self.encoding.encode(dict(values), self.model.prior)
@@ -67,9 +76,12 @@ class Clusters:
         return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:
-        """Return the posterior hyperparameters of one feature in every cluster and, last, the prior, (K + 1, P).
+        """Return the posterior hyperparameters of one feature in every cluster and, in the last row, its prior.
 
-        They are on the encoded scale; the mean and rate of a Gaussian refer to its standardised values.
+        Returns
+        -------
+        float64 (K + 1, P)
+            Hyperparameters on the encoded scale: the mean and rate of a Gaussian refer to its standardised values.
         """
         likelihood = self.encoding.likelihoods[feature]
         stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
@@ -81,15 +93,15 @@ class Clusters:
 
 
 def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
-    """Return the partition that labels 0 .. K - 1 make."""
+    """Return the partition with these labels, 0 .. K - 1."""
     return new_partition(problem.cohort.arrays, labels)
 
 
 def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:
-    """Return what a partition of a cohort says of its clusters.
+    """Return the clusters of a partition.
 
-    A feature that is not included, bool (D,), has the same predictive in every cluster and in the empty one: its
-    posterior given everybody takes the place of its prior, and no cluster adds to it.
+    A feature that is not included, bool (D,), has the same predictive in every cluster and in the empty cluster. Its
+    prior is replaced by its posterior given all subjects, and its statistics are set to 0 in every cluster.
     """
     k = int(partition.n_clusters[0])
     encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
@@ -105,9 +117,9 @@ def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.boo
 
 
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
-    """Return each subject's log posterior weight for each cluster, without itself, shape (N, K).
+    """Return each subject's log posterior weight for each cluster without the subject, float64 (N, K).
 
-    A subject alone in its cluster is weighed there as somebody new would be.
+    For a subject alone in its cluster, the weight for that cluster is the weight for a new cluster.
     """
     scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
@@ -115,7 +127,7 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
 
 
 def probabilities(scores: Array) -> Array:
-    """Turn rows of log weights into rows of probabilities."""
+    """Return rows of probabilities from rows of log weights, each normalised to sum to 1."""
     weights: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     return weights

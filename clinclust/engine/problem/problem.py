@@ -1,4 +1,4 @@
-"""The question for the engine: the partition of this cohort that has the highest joint under these priors."""
+"""The problem that the engine solves: find the partition of a cohort with the highest log joint under a model."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = ["Problem", "pose"]
 
 @dataclass(frozen=True)
 class Problem:
-    """A cohort and the model of it.
+    """A cohort and its model.
 
     Attributes
     ----------
     cohort : EncodedCohort
     hyperparameters : dict
-        By feature and name, on the scale of the columns.
+        Hyperparameters by feature and name, on the scale of the columns.
     model : Model
     kept_out : dict
-        Features that cannot inform a clustering, with the reason.
+        Names of the features that cannot inform a clustering, each with the reason.
     """
 
     cohort: EncodedCohort
@@ -52,8 +52,9 @@ class Problem:
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
 
-        The others have one distribution for everybody. They are no longer in the arrays, and so cost nothing; their
-        log marginals, the same for every partition, are part of the log base measure.
+        Each of the other features has one distribution for all subjects. These features are removed from the arrays, so
+        that they take no time. Their log marginals, which are the same for every partition, are added to the log base
+        measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
         together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
@@ -69,9 +70,10 @@ class Problem:
         )
 
     def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
-        """Return the problem of some of the subjects, beside n_others clusters that hold everybody else.
+        """Return the problem of a subset of the subjects, while n_others clusters hold all other subjects.
 
-        Its joint changes by as much as that of the whole cohort; it lacks the base measures.
+        A change of labels within the subset changes its log joint by the same amount as the log joint of the whole
+        cohort. The log base measures are left out (`log_base` is 0).
         """
         arrays = self.cohort.arrays
         arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
@@ -88,7 +90,7 @@ def pose(
     discount: float = 0.0,
     coarsening: float = 1.0,
 ) -> Problem:
-    """Pose the problem of a validated cohort.
+    """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
     Raises
     ------
@@ -103,8 +105,9 @@ def pose(
         raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
     order = canonical_order([values[feature.name] for feature in features])
-    # Sums of whole numbers do not depend on the order of the table. Others do, in the last digits: these columns are
-    # put into the canonical order before anything is computed, the levels of discrete ones afterwards.
+    # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
+    # Continuous columns are therefore sorted into the canonical order before anything is computed from them. Discrete
+    # columns are sorted when they are encoded.
     for feature in features:
         if feature.traits.is_continuous:
             values[feature.name] = values[feature.name][order]

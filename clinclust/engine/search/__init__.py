@@ -1,1 +1,1 @@
-"""The search for the partition of highest joint: starts, sweeps, merges and divisions, restarts."""
+"""The search for the partition with the highest log joint: starts, sweeps, merges, divisions, restarts."""

@@ -1,4 +1,4 @@
-"""How far two partitions of the same subjects agree."""
+"""Agreement of two partitions of the same subjects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["adjusted_rand_index"]
 
 
 def adjusted_rand_index(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = the same partition, 0 = as by chance.
+    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance.
 
     Parameters
     ----------

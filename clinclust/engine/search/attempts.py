@@ -1,4 +1,4 @@
-"""Outcomes of attempts that searches on several threads share, so that each attempt is made once."""
+"""Outcomes of attempts to divide clusters. Searches on several threads share them, so that none is made twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Labels = NDArray[np.int64]
 
 
 class Attempts:
-    """Outcomes of attempts, by a key of everything that the outcome depends on."""
+    """Outcomes of attempts. The key of an attempt contains everything that its outcome depends on."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -28,14 +28,16 @@ class Attempts:
         ----------
         key : bytes
         make : callable
-            Returns the labels to keep, none of them (0,) if the attempt failed, or None if it was cancelled.
+            Makes the attempt. Returns the new labels, an empty array (0,) if the attempt failed, or None if it was
+            cancelled.
         wait : bool
-            Whether to wait for another thread that is making it.
+            Whether to wait if another thread is making the attempt.
 
         Returns
         -------
         labels : int64, or None
-            None if it was cancelled here, or if another thread is still making it and `wait` is False.
+            What `make` returned. None if the attempt was cancelled in this thread, or if another thread is still making
+            it and `wait` is False.
         """
         while True:
             with self._lock:
@@ -55,7 +57,7 @@ class Attempts:
         try:
             outcome = make()
         finally:
-            if outcome is None:  # a thread that waits for it must make it again
+            if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
                 with self._lock:
                     del self._outcomes[key]
             mine.set_result(outcome)

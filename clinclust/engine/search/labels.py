@@ -1,4 +1,4 @@
-"""Names of clusters: renaming them leaves a partition the same, and makes it easier to compare."""
+"""Renumbering of clusters. It does not change a partition, and makes partitions comparable."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Labels = NDArray[np.int64]
 
 
 def compact(labels: NDArray[np.generic]) -> Labels:
-    """Rename clusters 0 .. K - 1 in the order in which they first appear, so that equal partitions look equal."""
+    """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""
     labels = labels.astype(np.int64)
-    n_clusters = int(labels.view(np.uint64).max()) + 1  # huge if one is negative
+    n_clusters = int(labels.view(np.uint64).max()) + 1  # very large if a label is negative
     if n_clusters > labels.size:
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
     first = np.full(n_clusters, labels.size)
-    first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # of several, the last to be written is the first
+    first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # the last value written is the first position
     return np.asarray(_rank(np.argsort(first, kind="stable"))[labels], dtype=np.int64)
 
 
 def by_decreasing_size(labels: Labels) -> Labels:
-    """Rename clusters 0 .. K - 1 by decreasing size; of two as large, the one whose first member comes first."""
+    """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
     _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     return _rank(np.lexsort((first, -sizes)))[inverse]
 

@@ -1,7 +1,7 @@
-"""The tree of a partition: which clusters would merge first, and at what cost.
+"""The merge tree of a partition: the order in which clusters merge, and the cost of each merge.
 
-Sufficient statistics add up, so the change of the joint by a merger is exact and nothing is fitted again. From the K
-clusters of a partition the pair that costs least is merged, then the next, down to one.
+Sufficient statistics add up, so the change of the log joint by a merge is exact and needs no new fit. From the K
+clusters of a partition, the pair with the lowest cost is merged, and so on, until one cluster remains.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["merge_tree"]
 
 
 def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Merge the clusters of a partition step by step, each time the pair whose merger costs the joint least.
+    """Merge the clusters of a partition step by step, each time the pair whose merge lowers the log joint least.
 
     Parameters
     ----------
@@ -32,9 +32,10 @@ def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.
     Returns
     -------
     joins : int64 (K - 1, 2)
-        The two sides of each merger, the smaller number first: 0 .. K - 1 are the clusters, K + s is what step s made.
+        The two nodes merged at each step, the smaller number first. Nodes 0 .. K - 1 are the clusters; node K + s is
+        the result of step s.
     evidence : float64 (K - 1,)
-        By how many nats the joint falls at each step.
+        Decrease of the log joint at each step, in nats.
     """
     n_clusters = int(labels.max()) + 1
     joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
@@ -47,7 +48,7 @@ def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.
         kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
         joins[step] = sorted((nodes[kept], nodes[lost]))
         evidence[step] = -gains[kept, lost]
-        # kept < lost: the clusters after the lost one move up by one, in order.
+        # kept < lost, and the indices of the clusters after the lost one decrease by one.
         statistics[kept] += statistics[lost]
         sizes[kept] += sizes[lost]
         statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()

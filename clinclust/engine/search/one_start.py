@@ -1,4 +1,4 @@
-"""Search from one start: settle, let whole clusters merge and divide, settle again, until nothing raises the joint."""
+"""The search from one start: sweeps, then merges and divisions of clusters, until none raises the log joint."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _PAIRS_PER_CLUSTER = 2
 
 @dataclass(frozen=True)
 class RestartResult:
-    """What one restart found: a partition that no move of the search improves, unless it was stopped before."""
+    """Result of one restart: a partition that no move of the search improves, unless the search was stopped."""
 
     start: str
     """Name of the start."""
     labels: Labels
-    """(N,) clusters 0 .. K - 1, subjects as encoded."""
+    """(N,) clusters 0 .. K - 1, in the order of the encoded subjects."""
     log_joint: float
     trace: Array
     """Log joint after every sweep."""
@@ -47,13 +47,13 @@ class RestartResult:
     converged: bool
     seconds: float
     included: NDArray[np.bool_] | None = None
-    """(D,) features that differ between the clusters; None = all, as nothing was selected."""
+    """(D,) features that differ between the clusters; None if no feature selection took place."""
 
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-    """Search from one start until no move of a subject or of a whole cluster raises the joint.
+    """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    A start that ignores sizes (the paper's) is only swept until it settles.
+    For a start with `ignore_size` (the start of the paper), only sweeps are made, without merges and divisions.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     start : Start
     plan : SearchPlan
     attempts : Attempts
-        Groups of clusters that were divided anew. Restarts share it: most end at the same partition, and what comes
-        of a group depends on the group alone, not on which restart asks first.
+        Outcomes of the divisions tried so far. Restarts share them, because most restarts end at the same partition.
+        The outcome depends only on the clusters that are divided, not on the restart that makes the attempt first.
     """
     began = time.perf_counter()
     cancelled = plan.cancelled
     labels = _first_labels(problem, start)
     found = settle(problem, labels, start.order, plan.max_sweeps, cancelled, ignore_size=start.ignore_size)
-    trace = list(found.trace) or [log_joint(problem, found.partition)]  # none if cancelled before the first sweep
+    trace = list(found.trace) or [log_joint(problem, found.partition)]  # empty if cancelled before the first sweep
     while not start.ignore_size and found.converged and not cancelled.is_set():
         gains = merge_gains(problem, found.partition)
         if gains.max() > minimum_gain(problem):
@@ -99,7 +99,7 @@ def _first_labels(problem: Problem, start: Start) -> Labels:
 
 
 def _groups(gains: Array) -> Iterator[list[int]]:
-    """Yield the clusters to divide anew: each alone, then pairs, those first that lose least by a merger."""
+    """Yield groups of clusters to divide anew: each cluster alone, then pairs, in order of the loss by their merge."""
     n_clusters = gains.shape[0]
     yield from ([cluster] for cluster in range(n_clusters))
     first, second = np.triu_indices(n_clusters, k=1)
@@ -115,7 +115,10 @@ def _divided(
     attempts: Attempts,
     cancelled: Event,
 ) -> Labels | None:
-    """Return labels with a group of clusters divided anew, the first that raises the joint; None if none does."""
+    """Divide anew the first group of clusters whose division raises the log joint.
+
+    Return the labels after the division, int64 (N,), or None if no division raises it.
+    """
     labels = found.partition.labels
     candidates = []
     for group in _groups(gains):
@@ -126,7 +129,8 @@ def _divided(
             division = attempts.outcome(key, divide, wait=False)
             if cancelled.is_set() or (division is not None and division.size):
                 break
-    # Other searches may be at some of these; which comes first must not depend on who is faster.
+    # Other threads may still be making some of these attempts. The candidates are therefore read again in order, so
+    # that the choice does not depend on the speed of the threads.
     for members, key, divide in candidates:
         division = attempts.outcome(key, divide, wait=True)
         if division is not None and division.size:
@@ -144,7 +148,7 @@ def _division(
     seed: np.random.SeedSequence,
     cancelled: Event,
 ) -> tuple[bytes, Callable[[], Labels | None]]:
-    """Return the key and the making of the attempt (`Attempts`) to divide some clusters anew."""
+    """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
     division = compact(labels[members])
     n_others = int(labels.max()) + 1 - len(group)
     digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
@@ -153,7 +157,7 @@ def _division(
 
     def make() -> Labels | None:
         part = problem.restricted_to(members, n_others)
-        # All restarts have the entropy of the same seed, so this generator is that of the group.
+        # All restarts share the entropy of one seed, so this generator depends on the group and not on the restart.
         rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
         gain, found = resettle(part, division, rng, cancelled)
         if cancelled.is_set():

@@ -1,4 +1,4 @@
-"""How to search: every choice that the searches share, in one frozen object."""
+"""The search plan: the options of all searches, in one frozen object."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ __all__ = ["COARSENINGS", "ResolutionPlan", "SearchPlan", "n_threads"]
 Labels = NDArray[np.int64]
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-"""From the whole likelihood down, in steps of about a fifth and wider."""
+"""The default path of coarsenings. Each is 14 to 33 percent below the one before."""
 
 
 @dataclass(frozen=True)
 class ResolutionPlan:
-    """Which coarsenings to search at, from fine to coarse.
+    """The coarsenings at which to search, from fine to coarse.
 
     Attributes
     ----------
     coarsenings : tuple of float
-        Falling, each above 0 and at most 1.
+        Decreasing coarsenings, each above 0 and at most 1.
     n_fresh : int
-        Fresh starts of every step after the first.
+        Number of fresh starts at every step after the first.
     choose : bool
-        Look for the coarsening that its own partition bears out (`chosen_step`), between those given as well.
+        Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
+        partition (`chosen_step`).
     """
 
     coarsenings: tuple[float, ...] = COARSENINGS
@@ -43,46 +44,46 @@ class ResolutionPlan:
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """How to search for the partition, and what to search for beside it.
+    """How to search for the partition, and what to estimate in addition to it.
 
     Attributes
     ----------
     seed : int
-        Of everything random.
+        Seed of all random numbers.
     n_restarts : int
-        Starts, at most.
+        Largest number of restarts.
     start : {"search", "single"} or int64 (N,)
-        Where restarts begin: partitions of several kinds (`search_starts`), everybody in one cluster
-        (`single_starts`), or these clusters, subjects as encoded (`starts_from`).
+        Where restarts begin: partitions of several kinds (`search_starts`), one cluster of all subjects
+        (`single_starts`), or the given clusters, in the order of the encoded subjects (`starts_from`).
     max_sweeps : int
-        Sweeps after which a search counts as not converged.
+        Number of sweeps after which a search ends as not converged.
     n_jobs : int, optional
-        Threads; None or -1 = one for each processor (`n_threads`). It does not change what is found.
+        Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result.
     refine : bool
-        Leave out the starts that come after the best partition was found often enough, then recombine and perturb
-        the best partitions. A search among a sample always does.
+        Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
+        perturb the best partitions. The search on a sample always does so.
     divide : bool
-        Look for clusters to divide anew when none can be merged. A search among a sample always does.
+        Whether to try to divide clusters anew when none can be merged. The search on a sample always does so.
     often_enough : int
-        Restarts that must end at the best log joint for the rest to be left out.
+        Number of restarts that must end at the best log joint for the remaining starts to be skipped.
     patience : int, optional
-        Batches of perturbations in a row without a better partition after which refinement ends; by default 4 if
-        the best partition was found often enough, else 12.
+        Number of successive batches of perturbations without a better partition after which refinement ends. By
+        default 4 if the best partition was found often enough, else 12.
     select_features : bool
-        Search for the features that differ between the clusters as well.
+        Whether to select the features that differ between the clusters.
     outlying_share : float
-        Probability, in [0, 1), that a value is outlying; above 0, search for the outlying values as well.
+        Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for.
     resolution : ResolutionPlan, optional
-        Search at several coarsenings instead of that of the problem.
+        Search at several coarsenings instead of the coarsening of the problem.
     hyperparameters : {"empirical", "greedy"}, optional
-        How to estimate the hyperparameters; None = those of the problem stay.
+        How to estimate the hyperparameters; None = keep those of the problem.
     concentration : {"map", "cross-validation"} or tuple of float, optional
-        How to estimate the concentration, or which to try; None = that of the problem stays.
+        How to estimate the concentration, or the values to try; None = keep that of the problem.
     cancelled : threading.Event
-        When it is set, every search ends after its present sweep with what it has, not converged. An exception in the
-        thread that waits for the searches (Ctrl-C) sets it.
+        When it is set, every search ends after its present sweep and returns its present partition as not converged.
+        An exception in the thread that waits for the searches (Ctrl-C) sets it.
     finished : callable, optional
-        Called with each restart when it is done, on the thread that waits for the searches: for a progress bar.
+        Called with each finished restart, on the thread that waits for the searches; for a progress bar.
     """
 
     seed: int = 0
@@ -109,7 +110,7 @@ class SearchPlan:
 
     @property
     def searches_beside(self) -> bool:
-        """Whether anything is searched for beside the partition."""
+        """Whether anything is estimated in addition to the partition."""
         return (
             self.select_features
             or self.outlying_share > 0.0
@@ -120,7 +121,7 @@ class SearchPlan:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` stands for: None and -1 = one for each processor that this process may use."""
+    """Return the number of threads for `n_jobs`: None and -1 = one for each processor that this process may use."""
     if n_jobs is not None and n_jobs != -1:
         return n_jobs
     if hasattr(os, "sched_getaffinity"):

@@ -1,8 +1,9 @@
-"""New starts from partitions already found: recombined and perturbed ones.
+"""New starts made from partitions already found, by recombination and perturbation.
 
-Where two searches agree they are most likely right; where they differ, each may be right in some clusters. Recombining
-two partitions keeps what they share and decides the rest by exact mergers. Perturbing a partition divides a few
-neighbouring clusters at random; the search then often returns to the same partition, and sometimes finds a better one.
+Where two good partitions agree, they are most likely right. Where they differ, each may be right for some clusters.
+Recombination starts from the common refinement of two partitions and merges its clusters while the log joint rises.
+Perturbation divides a few similar clusters at random. The search then often returns to the same partition, and
+sometimes finds a better one.
 """
 
 from __future__ import annotations
@@ -32,21 +33,24 @@ _SWEEPS = 20
 
 
 def recombined(problem: Problem, first: Labels, second: Labels) -> Labels:
-    """Return the common refinement of two partitions, its clusters merged while the log joint rises."""
+    """Return labels of the common refinement of two partitions, with clusters merged while the log joint rises.
+
+    All labels are int64 (N,), clusters 0 .. K - 1.
+    """
     return merge_all(problem, compact(first * (int(second.max()) + 1) + second), minimum_gain(problem))
 
 
 def perturbed(problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event) -> Labels | None:
-    """Return labels with one to four neighbouring clusters divided at random and settled among themselves.
+    """Return labels in which one to four similar clusters are divided at random and swept among themselves.
 
-    None if their members settled as they were before, which is most often the case and spares a search.
+    Return None if this leads back to the same partition, which is the most frequent case and needs no further search.
     """
     partition = new_partition(problem.cohort.arrays, labels)
     group = _neighbours(merge_gains(problem, partition), rng)
     members = np.flatnonzero(np.isin(labels, group))
     n_clusters = int(partition.n_clusters[0])
     part = problem.restricted_to(members, n_clusters - len(group))
-    # As many parts as before, one fewer, or a few more; the fewer rounds of haste, the rougher the start.
+    # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
     n_parts = int(rng.integers(2, len(group) + 3))
     start = hasten(part, compact(rng.integers(n_parts, size=members.size)), int(rng.integers(1, _HASTY_ROUNDS)))
     settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
@@ -57,7 +61,7 @@ def perturbed(problem: Problem, labels: Labels, rng: np.random.Generator, cancel
 
 
 def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
-    """Draw a cluster and up to three of those that it, or they, would merge with at the least loss."""
+    """Draw a cluster and up to three others that would merge with one of those drawn before at a low loss."""
     n_clusters = gains.shape[0]
     gains = np.maximum(gains, gains.T)
     group = [int(rng.integers(n_clusters))]

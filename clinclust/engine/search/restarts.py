@@ -1,11 +1,11 @@
-"""Many searches, one answer: restarts from different places, then refinement of what they found.
+"""Restarts from different starts, then refinement of the best partitions.
 
-Restarts stop when the best partition has been found often enough. Then the best partitions are recombined in pairs,
-and the leading ones are perturbed for as long as this leads to a better one (`refine`). What every search found is
-kept, because different partitions within a few nats of each other are equally good answers.
+Restarts stop when the best partition has been found often enough. The best partitions are then recombined in pairs, and
+the leading ones are perturbed as long as this leads to better partitions (`refine`). The results of all searches are
+kept, because partitions whose log joints differ by a few nats are about equally good.
 
-Searches run on threads, a batch at a time. Which searches a batch holds follows from the results of earlier ones
-alone, so the number of threads cannot change what is found.
+Searches run in batches on threads. The searches of a batch depend only on the results of earlier batches, so the number
+of threads does not change the result.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ __all__ = ["best_distinct", "index_of_best", "run_restarts"]
 Labels = NDArray[np.int64]
 Maker = Callable[..., Labels | None]
 Begin = Callable[..., RestartResult]
-"""`search_from` with the problem and the attempts settled; it lacks the start and the plan."""
+"""`search_from` with fixed problem and attempts; it takes the start and the plan."""
 
-# Where several restarts end at the best partition, hardly ever is there a better one; where each ends at another,
-# there mostly is, and pays for a longer look.
+# If several restarts end at the best partition, there is rarely a better one. If all restarts end at different
+# partitions, there usually is, and a longer refinement pays.
 _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
-"""Partitions of which each pair is recombined."""
+"""Number of best partitions whose pairs are recombined."""
 _PERTURBED = 3
-"""Partitions that are perturbed: the best takes half of each batch, and all take turns at the other half."""
+"""Number of best partitions that are perturbed. Half of each batch perturbs the best one; the rest is shared by all."""
 _BATCH = 8
 
 
@@ -56,18 +56,23 @@ def run_restarts(
     search: Callable[..., RestartResult] = search_from,
     second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None = None,
 ) -> list[RestartResult]:
-    """Search from every start, on threads; the results come in a fixed order, whatever the threads did.
+    """Search from every start, on threads, and refine the best partitions.
 
     Parameters
     ----------
     problem : Problem
     starts : list of Start
     plan : SearchPlan
-        What refinement finds stands after the restarts.
     search : callable
-        What searches from one start, with the parameters of `search_from`.
+        Function that searches from one start, with the parameters of `search_from`.
     second_half : callable, optional
-        Called with the second half of the starts and what was found from the first; returns where to begin instead.
+        Called with the second half of the starts and the results of the first half; returns the starts to use instead.
+
+    Returns
+    -------
+    list of RestartResult
+        The restarts in the order of the starts, then the results of the refinement. The order does not depend on the
+        threads.
     """
     begin = partial(search, problem, attempts=Attempts())
     with ThreadPoolExecutor(max_workers=n_threads(plan.n_jobs)) as pool:
@@ -76,7 +81,7 @@ def run_restarts(
             if plan.refine:
                 found += _refinements(pool, problem, begin, found, plan)
         except BaseException:
-            # Ctrl-C reaches this thread only: the others stop at the end of their sweep.
+            # Ctrl-C reaches this thread only. The event makes the other threads stop at the end of their sweep.
             plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -90,7 +95,7 @@ def _restarts(
     plan: SearchPlan,
     second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None,
 ) -> list[RestartResult]:
-    """Search from the starts in their order; perhaps leave out the last ones."""
+    """Search from the starts in order; skip the last ones if the best partition was found often enough."""
     found: list[RestartResult] = []
     left_out = _Either(plan.cancelled)
     own_plan = replace(plan, cancelled=left_out)
@@ -112,13 +117,13 @@ def _restarts(
 
 
 def _times_found(found: list[RestartResult]) -> int:
-    """Return how many restarts ended at the best log joint."""
+    """Return the number of restarts that ended at the best log joint."""
     best = max((restart.log_joint for restart in found), default=0.0)
     return sum(restart.log_joint > best - 1e-6 for restart in found)
 
 
 class _Either(Event):
-    """An event that is also set when another one is."""
+    """An event that also counts as set when another event is set."""
 
     def __init__(self, other: Event) -> None:
         super().__init__()
@@ -135,7 +140,7 @@ def _refinements(
     found: list[RestartResult],
     plan: SearchPlan,
 ) -> list[RestartResult]:
-    """Recombine and perturb the best of what was found; return what came of it."""
+    """Recombine and perturb the best partitions, and search from the results; return these searches."""
     patience = plan.patience
     if patience is None:
         patience = _PATIENCE_IF_FOUND_OFTEN if _times_found(found) >= plan.often_enough else _PATIENCE
@@ -144,7 +149,7 @@ def _refinements(
     numbers = itertools.count()
 
     def run(name: str, makers: list[tuple[RestartResult, Maker]]) -> bool:
-        """Search from what each maker makes of a restart; return whether this found a better partition."""
+        """Search from the labels that each maker returns; return whether a better partition was found."""
         before = max(restart.log_joint for restart in everything)
         futures = [
             pool.submit(_search_from_made, partial(begin, plan=plan), name, make, origin, _seed(plan, next(numbers)))
@@ -182,7 +187,7 @@ def _search_from_made(
 
 
 def _seed(plan: SearchPlan, number: int) -> np.random.SeedSequence:
-    """Return the seed of a refinement, apart from those of the restarts, which are spawned one level higher."""
+    """Return the seed of a refinement. Its spawn key is one level longer than those of the restarts, so it differs."""
     return np.random.SeedSequence(plan.seed, spawn_key=(0, number))
 
 
@@ -196,7 +201,10 @@ def _with_features_of(restart: RestartResult, problem: Problem) -> Problem:
 
 
 def _included(restart: RestartResult) -> NDArray[np.bool_] | None:
-    """Return the features that a restart selected; all if it selected none, since nothing can be searched on none."""
+    """Return the features that a restart selected, or None (all features) if it selected none.
+
+    A search needs at least one feature.
+    """
     return None if restart.included is None or not restart.included.any() else restart.included
 
 
@@ -205,7 +213,10 @@ def _perturbed(problem: Problem, origin: RestartResult, cancelled: Event, rng: n
 
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
-    """Return the best partitions that differ; equal joints to six decimals count as one partition."""
+    """Return at most `at_most` distinct partitions, best first.
+
+    Partitions whose log joints are equal to six decimals count as the same partition.
+    """
     distinct: dict[float, RestartResult] = {}
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)
@@ -217,5 +228,5 @@ def _joints(pair: tuple[RestartResult, RestartResult]) -> tuple[float, float]:
 
 
 def index_of_best(found: list[RestartResult]) -> int:
-    """Return which restart has the highest joint, the first of equals."""
+    """Return the index of the restart with the highest log joint; the first of several equal ones."""
     return max(range(len(found)), key=lambda index: found[index].log_joint)

@@ -1,9 +1,9 @@
-"""Search for the partition of a large cohort: among a sample of its subjects first, then among all.
+"""Search for the partition of a large cohort: first on a sample of the subjects, then on all subjects.
 
-Subtypes that hold more than a few hundred subjects show in a sample as well as in the whole cohort, and cost there a
-fraction to find. The best partitions of the sample are carried over to everybody, settled (`scan`), and their clusters
-merged and divided where the joint of the whole cohort rises: a division is looked for among some members of a cluster,
-so that a subtype too small for the first sample still stands out inside the cluster that hides it.
+Clusters with more than a few hundred subjects can be found in a sample at a fraction of the cost. All subjects are then
+assigned to the clusters of the best partitions of the sample, and moved until no move raises the log joint (`scan`).
+Clusters are merged and divided if this raises the log joint of the whole cohort. A division is searched for among some
+members of a cluster, so that a cluster too small for the first sample can still be found inside a larger one.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ __all__ = ["LARGE", "run_sampled_restarts"]
 Labels = NDArray[np.int64]
 
 LARGE = 30_000
-"""Subjects from which on the search begins among a sample."""
+"""Number of subjects from which on the search begins on a sample."""
 N_SAMPLED = 5_000
-"""Subjects of the sample."""
+"""Number of subjects in the sample."""
 _CARRIED = 3
-"""Partitions of the sample that are carried over to everybody, if they differ by more than a few subjects."""
+"""Largest number of partitions of the sample that are extended to all subjects."""
 _CLOSE = 30.0
-"""Nats between the best partition of the sample and another that might be the better one of everybody."""
+"""Largest difference in log joint, in nats, to the best partition of the sample for a partition to be extended."""
 _ALIKE = 0.95
-"""Adjusted Rand index above which two partitions of the sample would lead to the same one of everybody."""
+"""Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
 _N_DIVIDED = 8_000
-"""Members of a cluster among whom a division is looked for."""
+"""Largest number of members of a cluster among whom a division is searched for."""
 
 
 def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:
-    """Search among a sample from `search_starts`, then among everybody; return what the searches among everybody found.
+    """Search on a sample from `search_starts`, then on all subjects.
 
-    The restarts of the plan are those among the sample.
+    `plan.n_restarts` is the number of restarts on the sample. Only the searches on all subjects are returned.
     """
     n_subjects = problem.cohort.n_subjects
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
@@ -71,7 +71,7 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
 
 
 def _unlike(found: list[RestartResult]) -> list[RestartResult]:
-    """Return the best partitions, the best first, each unlike those before and nearly as good as the first."""
+    """Return the best partitions, best first. Each differs from those before and is nearly as good as the first."""
     chosen: list[RestartResult] = []
     for restart in best_distinct(found, len(found)):
         if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE):
@@ -89,7 +89,7 @@ def _carried_over(
     pool: Executor,
     plan: SearchPlan,
 ) -> RestartResult:
-    """Search among everybody, from the partition of a sample on."""
+    """Search on all subjects, starting from a partition of the sample."""
     began = time.perf_counter()
     labels = assigned(problem, new_partition(part.cohort.arrays, restart.labels), pool)
     found = settle_by_scans(problem, labels, plan, pool)
@@ -117,7 +117,7 @@ def _carried_over(
 def _divided(
     problem: Problem, found: SweepResult, rng: np.random.Generator, cancelled: Event, pool: Executor
 ) -> Labels | None:
-    """Return labels with one cluster divided, the first that raises the joint of everybody; None if none does."""
+    """Return labels with the first cluster divided whose division raises the log joint of the cohort; None if none."""
     labels = found.partition.labels
     n_clusters = int(found.partition.n_clusters[0])
     groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]

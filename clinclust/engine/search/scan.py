@@ -1,9 +1,10 @@
-"""Scan, then move: sweeps over cohorts so large that hardly anybody moves.
+"""Scan, then move: sweeps over large cohorts, in which few subjects move.
 
-A scan finds everybody's best cluster while the clusters stand still. It is a function of some subjects and the clusters
-(`scan`), so that subjects can be scanned in chunks: on threads here, from disk or on other machines elsewhere. Those
-whom the scan would move are then visited one by one, each scored anew, so that every move raises the joint; and a scan
-that would move nobody proves a fixed point, the same as a sweep does.
+A scan finds the best cluster of every subject while the clusters do not change. It is a function of some subjects and
+the clusters (`scan`), so that subjects can be scanned in chunks: on threads here, from disk or on other machines
+elsewhere. The subjects whose best cluster is not their own are then visited one by one and scored again, so that every
+move raises the log joint. If a scan finds no such subject, the partition is a fixed point, as after a sweep without
+moves.
 """
 
 from __future__ import annotations
@@ -33,39 +34,39 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 CHUNK = 8192
-"""Subjects scanned at a time. Sums are added up by chunks, so that their digits do not depend on the threads."""
+"""Number of subjects in a chunk. Sums are added up by chunks, so that their digits do not depend on the threads."""
 _HASTY_ROUNDS = 8
 _FEW = 1e-3
-"""Share of subjects below which those who move are moved one by one."""
+"""Share of subjects up to which candidates are moved one by one instead of all at once."""
 
 
 class ScanResult(NamedTuple):
-    """What a scan of some subjects found."""
+    """Result of a scan of n subjects."""
 
     labels: Labels
-    """(n,) the best cluster of each; K = one that nobody is in yet."""
+    """(n,) best cluster of each subject; K = a new cluster."""
     candidates: Labels
-    """Positions of those whose best cluster is not the one they are in."""
+    """Positions of the subjects whose best cluster is not their present one."""
     sizes: Array
-    """(C,) subjects by best cluster."""
+    """(C,) number of subjects by best cluster."""
     statistics: Array
-    """(C, S) their sufficient statistics, by best cluster."""
+    """(C, S) sufficient statistics by best cluster."""
 
 
 def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
-    """Find the best cluster of some subjects while the clusters stand still.
+    """Find the best cluster of some subjects while the clusters do not change.
 
     Parameters
     ----------
     chunk : CohortArrays
-        Of these n subjects alone.
+        Arrays of these n subjects only.
     labels : int64 (n,)
-        Which clusters they are in.
+        Their present clusters.
     model : Model
     partition : Partition
-        The clusters, their log predictives up to date; it is only read.
+        The clusters, with up-to-date log predictives; it is only read.
     minimum_gain : float
-        Smallest rise of the log joint, in nats, that makes a candidate.
+        A subject is a candidate only if its move raises the log joint by more than this number of nats.
     """
     best = np.empty(labels.size, dtype=np.int64)
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
@@ -77,20 +78,20 @@ def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition
 def _find_best(
     chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
 ) -> None:
-    """Write the best cluster of each subject to `best`; the partition, which others read meanwhile, stays as it is."""
+    """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
     own = partition._replace(labels=labels, work=partition.work.copy())
     find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
-    """Yield the subjects of each chunk."""
+    """Yield the rows and the arrays of each chunk of subjects."""
     for start in range(0, arrays.codes.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
 
 
 def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> ScanResult:
-    """Scan everybody, chunks on threads; sums are taken in the order of the chunks."""
+    """Scan all subjects, with chunks on threads; sums are added in the order of the chunks."""
     arrays, model = problem.cohort.arrays, problem.model
     bring_up_to_date(arrays, model, partition)
     futures = [
@@ -108,7 +109,7 @@ def _scan_all(problem: Problem, partition: Partition, least: float, pool: Execut
 
 
 def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
-    """Compute sizes and statistics from the labels alone."""
+    """Compute the sizes and statistics of the partition from its labels, in place, with chunks on threads."""
 
     def of_chunk(rows: slice, chunk: CohortArrays) -> tuple[Array, Array]:
         sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
@@ -125,9 +126,9 @@ def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
 
 
 def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
-    """Return the most probable cluster of everybody, int64 (N,), given clusters that other subjects form.
+    """Return the best cluster of every subject of the problem, int64 (N,), given clusters that other subjects form.
 
-    `partition` holds their sizes and statistics; its labels do not matter.
+    The sizes and statistics of `partition` define the clusters; its labels are not used.
     """
     arrays = problem.cohort.arrays
     bring_up_to_date(arrays, problem.model, partition)
@@ -143,9 +144,10 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
 
 
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
-    """Move subjects from labels 0 .. K - 1 until a scan would move nobody; like `settle`, for many subjects.
+    """Move subjects from labels 0 .. K - 1 until a scan finds no candidate. This is `settle` for many subjects.
 
-    As long as many would move, all of them do so at once, and what comes of it is kept if the joint has risen.
+    While there are many candidates, all of them move at once, and the result is kept if the log joint rises. Otherwise
+    the candidates move one by one.
     """
     arrays, least = problem.cohort.arrays, minimum_gain(problem)
     partition = new_partition(arrays, compact(labels))
@@ -171,7 +173,7 @@ def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Ex
             position, _ = make_moves(arrays, problem.model, partition, found.candidates, position, minimum_gain=least)
             if position < found.candidates.size:
                 partition = grow(arrays, partition)
-        # Sums that were added to and taken from drift in the last digits; from here they are exact again.
+        # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
         _add_up_all(problem, partition, pool)
         trace.append(log_joint(problem, partition))
     return SweepResult(partition, trace, converged)

@@ -1,4 +1,4 @@
-"""Partitions to begin with that the data suggest."""
+"""Starting partitions that are computed from the data."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _BISECTIONS = 3
 
 
 def seated(problem: Problem, order: Labels) -> Labels:
-    """Seat subjects one after the other, each where it is most probable given those seated before; int64 (N,).
+    """Assign subjects one after the other to the best cluster given those assigned before; return labels, int64 (N,).
 
-    The first sits alone, as everybody may, up to 62 clusters. After two thousand subjects the clusters stand still.
+    The first subject forms a cluster. Every further subject may open a new one, up to 62 clusters. After two thousand
+    subjects the clusters do not change any more, and each other subject is assigned to its best cluster.
     """
     arrays, model = problem.cohort.arrays, problem.model
     partition = new_partition(arrays, np.full(order.size, -1), _MOST_CLUSTERS + 2)
@@ -39,7 +40,7 @@ def seated(problem: Problem, order: Labels) -> Labels:
 
 
 def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
-    """Cut everybody in two halves along the first principal axis, and each half again, to eight parts; int64 (N,)."""
+    """Return labels of eight parts, int64 (N,): three rounds that cut each part at the median of its principal axis."""
     labels = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
     for _ in range(_BISECTIONS):
         halves = np.zeros_like(labels)

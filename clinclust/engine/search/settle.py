@@ -1,4 +1,4 @@
-"""Iterated conditional modes: sweep until a full sweep moves nobody."""
+"""Iterated conditional modes: sweep until no subject moves in a full sweep."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Labels = NDArray[np.int64]
 
 
 class SweepResult(NamedTuple):
-    """Where the sweeps ended."""
+    """Result of the sweeps from one start."""
 
     partition: Partition
     trace: list[float]
-    """Log joint after each sweep, or only after the last."""
+    """Log joint after each sweep, or only after the last sweep."""
     converged: bool
 
 
@@ -40,7 +40,7 @@ def settle(
     ignore_size: bool = False,
     traced: bool = True,
 ) -> SweepResult:
-    """Sweep from labels 0 .. K - 1 until a full sweep moves nobody.
+    """Sweep from labels 0 .. K - 1 until no subject moves in a full sweep.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def settle(
         The subjects in the order of their visit.
     max_sweeps : int
     cancelled : threading.Event
-        Stop at the end of the sweep when it is set.
+        When it is set, the search stops at the end of the sweep.
     ignore_size : bool
-        Count cluster 0 as one subject in the first sweep, which may therefore lower the joint.
+        Whether the first sweep scores cluster 0 as if it held one subject. This sweep may then lower the log joint.
     traced : bool
-        Whether to compute the log joint after each sweep, and not only after the last.
+        Whether to compute the log joint after each sweep; otherwise only after the last sweep.
     """
     arrays = problem.cohort.arrays
     least = minimum_gain(problem)
@@ -70,7 +70,7 @@ def settle(
             moves += made
             if position < order.size:
                 partition = grow(arrays, partition)
-        # Sums that were added to and taken from drift in the last digits; from here they are exact again.
+        # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
         accumulate(arrays, partition)
         n_sweeps += 1
         converged = moves == 0 and not ignore_size
@@ -81,10 +81,10 @@ def settle(
 
 
 def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
-    """Move everybody at once to the best cluster, a few times, as K-means does; return labels 0 .. K - 1.
+    """Move all subjects at once to their best clusters, in a few rounds, like K-means; return labels 0 .. K - 1.
 
-    The joint may fall on the way. From a random partition, where nearly everybody moves, this costs a tenth of a
-    sweep, which brings the log predictives up to date after each single move.
+    The log joint may fall. From a random partition, in which nearly all subjects move, this takes a tenth of the time
+    of a sweep, because a sweep recomputes log predictives after every single move.
     """
     arrays = problem.cohort.arrays
     partition = new_partition(arrays, labels)
@@ -101,5 +101,8 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
 
 
 def minimum_gain(problem: Problem) -> float:
-    """Return the smallest rise of the log joint that is not rounding: the error of a sum grows with its terms."""
+    """Return the smallest rise of the log joint, in nats, that counts as one and not as a rounding error.
+
+    The rounding error of a sum grows with its number of terms, so the threshold grows with N D.
+    """
     return 1e-9 + 1e-13 * problem.cohort.n_subjects * len(problem.cohort.encoding.features)

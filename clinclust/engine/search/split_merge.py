@@ -1,8 +1,9 @@
-"""Moves of whole clusters, where moving one subject at a time is trapped.
+"""Merges and divisions of whole clusters, which escape local maxima of moves of single subjects.
 
-A value alone in a new cluster is scored by the vague prior, so a subtype hidden inside a cluster is never left by its
-members one by one; and two clusters that should be one hold each other's members by their sizes. Both moves here are
-judged by the exact change of the log joint and accepted only when it rises.
+A subject alone in a new cluster is scored with the vague prior. The members of a subtype hidden inside a larger cluster
+therefore do not leave that cluster one by one. Two clusters that should be one do not exchange all members one by one
+either, because the size of each cluster holds its members. Both moves are accepted only if the exact change of the log
+joint is positive.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ _POWER_ITERATIONS = 8
 
 
 def merge_gains(problem: Problem, partition: Partition) -> Array:
-    """Return the change of the log joint if two clusters were one, float64 (K, K); -inf on and below the diagonal.
+    """Return the change of the log joint by the merge of each pair of clusters, in nats, float64 (K, K).
 
-    Sufficient statistics add up, so nothing has to be fitted again:
-    g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
-        + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+    It is -inf on and below the diagonal. Sufficient statistics add up, so no new fit is needed. The change is
+
+        g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
+            + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+
     with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
     """
     n_clusters = int(partition.n_clusters[0])
@@ -56,9 +59,20 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
 
 def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
-    """Merge the two clusters whose merger raises the log joint most, and again, while it rises by more than `least`.
+    """Merge the pair of clusters whose merge raises the log joint most, repeatedly, while the rise exceeds `least`.
 
-    Returns labels 0 .. K - 1.
+    Parameters
+    ----------
+    problem : Problem
+    labels : int64 (N,)
+        Clusters 0 .. K - 1.
+    least : float
+        Nats.
+
+    Returns
+    -------
+    int64 (N,)
+        Labels of the merged clusters, numbered from 0.
     """
     partition = new_partition(problem.cohort.arrays, labels)
     n_clusters = int(partition.n_clusters[0])
@@ -84,35 +98,35 @@ def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
 
 
 def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
-    """Return what clusters of these statistics, (K, S), and sizes, (K,), add to the log joint, shape (K,)."""
+    """Return the terms of the log joint of clusters with these statistics (K, S) and sizes (K,), float64 (K,)."""
     model = problem.model
     marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
     return np.asarray(model.coarsening * marginals + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
 
 
 def _last_seat(problem: Problem, n_clusters: int) -> float:
-    """Return what the last of n clusters adds to the log joint by being there."""
+    """Return ln(N0 + (K - 1) discount), the term of the log joint that the last of K clusters adds by its existence."""
     return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
 
 
 def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
-    """Divide some clusters anew, from several starts of two parts, as if their members were the whole cohort.
+    """Divide one or more clusters anew, from several starts with two parts, as if their members were the whole cohort.
 
     Parameters
     ----------
     part : Problem
-        Of all M subjects of one or more clusters.
+        Problem of the M members of these clusters.
     division : int64 (M,)
-        Their clusters as they are, 0, 1, ...
+        Their present clusters, 0, 1, ...
     rng : numpy.random.Generator
     cancelled : threading.Event
 
     Returns
     -------
     gain : float
-        Change of the log joint by the best division found.
+        Change of the log joint by the best division found, in nats; -inf if none was found.
     division : int64 (M,)
-        Labels 0, 1, ... of the members.
+        Labels 0, 1, ... of the members in the best division.
     """
     now = log_joint(part, new_partition(part.cohort.arrays, division))
     best = -np.inf
@@ -120,7 +134,7 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
     for halves in _seeds(part, rng):
         order = rng.permutation(division.size)
         start = hasten(part, compact(halves))
-        if start.max() == 0 or start.tobytes() in tried:  # different cuts often hasten to the same division
+        if start.max() == 0 or start.tobytes() in tried:  # different cuts often lead to the same division
             continue
         tried.add(start.tobytes())
         settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
@@ -130,10 +144,10 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
 
 
 def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Yield ways to cut the members in two: along their first principal axis, and at random."""
+    """Yield cuts of the members into two parts, bool (M,): along their first principal axis, then at random."""
     along = principal_axis(part.cohort.arrays, rng)
     yield along > 0.0
-    # A small subtype lies at the end of the axis, where a cut through the middle would not part it.
+    # A small subtype lies at one end of the axis. A cut through the middle does not separate it.
     for tail in (0.1, 0.9):
         yield along > np.quantile(along, tail)
     for _ in range(_RANDOM_HALVES):
@@ -150,7 +164,7 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
     table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
     along: Array = np.asarray(rng.normal(size=table.shape[0]))
     for _ in range(_POWER_ITERATIONS):
-        # Not table @ along: the digits of a BLAS product depend on its number of threads.
+        # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
         along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
         along /= max(float(np.sqrt((along**2).sum())), 1e-300)
     return along

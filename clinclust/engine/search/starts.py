@@ -1,4 +1,4 @@
-"""Where restarts of the search begin."""
+"""Starts of the search: the partitions from which restarts begin."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ __all__ = ["Start", "search_starts", "single_starts", "starts_from"]
 Labels = NDArray[np.int64]
 
 _BISECTED, _SEATED = 4, 6
-# Sizes of the random partitions that the search starts from, taken in turn. A start with too many clusters loses the
-# superfluous ones within a sweep or two; one with too few rarely gains any, because a single value in a new cluster
-# is scored by the vague prior. Hence mostly more clusters than cohorts have subtypes.
+# Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
+# superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
+# a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
 _RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
 
 
 class Start(NamedTuple):
-    """Where a restart begins."""
+    """A start: the partition from which a restart begins, and how the restart proceeds from it."""
 
     name: str
     labels: Labels
     """(N,) clusters 0 .. K - 1."""
     seed: np.random.SeedSequence
-    """Of everything random in this restart from here on."""
+    """Seed of all further random numbers in this restart."""
     order: Labels
     """(N,) the subjects in the order of their visit."""
     hasten: bool = False
-    """Begin with a few rounds in which everybody moves at once."""
+    """Whether to begin with a few rounds in which all subjects move at once (`hasten`)."""
     seating: bool = False
-    """Begin by seating one after the other, in the order of their visit (`seeding`)."""
+    """Whether to begin by assigning subjects one after the other, in the order of their visit (`seated`)."""
     bisecting: bool = False
-    """Begin with everybody cut in parts along principal axes (`seeding`)."""
+    """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
     ignore_size: bool = False
-    """Count cluster 0 as one subject in the first sweep (Raykov et al. 2016, appendix B)."""
+    """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
     included: NDArray[np.bool_] | None = None
     """(D,) features to begin with when features are selected; None = all."""
 
 
 def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return the paper's starts, one a seed: everybody in one cluster, visited in random orders (appendix C)."""
+    """Return the starts of the paper, one per seed: a single cluster, with random orders of visit (appendix C)."""
     together = np.zeros(n_subjects, dtype=np.int64)
     return [Start("single", together, seed, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
 
 
 def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts from one given partition, visited in random orders."""
+    """Return starts from one given partition, one per seed, in random orders of visit."""
     return [Start("given", labels, seed, _visits(labels.size, seed)) for seed in seeds]
 
 
 def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
-    """Return starts of several kinds, one a seed.
+    """Return starts of several kinds, one per seed.
 
-    Random partitions of different sizes, the paper's single cluster, everybody cut in parts along principal axes, and
-    everybody seated one after the other.
+    The kinds are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
+    along principal axes, and a partition built by assigning subjects one after the other.
     """
     starts = []
     for index, seed in enumerate(seeds):

@@ -1,4 +1,4 @@
-"""The twin of `clinclust.engine.kernels.binomials`, whose docstring says what the arguments are."""
+"""Plain Python version of `clinclust.engine.kernels.binomials`, which documents the arguments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Array = NDArray[np.float64]
 
 @subkernel
 def eight_binomials(prior: Array, sums: Array, n_trials: int, numbers: Array, left_numbers: Array, work: Array) -> None:
-    """Fill the predictives of every level of eight binomials of as many trials under one cluster.
+    """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster.
 
-    C(n, x) a^(x) b^(n - x) / (a + b)^(n), with y^(x) = y (y + 1) ... (y + x - 1); without one subject at level x, each
-    factor y + j becomes y - 1 - j.
+    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and
+    the rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor
+    y + j becomes y - 1 - j.
     """
     n_levels = n_trials + 1
     for feature in range(LANES):
@@ -55,5 +56,5 @@ def _one_binomial(prior: Array, sums: Array, n: int, numbers: Array, left_number
         left_numbers[x] = falling_a * falling_b[others] * below * coefficient if possible else 1.0
         rising_a *= a + x
         falling_a *= a - 1.0 - x
-        # Whole numbers, so that the quotient is exact.
+        # The quotient is exact, because it is a whole number.
         coefficient = coefficient * others / (x + 1)

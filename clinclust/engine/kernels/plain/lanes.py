@@ -1,4 +1,4 @@
-"""The twins of `clinclust.engine.kernels.lanes`, whose docstrings say what the arguments are."""
+"""Plain Python versions of the functions of `clinclust.engine.kernels.lanes`, which documents the arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Codes = NDArray[np.int32]
 def add_rows(
     scores: Array, weights: Array, first: int, table: Array, stride: int, codes: Codes, start: int, count: int
 ) -> None:
-    """Add up eight columns of some rows of a table: scores[k] = weights[k] + sum_j table[codes[j], k]."""
+    """Sum selected rows of a table in eight columns k: scores[k] = weights[k] + sum_j table[codes[start + j], k]."""
     out, begin = flat(scores, first), flat(weights, first)
     for lane in range(LANES):
         out[lane] = _sum_side_by_side(begin[lane], flat(table, first + lane), stride, flat(codes, start), count)
@@ -29,13 +29,16 @@ def add_rows(
 
 @subkernel
 def sum_rows(table: Array, codes: Codes, start: int, count: int) -> float:
-    """Return the sum of table[codes[start + j]], j < count."""
+    """Return the sum of table[codes[start + j]] over j < count."""
     return _sum_side_by_side(0.0, flat(table, 0), 1, flat(codes, start), count)
 
 
 @subkernel
 def _sum_side_by_side(begin: float, table: Array, stride: int, codes: Codes, count: int) -> float:
-    """Return begin + sum_j table[codes[j] * stride], j < count, as four sums, so that no addition waits for another."""
+    """Return begin + the sum of table[codes[j] * stride] over j < count.
+
+    Four separate sums are kept, so that an addition does not wait for the result of the previous one.
+    """
     whole = count - count % 4
     total, second, third, fourth = begin, 0.0, 0.0, 0.0
     for j in range(0, whole, 4):
@@ -51,9 +54,9 @@ def _sum_side_by_side(begin: float, table: Array, stride: int, codes: Codes, cou
 
 @subkernel
 def highest(scores: Array, count: int) -> float:
-    """Return the highest of the first `count` scores, rounded up to a multiple of eight; none of them is NaN.
+    """Return the highest of the first `count` scores, rounded up to a multiple of eight; none of them may be NaN.
 
-    The one difference to the twin: of 0.0 and -0.0 it may return the other, which compares the same.
+    There is one difference to the LLVM version: of 0.0 and -0.0, which compare as equal, it may return the other one.
     """
     numbers, best = flat(scores, 0), -math.inf
     for place in range((count + LANES - 1) // LANES * LANES):
@@ -75,14 +78,15 @@ def add_log_terms(scores: Array, first: int, coefficients: Array, column: int, s
 def add_log_products(
     scores: Array, first: int, coefficients: Array, columns: NDArray[np.int64], count: int, stride: int, values: Array
 ) -> None:
-    """Do what `add_log_terms` does for several features whose c1 are the same: one logarithm, of a product.
+    """Add the log predictives of several values whose features have the same c1, with one logarithm of a product.
 
-    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2], values that are NaN left out.
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k. NaN values are
+    skipped.
     """
     out, all_columns, z = flat(scores, first), flat(columns, 0), flat(values, 0)
     for lane in range(LANES):
         c = flat(coefficients, first + lane)
-        # Two products side by side, those of the even and of the odd features; one that is left joins the even ones.
+        # There are two products, of the even and of the odd features. A last unpaired feature joins the even ones.
         even, odd = (0, 1.0, out[lane]), (0, 1.0, 0.0)
         for place in range(0, count - 1, 2):
             even = _multiplied(even, c, all_columns[place], stride, z)
@@ -99,9 +103,9 @@ def add_log_products(
 def _multiplied(
     product: tuple[int, float, float], c: Array, column: int, stride: int, values: Array
 ) -> tuple[int, float, float]:
-    """Return the exponent and mantissa of a product with one more factor, and the sum of constants with one more.
+    """Multiply a product (exponent, mantissa, sum of the c0) by the factor of one more feature, and add its c0.
 
-    The exponent is taken off at every factor, so that no product can overflow.
+    The exponent is split off after every factor, so that no product can overflow.
     """
     exponent, mantissa, total = product
     at, z = 4 * column * stride, values[column]
@@ -114,13 +118,13 @@ def _multiplied(
 
 @subkernel
 def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, least: float) -> float:
-    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2), those whose z is NaN left out.
+    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2). Features whose z is NaN are skipped.
 
-    NaN if for any of them 1 - c2 (z - c3)^2 is below `least`, where it has lost too many digits.
+    The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature, because it has then lost too many digits.
     """
     all_values, c = flat(values, 0), flat(coefficients, start)
     result = 0.0
-    for lane in range(LANES):  # the sums of every eighth feature are added up last
+    for lane in range(LANES):  # sum every eighth feature, then add the eight sums, as the LLVM version does
         total = 0.0
         for place in range(lane, width, LANES):
             z = all_values[place]
@@ -136,7 +140,10 @@ def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, le
 
 @subkernel
 def log_in_place(numbers: Array, count: int) -> None:
-    """Replace the first `count` positive normal numbers of an array, rounded up to a multiple of eight, by their ln."""
+    """Replace the first `count` elements of an array by their natural logarithms.
+
+    `count` is rounded up to a multiple of eight. The elements must be positive normal numbers.
+    """
     all_numbers = flat(numbers, 0)
     for place in range((count + LANES - 1) // LANES * LANES):
         all_numbers[place] = log(all_numbers[place])

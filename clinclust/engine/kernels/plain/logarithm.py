@@ -1,10 +1,10 @@
-"""The natural logarithm, from additions, multiplications and one division, so that all processors give the same bits.
+"""The natural logarithm, computed with additions, multiplications and one division, so that all processors agree.
 
-x = 2^e m with m in sqrt(1/2) .. sqrt(2), and with f = m - 1 and s = f / (2 + f)
+Let x = 2^e m with sqrt(1/2) <= m < sqrt(2), f = m - 1 and s = f / (2 + f). Then ln x = e ln 2 + ln m and
 
     ln m = f - f^2 / 2 + s (f^2 / 2 + R(s^2)),
 
-R a polynomial of minimal error (Sun's fdlibm, e_log.c).
+where R is a minimax polynomial (Sun's fdlibm, e_log.c).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ R = (
     0.1531383769920937332,
     0.1479819860511658591,
 )
-"""Coefficients of R(z) / z, the constant first."""
+"""Coefficients of R(z) / z, in ascending order of powers."""
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-"""ln 2 in two parts, the first with so few digits that its products with exponents are exact."""
+"""ln 2 as a sum of two parts. The first has so few digits that its products with exponents are exact."""
 BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
-"""sqrt(1/2) as a whole number of 64 bits."""
+"""The bits of the double sqrt(1/2), as a 64-bit integer."""
 MANTISSA_BITS = 52
 
 _LOWER_R, _HIGHEST_R = R[-2::-1], R[-1]
@@ -36,10 +36,10 @@ _LOWER_R, _HIGHEST_R = R[-2::-1], R[-1]
 
 @subkernel
 def split(x: float) -> tuple[int, float]:
-    """Return e and m of x = 2^e m with m in sqrt(1/2) .. sqrt(2), of a positive normal number.
+    """Return e and m of a positive normal number x = 2^e m, with m between sqrt(1/2) and sqrt(2).
 
-    A double holds its exponent above its mantissa: how often 2^52 fits between the bits of sqrt(1/2) and those of x is
-    e, and what is left over makes m.
+    A double stores its exponent in the bits above the 52 bits of its mantissa. The bits of x minus the bits of
+    sqrt(1/2), divided by 2^52 and rounded down, are therefore e. Subtracting e from the exponent bits of x gives m.
     """
     bits = int(np.float64(x).view(np.int64))
     exponent = (bits - BITS_OF_ROOT_HALF) >> MANTISSA_BITS
@@ -64,6 +64,6 @@ def log_of_split(exponent: int, mantissa: float) -> float:
 
 @subkernel
 def log(x: float) -> float:
-    """Return ln x of a positive normal number, to less than one unit in the last place."""
+    """Return ln x of a positive normal number, with an error below one unit in the last place."""
     exponent, mantissa = split(x)
     return log_of_split(exponent, mantissa)

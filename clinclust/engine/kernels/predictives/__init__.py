@@ -1,1 +1,1 @@
-"""The compiled twin of each prior: log marginals of a cluster, and log predictives of what may come next."""
+"""The compiled version of each conjugate prior: log marginals of a cluster, and log predictives of a new value."""

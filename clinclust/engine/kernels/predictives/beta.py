@@ -1,4 +1,4 @@
-"""Compiled predictives of scores and waiting counts, whose probability has a beta prior (`clinclust.priors.beta`)."""
+"""Compiled predictives of binomial and geometric features, whose probability has a beta prior (`priors.beta`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.beta.log_normalizer`)."""
     a, b, s, t = prior[0], prior[1], sums[0], sums[1]
     if s + t == 0.0:
         return 0.0
@@ -38,30 +38,30 @@ def level_predictives(
     left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the log predictive of every level of a binomial under one cluster, each as ln of a number plus a rest.
+    """Fill the log predictive of every level of a binomial feature under one cluster, as ln number + rest.
 
-    The number keeps its digits, being a product of few factors, so that the logarithms of all levels of all features
-    can be taken at once (`clinclust.engine.kernels.lanes`).
+    A number is a product of few factors and keeps its digits. The logarithms of the numbers of all levels of all
+    features are computed later, in one loop (`clinclust.engine.kernels.lanes`).
 
     Parameters
     ----------
     prior : float64 (2,)
         (a, b).
     sums : float64 (2,)
-        The cluster's statistics.
+        Sufficient statistics of the cluster.
     counts : float64 (2 n_levels,)
-        What one subject at each level x = 0 .. n adds to (a, b): (x, n - x).
+        Sufficient statistics (x, n - x) of one subject at each level x = 0 .. n.
     log_base : float64 (n_levels,)
         Log base measure of each level.
     n_levels : int
     numbers, rests : float64 (n_levels,), overwritten
         ln p(level | cluster) = ln numbers + rests.
     left_numbers, left_rests : float64 (n_levels,), overwritten
-        The same for the cluster without one subject at that level; 1 and 0 where it cannot hold such a subject.
+        The same for the cluster without one subject at that level; 1 and 0 where the statistics exclude such a subject.
     work : float64 (4 (FEW + 1),), overwritten
     """
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
-    if n_levels == 2:  # a single trial, by far the most frequent
+    if n_levels == 2:  # a single trial, by far the most frequent case
         above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
         numbers[0], numbers[1] = b * above, a * above
         left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
@@ -89,10 +89,11 @@ def geometric_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill the log predictive of every level of a geometric under one cluster, less that of the level before.
+    """Fill, for every level of a geometric feature, its log predictive minus that of the level before.
 
-    a b^(x) / (a + b)^(x + 1), with y^(x) = y (y + 1) ... (y + x - 1). The arguments are those of `level_predictives`,
-    with counts (1, x).
+    The predictive is a b^(x) / (a + b)^(x + 1), with the posterior (a, b) and the rising factorial
+    y^(x) = y (y + 1) ... (y + x - 1). The arguments are those of
+    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
     """
     a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(counts, 1)
     most = sums[1] if sums[0] >= 1.0 else -1.0
@@ -116,7 +117,7 @@ def _few_trials(
     left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the levels 0 .. n of a binomial: a^(x) b^(n - x) / (a + b)^(n), without its coefficient."""
+    """Fill a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient, of levels 0 .. n <= FEW."""
     rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
     work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
     above = below = 1.0
@@ -148,7 +149,7 @@ def _many_trials(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill what `_few_trials` fills where its products would not be numbers any more."""
+    """Fill the same as `_few_trials` for more trials, as logarithms, because the products would overflow."""
     above = log_rising(a + b, n)
     below = log_rising(a + b - n, n) if s + t >= n else 0.0
     x, level = 0.0, 0

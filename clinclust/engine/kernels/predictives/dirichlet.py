@@ -1,4 +1,4 @@
-"""Compiled predictives of levels, whose probabilities have a Dirichlet prior (`clinclust.priors.dirichlet`)."""
+"""Compiled predictives of categorical features: level probabilities with a Dirichlet prior (`priors.dirichlet`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet.log_normalizer`."""
     value = total = count = 0.0
     for level in range(n_levels):
         total += prior[level]
@@ -38,8 +38,9 @@ def level_predictives(
 ) -> None:
     """Fill the log predictive of every level of one categorical feature under one cluster.
 
-    The arguments are those of `clinclust.engine.kernels.predictives.beta.level_predictives`; prior and sums are
-    float64 (n_levels,).
+    The predictive of a level is (concentration + count) / (sum of the concentrations + sum of the counts). The
+    arguments are those of `clinclust.engine.kernels.predictives.beta.level_predictives`; prior and sums are float64
+    (n_levels,).
     """
     total = 0.0
     for level in range(n_levels):

@@ -1,4 +1,4 @@
-"""Compiled predictives of ordered levels with a Dirichlet tree for prior (`clinclust.priors.dirichlet_tree`)."""
+"""Compiled predictives of ordinal features: ordered levels with a Dirichlet tree prior (`priors.dirichlet_tree`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def _split(n_levels: int, boundary: int) -> tuple[int, int]:
-    """Return the first level, and the level after the last, of what the split at this boundary divides."""
+    """Return the first level, and the level after the last, of the range that the split at this boundary divides."""
     first, last = 0, n_levels
     middle = (first + last) // 2
     while middle != boundary:
@@ -30,7 +30,7 @@ def _split(n_levels: int, boundary: int) -> tuple[int, int]:
 
 @subkernel
 def _between(sums: Array, first: int, last: int) -> float:
-    """Return how many subjects are at levels first .. last - 1."""
+    """Return the number of subjects at levels first .. last - 1."""
     total = 0.0
     for level in range(first, last):
         total += sums[level]
@@ -39,7 +39,7 @@ def _between(sums: Array, first: int, last: int) -> float:
 
 @subkernel
 def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet_tree.log_normalizer`."""
     value = 0.0
     for boundary in range(1, n_levels):
         first, last = _split(n_levels, boundary)
@@ -63,9 +63,10 @@ def level_predictives(
 ) -> None:
     """Fill the log predictive of every level of one ordinal feature under one cluster.
 
-    The probability of a level is the product, over the splits above it, of the mean probability of its side. The
-    arguments are those of `clinclust.engine.kernels.likelihood_kernels.fill_levels`; prior is float64
-    (2 (n_levels - 1),), sums float64 (n_levels,).
+    The predictive of a level is a product over the splits above it. The factor of a split is the posterior mean
+    probability of the side that contains the level. The arguments are those of
+    `clinclust.engine.kernels.likelihood_kernels.fill_levels`; prior is float64 (2 (n_levels - 1),), and sums is
+    float64 (n_levels,).
     """
     for level in range(n_levels):
         numbers[level] = left_numbers[level] = 1.0

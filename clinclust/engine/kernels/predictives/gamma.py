@@ -1,4 +1,4 @@
-"""Compiled predictives of counts and durations, whose rate has a gamma prior (`clinclust.priors.gamma`)."""
+"""Compiled predictives of Poisson and exponential features, whose rate has a gamma prior (`clinclust.priors.gamma`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.gamma.log_normalizer`."""
     shape, rate = prior[0], prior[1]
     before: float = math.lgamma(shape) - shape * math.log(rate)
     after: float = math.lgamma(shape + sums[0]) - (shape + sums[0]) * math.log(rate + sums[1])
@@ -36,11 +36,12 @@ def level_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill the log predictive of every level of one count feature under one cluster, less that of the level before.
+    """Fill, for every level of a Poisson feature, its log predictive minus that of the level before.
 
-    Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u). The arguments are those of
-    `clinclust.engine.kernels.predictives.beta.level_predictives`, with (shape, rate) for (a, b); a subject adds its
-    count u to the shape, and 1 to the rate.
+    The predictive of a count u is Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u) times the base
+    measure, with the posterior (shape, rate). The arguments are those of
+    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (u, 1): a subject adds its count to the
+    shape, and 1 to the rate.
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     most = sums[0] if sums[1] >= 1.0 else -1.0
@@ -60,19 +61,21 @@ def level_predictives(
 
 @subkernel
 def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write what an exponential's log predictive under one cluster is made of, as a function of z = sqrt(x).
+    """Write the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
 
-    The predictive is Lomax: shape' rate'^shape' / (rate' + x)^(shape' + 1).
+    The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior.
 
     Parameters
     ----------
     prior, sums : float64 (2,)
+        (shape, rate), and the sufficient statistics of the cluster.
     out : float64, modified in place
-        c0 .. c3 of c0 - c1 ln(1 + c2 (z - c3)^2), `stride` apart.
+        c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart.
     stride : int
     left : float64, modified in place
-        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z without itself, `left_stride` apart:
-        A(tau') - A(tau' - T(x)) with A = ln Gamma(shape) - shape ln rate. `left_out_value` is the same.
+        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z, `left_stride`
+        elements apart. It is A(tau') - A(tau' - T(x)), with tau' the posterior parameters and
+        A = ln Gamma(shape) - shape ln rate. `left_out_value` computes the same number.
     left_stride : int
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
@@ -81,7 +84,7 @@ def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array
     out[stride] = shape + 1.0
     out[2 * stride] = 1.0 / rate
     out[3 * stride] = 0.0
-    rest_shape = max(shape - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    rest_shape = max(shape - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
     left[0] = math.log(rest_shape) - log_rate
     left[left_stride] = rest_shape
     left[2 * left_stride] = 1.0 / rate
@@ -90,9 +93,9 @@ def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array
 
 @subkernel
 def left_out_value(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the exponential value x = z^2 under its own cluster without it.
+    """Return the log predictive of the exponential value x = z^2 under its own cluster without x.
 
-    What is left of the rate is a sum of values without one of them, and may fall below 0 by rounding alone.
+    The sum of the values without x is bounded below by 0, because rounding could make it negative.
     """
     x = z * z
     rest_shape: float = prior[0] + sums[0] - 1.0

@@ -1,4 +1,4 @@
-"""Compiled predictives of counts of known dispersion, whose probability has a beta prior.
+"""Compiled predictives of negative binomial features: known dispersion, and a beta prior of the probability.
 
 See `clinclust.priors.beta_dispersion`.
 """
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), r the dispersion."""
+    """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), with r the dispersion."""
     a, b, s, t = prior[0], prior[1], prior[2] * sums[0], sums[1]
     if s == 0.0:
         return 0.0
@@ -40,11 +40,12 @@ def level_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill the log predictive of every level of one count feature under one cluster, less that of the level before.
+    """Fill, for every level of a negative binomial feature, its log predictive minus that of the level before.
 
-    B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x), with y^(x) = y (y + 1) ... (y + x - 1)
-    and r the dispersion. Without one subject at level x it is B(a, b) / B(a - r, b - x). The arguments are those of
-    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
+    The predictive of a count x is B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x) times the
+    base measure, with the posterior (a, b), the rising factorial y^(x) = y (y + 1) ... (y + x - 1), and r the
+    dispersion. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x) times the base measure.
+    The arguments are those of `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
     """
     r, x = prior[2], flat(counts, 1)
     a, b = prior[0] + r * sums[0], prior[1] + sums[1]

@@ -1,4 +1,4 @@
-"""Compiled predictives of measurements with a normal-gamma prior (`clinclust.priors.normal_gamma`)."""
+"""Compiled predictives of Gaussian features, with a normal-gamma prior (`clinclust.priors.normal_gamma`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster: what `log_normalizer` of the prior says, for kernels."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_gamma.log_normalizer`."""
     _, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
     after = math.lgamma(shape) - shape * math.log(rate) - 0.5 * math.log(kappa)
     before: float = math.lgamma(prior[2]) - prior[2] * math.log(prior[3]) - 0.5 * math.log(prior[1])
@@ -25,7 +25,7 @@ def log_marginal(prior: Array, sums: Array) -> float:
 
 @subkernel
 def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[float, float, float, float]:
-    """Return what `posterior` returns, for kernels."""
+    """Return the posterior (mean, kappa, shape, rate), as `clinclust.priors.normal_gamma.posterior` does."""
     mean, kappa = prior[0], prior[1]
     average = total / n if n > 0.0 else 0.0
     scatter = max(squares - total * average, 0.0)
@@ -36,13 +36,13 @@ def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[fl
 
 @subkernel
 def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write what a Gaussian feature's log predictives under one cluster are made of.
+    """Write the coefficients of the log predictives of a Gaussian feature under one cluster.
 
-    It is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11). Without z the
-    rate falls by kappa' (z - mean')^2 / (2 (kappa' - 1)); `left_out_value` is the same, computed from sums without z,
-    and right even where hardly anything is left of the rate. The arguments are those of
-    `clinclust.engine.kernels.predictives.gamma.coefficients`, with prior float64 (4,) and sums float64 (3,), and
-    A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2.
+    The predictive is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11), with
+    primes for the posterior. For the cluster without z, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)).
+    `left_out_value` computes the same log predictive from sums without z, and is accurate even if the remaining rate is
+    very small. The arguments are those of `clinclust.engine.kernels.predictives.gamma.coefficients`, with prior float64
+    (4,), sums float64 (3,), and A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2.
     """
     mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
     precision = kappa / (2.0 * rate * (kappa + 1.0))
@@ -51,7 +51,7 @@ def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array
     out[stride] = shape + 0.5
     out[2 * stride] = precision
     out[3 * stride] = mean
-    rest = max(kappa - 1.0, 1e-300)  # of an empty cluster, which leaves nobody out
+    rest = max(kappa - 1.0, 1e-300)  # bounded for the empty cluster, which has no value to leave out
     left[0] = gamma - math.lgamma(max(shape - 0.5, 1e-300)) + 0.5 * math.log(rest / (2.0 * math.pi * rate * kappa))
     left[left_stride] = shape - 0.5
     left[2 * left_stride] = 0.5 * kappa / (rest * rate)
@@ -60,7 +60,7 @@ def coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array
 
 @subkernel
 def left_out_value(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the standardised value z under its own cluster without it."""
+    """Return the log predictive of the standardised value z under its own cluster without z."""
     mean, kappa, shape, rate = _posterior(prior, sums[0] - 1.0, sums[1] - z, sums[2] - z * z)
     precision = kappa / (2.0 * rate * (kappa + 1.0))
     log_density = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(precision / math.pi)

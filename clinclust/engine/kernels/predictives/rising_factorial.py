@@ -1,4 +1,4 @@
-"""Rising and falling factorials, of which every predictive of a count or a score is made."""
+"""Rising and falling factorials. They are the factors of the predictives of counts and scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FEW", "fill_factors", "log_rising"]
 Array = NDArray[np.float64]
 
 FEW = 16.0
-"""Up to here multiplying is faster than two logarithms of the gamma function, and keeps more digits."""
+"""Number of factors up to which a product is faster and more accurate than two log-gamma functions."""
 
 
 @subkernel
@@ -31,7 +31,7 @@ def log_rising(x: float, n: float) -> float:
 
 @subkernel
 def _log_factors(x: float, step: float, n: float) -> float:
-    """Return ln [x (x + step) ... (x + (n - 1) step)], step = 1, -1, or 0 where x = 1."""
+    """Return ln [x (x + step) ... (x + (n - 1) step)], where step is 1, -1, or 0; if it is 0, x must be 1."""
     if step == 0.0:
         return 0.0
     return log_rising(x if step > 0.0 else x - n + 1.0, n)
@@ -49,16 +49,19 @@ def fill_factors(
     numbers: Array,
     rests: Array,
 ) -> None:
-    """Fill what ln prod_{j < u} (above + j step_above) / (below + j step_below) of each level u adds to the last one's.
+    """Fill the differences of a logarithm of factorials, f(u), between each level and the level before.
 
-    Each is ln numbers[level] + rests[level], so that the logarithms of all levels of all features can be taken at once.
+        f(u) = ln prod_{j < u} (above + j step_above) / (below + j step_below)
+
+    The difference of a level is ln numbers[level] + rests[level]; that of the first level is f(u) itself. The
+    logarithms of the numbers of all levels of all features are computed later, in one loop.
 
     Parameters
     ----------
     above, step_above, below, step_below : float
-        Each step is 1 (rising) or -1 (falling); 0 if `below` is 1 and no divisor.
+        Each step is 1 (rising) or -1 (falling). There is no divisor if `below` is 1 and `step_below` is 0.
     most : float
-        Levels above it are impossible: they add ln 1 + inf.
+        Levels above it are impossible; their number is 1 and their rest is infinite.
     counts : float64
         u = counts[2 * level], ascending.
     n_levels : int
