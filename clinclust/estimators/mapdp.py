@@ -80,7 +80,7 @@ class MAPDP(_Attributes):
 
         ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
         zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
-        clusters, each debiased by 1 / n). It takes the first coarsening that is not above the zeta of its own
+        clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above the zeta of its own
         partition, within a tolerance of .01, or else the last. The fit is then the same as with this number.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
@@ -109,9 +109,11 @@ class MAPDP(_Attributes):
         in random orders.
     hyperparameters : dict, "empirical" or "greedy", optional
         ``{feature: {name: value}}`` for all or some hyperparameters, on the scale of the validated column after its
-        declared transform. Names: Bernoulli, binomial, geometric ``a, b``; categorical ``concentrations`` (a list in
-        level order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape, rate``. Hyperparameters that
-        are not given here or in the schema are set from the data; each such prior is about as strong as one subject.
+        declared transform. Names: Bernoulli, binomial, geometric ``a, b``; negative binomial ``a, b, dispersion``;
+        ordinal ``lower, upper`` (lists, one number for each boundary between neighbouring levels); categorical
+        ``concentrations`` (a list in level order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape,
+        rate``. Hyperparameters that are not given here or in the schema are set from the data; each such prior is about
+        as strong as one subject, four for a boundary of an ordinal feature.
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
         coarsening * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for the mean of a
