@@ -703,3 +703,17 @@ def test_a_table_of_another_cohort(here, fitted, capsys):
     cohort(30).to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
     assert "has 30 subjects, but the model was fitted on 40" in err
+
+
+@pytest.mark.parametrize("name", ["subtypes.xlsx", "assignments.csv"])
+def test_a_folder_in_the_place_of_a_file_is_never_replaced(here, capsys, name):
+    Path("out", name).mkdir(parents=True)
+    Path("out", name, "keep").write_text("mine", encoding="utf-8")
+    assert main(FIT) == 2
+    assert f"{name} is a folder" in capsys.readouterr().err
+    assert Path("out", name, "keep").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_subtype_has_one_name(here, capsys):
+    assert main([*FIT, "--name", "1=Common", "--name", "1=Rare"]) == 2
+    assert "subtype 1 has more than one name" in capsys.readouterr().err

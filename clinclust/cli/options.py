@@ -69,8 +69,10 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def name_problems(texts: Sequence[str]) -> list[str]:
-    """Return one sentence for each ``--name`` that cannot be parsed; empty if all can."""
-    return [
+    """Return one sentence for each ``--name`` that cannot be used, whatever the subtypes; empty if all can."""
+    numbers = [text.partition("=")[0].strip() for text in texts]
+    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
+    return [f"--name: subtype {number} has more than one name" for number in repeated] + [
         f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
         for text in texts
         if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()

@@ -30,7 +30,8 @@ def log_joint(
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
-    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it.
+    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it. All observed
+    values count: the terms of outlying values (`outlying_share`, ``coarsening="auto"``) are not part of it.
 
     Parameters
     ----------

@@ -80,8 +80,9 @@ class MAPDP(_Attributes):
 
         ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
         zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
-        clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above the zeta of its own
-        partition, within a tolerance of .01, or else the last. The fit is then the same as with this number.
+        clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
+        the zeta of its own partition, within a tolerance of .01, or else the last. The fit is then the same as with
+        this number.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.

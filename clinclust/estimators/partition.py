@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,12 @@ class Partition:
 
 def _values(labels: ArrayLike) -> NDArray[Any]:
     """Return labels as an array of objects: strings are stripped of white space, missing labels become None."""
-    values = np.asarray(labels, dtype=object)
+    # A masked label is missing; without this NumPy would go on with what is under the mask.
+    given: Any = labels
+    if isinstance(labels, np.ma.MaskedArray):
+        given = np.array(labels.data, dtype=object)
+        given[np.ma.getmaskarray(labels)] = None
+    values = np.asarray(given, dtype=object)
     if values.ndim != 1:
         return values
     stripped = np.empty(values.shape, dtype=object)
@@ -165,10 +171,15 @@ def _problems(values: NDArray[Any]) -> list[str]:
             f"labels: {len(missing)} of {len(values)} are missing (first at position {first}, counted from 0); "
             "leave these subjects out of the labels and of the frame, or give them a group of their own"
         )
-    odd = next((value for value in values.tolist() if value is not None and not pd.api.types.is_scalar(value)), None)
-    fractions = [value for value in values.tolist() if isinstance(value, float) and value != np.floor(value)]
+    odd = next((value for value in values.tolist() if not isinstance(value, str | Real | np.bool_ | None)), None)
+    fractions = [value for value in values.tolist() if isinstance(value, float) and not value.is_integer()]
     if odd is not None:
         found.append(f"labels must be texts or whole numbers, not {type(odd).__name__}")
+    both = {value for value in values.tolist() if isinstance(value, str)} & {
+        str(value) for value in values.tolist() if value is not None and not isinstance(value, str)
+    }
+    if both:
+        found.append(f"labels hold {', '.join(sorted(both))} as text and as number; make them one of both")
     if fractions:
         found.append(f"labels must be texts or whole numbers; {len(fractions)} have decimals, as {fractions[0]:g}")
     return found

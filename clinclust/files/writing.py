@@ -71,6 +71,8 @@ def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str]
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file, not a folder")
+    for name in replacing:
+        _refuse_folder(folder / name)
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         with _about(folder):
@@ -98,6 +100,7 @@ def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str])
                 target.replace(old / target.name)
         for file in sorted(new.iterdir()):
             target = folder / file.name
+            _refuse_folder(target)
             with _about(target):
                 if target.exists():
                     target.replace(old / file.name)
@@ -109,6 +112,12 @@ def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str])
         for file in old.iterdir():
             file.replace(folder / file.name)
         raise
+
+
+def _refuse_folder(path: Path) -> None:
+    """Raise IsADirectoryError if a folder stands where a file is to be written; it is never replaced."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, in the place of a file; move it away")
 
 
 @contextmanager

@@ -87,6 +87,10 @@ class Likelihood(ABC):
     """Whether its sufficient statistics are the numbers of subjects at each level."""
     base_depends_on_prior: ClassVar[bool] = False
     """Whether the log base measure depends on a hyperparameter."""
+    highest: ClassVar[Mapping[str, float]] = {}
+    """The highest value that a hyperparameter may have, where there is one."""
+    most_steps: ClassVar[int | None] = None
+    """The most steps of a scale, where there is a limit."""
     listed_by: ClassVar[str] = "one for each level"
     """Meaning of the elements of a hyperparameter that is a list."""
 

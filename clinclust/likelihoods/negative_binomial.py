@@ -9,6 +9,7 @@ of infinite dispersion. Given the dispersion, the beta prior is conjugate, and t
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -47,6 +48,7 @@ class NegativeBinomial(Likelihood):
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     is_skewed: ClassVar[bool] = True
+    highest: ClassVar[Mapping[str, float]] = {"dispersion": 1e6}
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
@@ -61,13 +63,16 @@ class NegativeBinomial(Likelihood):
         """Return T(x) = (1, x), float64 (n, 2)."""
         return observed_columns(values, 1.0, values)
 
+    def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
+        """Return the hyperparameters given, the others from the default; a follows a dispersion that is given alone."""
+        theta = super().from_dict(given, default)
+        if "dispersion" in given and "a" not in given:
+            theta[0] = 1.0 + theta[2]
+        return theta
+
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return ln [Gamma(x + r) / (Gamma(r) x!)], with r the dispersion."""
-        from scipy.special import gammaln
-
-        dispersion = hyperparameters[2]
-        log_h = gammaln(values + dispersion) - gammaln(dispersion) - gammaln(values + 1.0)
-        return np.where(np.isnan(values), 0.0, log_h)
+        return np.where(np.isnan(values), 0.0, _log_ways(values, hyperparameters[2]))
 
     def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
         """Return the derivatives with respect to (a, b, r): 0, 0 and the sum of counts [psi(x + r) - psi(r)]."""
@@ -132,6 +137,13 @@ class NegativeBinomial(Likelihood):
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
 
 
+def _log_ways(counts: Any, dispersion: Any) -> Any:
+    """Return ln [Gamma(x + r) / (Gamma(r) x!)], by the beta function, so that nothing cancels where r is large."""
+    from scipy.special import betaln
+
+    return np.where(counts > 0, -np.log(np.maximum(counts, 1)) - betaln(np.maximum(counts, 1), dispersion), 0.0)
+
+
 def _most_likely_dispersion(values: Array) -> float:
     """Return the dispersion r with the highest likelihood for counts with their observed mean m, p = r / (r + m)."""
     from scipy.optimize import minimize_scalar
@@ -156,14 +168,13 @@ def _most_likely_dispersion(values: Array) -> float:
 def _beta_negative_binomial() -> Any:
     """Return a scipy distribution with parameters a, b and dispersion, which need not be a whole number."""
     from scipy import stats
-    from scipy.special import betaln, gammaln
+    from scipy.special import betaln
 
     rv_discrete: Any = stats.rv_discrete
 
     class BetaNegativeBinomial(rv_discrete):  # type: ignore[misc]
         def _logpmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
-            log_h = gammaln(x + dispersion) - gammaln(dispersion) - gammaln(x + 1.0)
-            return log_h + betaln(a + dispersion, b + x) - betaln(a, b)
+            return _log_ways(x, dispersion) + betaln(a + dispersion, b + x) - betaln(a, b)
 
         def _pmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
             return np.exp(self._logpmf(x, a, b, dispersion))

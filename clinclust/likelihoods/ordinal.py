@@ -50,6 +50,7 @@ class Ordinal(Likelihood):
     listed_by: ClassVar[str] = "one for each boundary between neighbouring levels"
     is_whole: ClassVar[bool] = True
     is_scale: ClassVar[bool] = True
+    most_steps: ClassVar[int | None] = 200
     takes: ClassVar[frozenset[str]] = frozenset({"levels", "trials", "minimum", "maximum"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
     contrasts: ClassVar[tuple[ContrastKind, ...]] = ("rank", "student", "welch")

@@ -48,6 +48,8 @@ class Findings:
     withheld_below : int or None
         Counts below this number are withheld in the comparisons, and no data of single subjects are reported. None in
         a report that is not made for sharing.
+    min_size : int
+        The smallest subtype that is tested.
     """
 
     model: SubtypeModel
@@ -57,6 +59,7 @@ class Findings:
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     withheld_below: int | None = None
+    min_size: int = 3
 
     @property
     def fit(self) -> Fit | None:

@@ -35,7 +35,9 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
         comparisons = compare_subtypes(
             frame, model.labels_, model.schema_, min_size=options.min_size, significance_level=level
         )
-    findings = Findings(model, frame, comparisons, level, None, {**model.names_, **options.names})
+    findings = Findings(
+        model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=options.min_size
+    )
     if options.suppress is not None:
         findings = findings.for_sharing(options.suppress)
     associations = options.associations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ class ReportOptions:
             for name in ("min_size", "significance_level", "suppress")
         )
         problems = []
-        if not self.min_size >= 1:
+        if not (isinstance(self.min_size, Integral) and self.min_size >= 1):
             problems.append(f"{size} must be at least 1 subject, not {self.min_size!r}")
-        if not 0 < self.significance_level < 1:
+        if not (isinstance(self.significance_level, Real) and 0 < self.significance_level < 1):
             problems.append(f"{level} must lie between 0 and 1, not {self.significance_level!r}")
-        if self.suppress is not None and not self.suppress >= 2:
+        if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
             problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")

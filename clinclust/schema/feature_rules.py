@@ -74,6 +74,10 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
             yield field, f"{likelihood} has no {field} (only {', '.join(_that_take(field))} have one)"
     if feature.traits.is_scale:
         yield from _rules_of_a_scale(feature)
+    most, steps = feature.traits.most_steps, feature.n_trials
+    if most is not None and steps is not None and steps > most:
+        alternative = feature.traits.alternatives[0]
+        yield "trials", f"{likelihood} has at most {most} steps, not {steps}; declare a longer scale {alternative}"
 
 
 def _that_take(field: str) -> list[str]:
@@ -116,3 +120,7 @@ def _rules_of_prior(feature: Feature) -> Iterator[tuple[str, str]]:
                 yield "prior", f"{name} must be greater than 0"
         elif name != "mean" and value <= 0:
             yield "prior", f"{name} must be greater than 0, not {value:g}"
+        elif value > feature.traits.highest.get(name, math.inf):
+            alternative = feature.traits.alternatives[0]
+            highest = feature.traits.highest[name]
+            yield "prior", f"{name} must be at most {highest:g}, not {value:g}; beyond it declare {alternative}"

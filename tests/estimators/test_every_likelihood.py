@@ -120,3 +120,25 @@ def test_it_is_reported_and_shared(name, tmp_path):
             assert path.stat().st_size > 1000
     assert REGISTRY[name].title in (tmp_path / "None.html").read_text(encoding="utf-8").replace("&#x27;", "'")
     cc.subtype_table(comparisons).save(tmp_path / "table.md")
+
+
+@pytest.mark.parametrize("dispersion", [1e-3, 1.0, 1e3, 1e5, 1e6])
+def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
+    rng = np.random.default_rng(0)
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="negative_binomial", prior={"dispersion": dispersion})])
+    frame = pd.DataFrame({"x": rng.poisson(4, 100).astype(float)})
+    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    below = np.exp(model.score_samples(pd.DataFrame({"x": np.arange(60_000.0)}))).sum()
+    assert below == pytest.approx(1.0, abs=1e-6 if dispersion >= 1.0 else 0.05)
+    if dispersion >= 1e5:  # practically Poisson, whose default prior is the stronger one
+        poisson = cc.FeatureSchema([cc.Feature(name="x", likelihood="poisson")])
+        assert cc.log_joint(frame, np.zeros(100), schema) == pytest.approx(
+            cc.log_joint(frame, np.zeros(100), poisson), abs=5.0
+        )
+
+
+def test_priors_and_scales_beyond_their_limits_are_refused():
+    with pytest.raises(cc.SchemaError, match="at most 1e\\+06, not 1e\\+12; beyond it declare poisson"):
+        cc.Feature(name="x", likelihood="negative_binomial", prior={"dispersion": 1e12})
+    with pytest.raises(cc.SchemaError, match="at most 200 steps, not 5000; declare a longer scale binomial"):
+        cc.Feature(name="x", likelihood="ordinal", trials=5000)

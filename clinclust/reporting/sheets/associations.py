@@ -26,7 +26,7 @@ _NOTE_OF_GIVEN = (
 METHODS = {
     "refit": "subtypes found again without the feature and its block, in the same subjects",
     "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
-    "direct": "the feature took no part in finding the subtypes, so these are tested as they are",
+    "direct": "the feature had no part in the subtypes, so these are tested as they are",
 }
 
 

@@ -17,6 +17,7 @@ __all__ = ["codebook"]
 
 _ALL_SUBJECTS = 0
 _EMPTY_CELL = "(empty)"
+_NUMBERS_SHOWN = 24
 
 
 def codebook(findings: Findings) -> Sheet:
@@ -81,7 +82,9 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
 
 def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:
     def written(value: float | Sequence[float]) -> str:
-        return ", ".join(f"{number:.4g}" for number in np.atleast_1d(value))
+        numbers = [f"{number:.4g}" for number in np.atleast_1d(value)]
+        more = [f"... ({len(numbers)} in all)"] if len(numbers) > _NUMBERS_SHOWN else []
+        return ", ".join([*numbers[:_NUMBERS_SHOWN], *more])
 
     return "; ".join(f"{name} = {written(value)}" for name, value in hyperparameters.items()) or None
 

@@ -125,7 +125,11 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     schema = findings.model.schema_
     clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
     cells = findings.frame[[feature.name for feature in clustered_on]]
-    untested = [str(subtype) for subtype in findings.sizes if subtype not in findings.compared]
+    untested = [
+        str(subtype)
+        for subtype, size in findings.sizes.items()
+        if (subtype not in findings.compared if findings.compared else size < findings.min_size)
+    ]
     fit = findings.fit
     facts: dict[str, Value] = {
         "Cohort": schema.title,

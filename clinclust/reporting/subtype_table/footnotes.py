@@ -38,7 +38,7 @@ _TESTS = {
 _METHODS = {
     "refit": "Refit: tested on subtypes that were found again without this feature",
     "cross-fit": "Cross-fit: tested on subtypes given to subjects by models of other subjects, without this feature",
-    "direct": "Direct: tested as it is, because the feature took no part in finding the subtypes",
+    "direct": "Direct: tested as it is, because the feature had no part in the subtypes",
 }
 
 
@@ -80,11 +80,11 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, sign
         said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
     notes = [Note(" ".join(said)), Note(_descriptive(plan, significant=significant))]
     if any(DESCRIBED_ONLY in row.label.marks for row in rows):
-        notes.append(Note("Took no part in finding the subtypes, so that its p is an ordinary one.", DESCRIBED_ONLY))
+        notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", DESCRIBED_ONLY))
     if plan.associations is not None:
         notes.append(
             Note(
-                "Validated p: whether the feature goes with subtypes that were found without it. "
+                "Validated p: whether the feature goes with subtypes that were made without it. "
                 "q: the validated p after the Benjamini–Hochberg correction over all features validated."
             )
         )
@@ -108,7 +108,7 @@ def _descriptive(plan: Plan, *, significant: bool) -> str:
         # The other subtypes have too few subjects to be tested, or are not shown.
         compares = f"subtypes {', '.join(map(str, tested[:-1]))} and {tested[-1]} are compared at once"
     text = (
-        f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were found from, "
+        f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were made from, "
         "so that this p says how clearly, and is no evidence that they exist."
     )
     if significant:
