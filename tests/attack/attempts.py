@@ -1,0 +1,52 @@
+"""What an attack is: a function that tries many hostile inputs and says which of them broke the package."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from numpy.random import Generator
+
+BAD_INPUT_EXITS = (0, 2)
+"""The exit codes that an attack on the command line may end with: done, or refused with a message."""
+
+Tries = Callable[[int, Generator, Path], Iterator[str | None]]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An attack and its sizes.
+
+    Attributes
+    ----------
+    name : str
+        What is attacked, as the table of results calls it.
+    tries : callable
+        Takes how many inputs to try, a generator of random numbers, and an empty folder to work in. It yields once
+        for each try: None if the package stood, else one line that says what broke and how to see it again. The same
+        generator gives the same tries.
+    smoke : int
+        Tries in the tests: all attacks together take less than a minute.
+    full : int
+        Tries for the table of results.
+    """
+
+    name: str
+    tries: Tries
+    smoke: int
+    full: int
+
+
+@dataclass(frozen=True)
+class Count:
+    """What an attack came to: how many tries, and the line of each that broke the package."""
+
+    name: str
+    tried: int
+    failures: tuple[str, ...]
+
+
+def carried_out(attack: Attack, count: int, rng: Generator, folder: Path) -> Count:
+    """Return the count of an attack of this size. Fewer tries than asked for are an error of the attack itself."""
+    outcomes = list(attack.tries(count, rng, folder))
+    assert len(outcomes) >= count, f"{attack.name} tried {len(outcomes)} of {count}"
+    return Count(attack.name, len(outcomes), tuple(outcome for outcome in outcomes if outcome is not None))

@@ -1,0 +1,5 @@
+"""All attacks, in the order of the table of results."""
+
+from attack.attempts import Attack
+
+ATTACKS: tuple[Attack, ...] = ()

@@ -1,0 +1,14 @@
+"""The attacks, with a few tries each: none may break the package."""
+
+import numpy as np
+import pytest
+
+from attack.attempts import carried_out
+from attack.registry import ATTACKS
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_no_try_of_an_attack_breaks_the_package(attack, tmp_path):
+    count = carried_out(attack, attack.smoke, np.random.default_rng(0), tmp_path)
+
+    assert count.failures == ()
