@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.schema.expectations import limits, transform_limit
+from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -68,10 +68,9 @@ def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.
         return likelihood.draw(posterior, n, rng)
     if how == "mode" or likelihood.is_nominal:
         return np.full(n, likelihood.mode(posterior))
-    predictive = likelihood.predictive(posterior)
-    value = predictive.mean() if how == "mean" else predictive.median()
+    value = likelihood.predictive(posterior).mean() if how == "mean" else np.inf
     if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
-        value = predictive.median()
+        value = likelihood.median(posterior)
     return np.full(n, value if likelihood.is_continuous else np.rint(value))
 
 
@@ -84,13 +83,13 @@ def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, featur
     if feature.levels is not None:
         column.iloc[rows] = np.array(feature.levels, dtype=object)[values.astype(np.int64)]
         return column
-    lowest, highest = limits(feature)
+    most = largest(feature)
+    lowest, highest = max(limits(feature)[0], -most), min(limits(feature)[1], most)
     if column.dtype == "Int64":
         column.iloc[rows] = np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
         return column
     if feature.transform is not None:
         limit, usable = transform_limit(feature)
         lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
-    largest = np.finfo(np.float64).max
-    column.iloc[rows] = np.clip(values, max(lowest, -largest), min(highest, largest))
+    column.iloc[rows] = np.clip(values, lowest, highest)
     return column

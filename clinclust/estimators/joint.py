@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, cluster_codes
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.engine.beside.outlying import OutlyingMask
+    from clinclust.engine.problem.problem import Problem
     from clinclust.schema import FeatureSchema
 
 __all__ = ["log_joint"]
@@ -27,11 +31,13 @@ def log_joint(
     discount: float = 0.0,
     coarsening: float = 1.0,
     select_features: bool = False,
+    outlying_share: float = 0.0,
+    outlying: ArrayLike | None = None,
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
-    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it. All observed
-    values count: the terms of outlying values (`outlying_share`, ``coarsening="auto"``) are not part of it.
+    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it. It is the
+    quantity that a fit raises: for what a fit found, under the same parameters, it equals `log_joint_`.
 
     Parameters
     ----------
@@ -46,6 +52,11 @@ def log_joint(
         As in `MAPDP`.
     select_features : bool
         Return the joint of the partition and of the feature selection that is best for it, as in `MAPDP`.
+    outlying_share : float
+        As in `MAPDP`. Cannot be combined with `select_features`.
+    outlying : array of bool, shape (N, D), optional
+        Which values are outlying, as `MAPDP.outlying_`: one column for each feature of the schema. By default they are
+        found for the partition, beginning with none: no change of a single value raises the joint any more.
 
     Returns
     -------
@@ -71,6 +82,8 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
+    from clinclust.engine.beside.outlying import best_outlying, without_outlying
+    from clinclust.engine.beside.outlying_search import none_outlying
     from clinclust.engine.beside.selection import best_inclusion, log_inclusion
     from clinclust.engine.problem.objective import log_joint as joint_of
     from clinclust.engine.problem.posterior import partition_of
@@ -82,7 +95,12 @@ def log_joint(
         discount=discount,
         coarsening=coarsening,
         select_features=select_features,
+        outlying_share=outlying_share,
     )
+    if select_features and outlying_share > 0.0:
+        raise InputError("select_features and outlying_share above 0 cannot be combined")
+    if outlying is not None and outlying_share == 0.0:
+        raise InputError("outlying values need an outlying_share above 0")
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
     problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)
@@ -91,4 +109,30 @@ def log_joint(
         included = best_inclusion(problem, codes)
         selected = problem.with_features(included)
         return joint_of(selected, partition_of(selected, codes)) + log_inclusion(int(included.sum()), included.size)
-    return joint_of(problem, partition_of(problem, codes))
+    if outlying_share == 0.0:
+        return joint_of(problem, partition_of(problem, codes))
+    if outlying is None:
+        return best_outlying(problem, codes, none_outlying(problem), outlying_share)[1]
+    kept = without_outlying(problem, _encoded_mask(problem, outlying, schema, frame), outlying_share)
+    return joint_of(kept, partition_of(kept, codes))
+
+
+def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, frame: pd.DataFrame) -> OutlyingMask:
+    """Return outlying values, given for the rows of the table and the features of the schema, as the engine has them.
+
+    Raises
+    ------
+    ValueError
+        If they are not bool of shape (N, D), or a value is marked that is missing or not clustered on.
+    """
+    mask = np.asarray(outlying)
+    if mask.dtype != np.bool_ or mask.shape != (len(frame), len(schema)):
+        raise InputError(
+            f"outlying must be bool of shape {(len(frame), len(schema))}, one column for each feature of the schema; "
+            f"it is {mask.dtype} of shape {mask.shape}"
+        )
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    encoded = mask[:, [schema.names.index(name) for name in names]]
+    if mask.sum() != (encoded & frame[names].notna().to_numpy()).sum():
+        raise InputError("outlying marks values that are missing, or of features that are not clustered on")
+    return encoded[problem.cohort.order]

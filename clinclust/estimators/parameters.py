@@ -31,6 +31,8 @@ __all__ = [
     "seed_of",
 ]
 
+LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
+"""Bounds of the concentration. Within them the log joint is accurate to ten digits."""
 _LONGEST_SHOWN = 200
 """Characters of a value that an error shows; if the value is longer, the error shows its type."""
 
@@ -92,8 +94,8 @@ def _is_whole(value: object, lowest: int) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest
 
 
-def _is_positive(value: object) -> bool:
-    return is_number(value) and 0.0 < value < np.inf
+def _is_concentration(value: object) -> bool:
+    return is_number(value) and LEAST_CONCENTRATION <= value <= MOST_CONCENTRATION
 
 
 def _is_power(value: object) -> bool:
@@ -102,7 +104,7 @@ def _is_power(value: object) -> bool:
 
 def _is_grid(value: object) -> bool:
     values = list(value) if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim) else []
-    return len(values) > 0 and all(map(_is_positive, values))
+    return len(values) > 0 and all(map(_is_concentration, values))
 
 
 def _fall(values: object) -> bool:
@@ -116,7 +118,7 @@ _ON_OR_OFF = Rule("True or False", lambda value: isinstance(value, bool | np.boo
 
 RULES: dict[str, Rule] = {
     "schema": Rule("a FeatureSchema", lambda value: isinstance(value, FeatureSchema)),
-    "concentration": Rule("a finite number above 0", _is_positive),
+    "concentration": Rule(f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}", _is_concentration),
     "discount": _SHARE,
     "coarsening": Rule("a number above 0 and at most 1", _is_power),
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
@@ -149,9 +151,12 @@ MAPDP_RULES: dict[str, Rule] = {
     **RULES,
     "schema": RULES["schema"].or_none(),
     "concentration": Rule(
-        "a finite number above 0, a sequence of such numbers, 'map' or 'cross-validation'",
+        f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}, a sequence of such numbers, 'map' or "
+        "'cross-validation'",
         lambda value: (
-            value in ("map", "cross-validation") if isinstance(value, str) else _is_positive(value) or _is_grid(value)
+            value in ("map", "cross-validation")
+            if isinstance(value, str)
+            else _is_concentration(value) or _is_grid(value)
         ),
     ),
     "coarsening": Rule(

@@ -5,6 +5,7 @@ The predictive is beta-binomial (Raykov et al. 2016, eqs. 25-27).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -21,8 +22,12 @@ from clinclust.likelihoods.likelihood import (
     steps_of_scale,
 )
 from clinclust.priors import beta
+from clinclust.priors.gamma_functions import log_beta
 
 __all__ = ["Binomial"]
+
+_SHORT = 16
+"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.rising_factorial`)."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Binomial(Likelihood):
     kernel: ClassVar[int] = 0
     is_whole: ClassVar[bool] = True
     is_scale: ClassVar[bool] = True
+    most_steps: ClassVar[int | None] = 10_000
     takes: ClassVar[frozenset[str]] = frozenset({"levels", "trials", "minimum", "maximum"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
     n_statistics = 2
@@ -49,9 +55,9 @@ class Binomial(Likelihood):
         assert trials is not None  # the schema rejects a binomial feature without trials
         return cls(trials)
 
-    def levels(self, values: Array) -> Array:
-        """Return the levels 0 .. trials, including those not observed."""
-        return np.arange(self.trials + 1.0)
+    def levels(self, values: Array) -> Array | None:
+        """Return the levels 0 .. trials, including those not observed; of a long scale, only the observed ones."""
+        return np.arange(self.trials + 1.0) if self.trials <= _SHORT else super().levels(values)
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (x, trials - x), float64 (n, 2)."""
@@ -59,9 +65,7 @@ class Binomial(Likelihood):
 
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return the log of the binomial coefficient, ln [trials! / (x! (trials - x)!)], float64 (n,)."""
-        from scipy.special import gammaln
-
-        log_h = gammaln(self.trials + 1.0) - gammaln(values + 1.0) - gammaln(self.trials - values + 1.0)
+        log_h = -math.log(self.trials + 1.0) - log_beta(values + 1.0, self.trials - values + 1.0)
         return np.where(np.isnan(values), 0.0, log_h)
 
     def default_hyperparameters(self, values: Array) -> Array:

@@ -6,6 +6,7 @@ correct update adds the number of observations to the shape, and their sum to th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -13,7 +14,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import (
+    LARGEST_MEASUREMENT,
+    Array,
+    Declaration,
+    DraftedFor,
+    Likelihood,
+    observed_columns,
+)
 from clinclust.priors import gamma
 
 __all__ = ["Exponential"]
@@ -29,7 +37,10 @@ class Exponential(Likelihood):
     prior: ClassVar[ModuleType] = gamma
     kernel: ClassVar[int] = 6
     is_continuous: ClassVar[bool] = True
+    largest: ClassVar[float] = LARGEST_MEASUREMENT
     is_skewed: ClassVar[bool] = True
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (1e-12, 1e12)}
+    with_unit: ClassVar[frozenset[str]] = frozenset({"rate"})
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
@@ -47,6 +58,11 @@ class Exponential(Likelihood):
     def encoded(self, values: Array) -> Array:
         """Return z = sqrt(x). As a function of z, the log predictive has the form of Student's t."""
         return np.sqrt(values)
+
+    def unit_free(self, hyperparameters: Array, values: Array) -> Array:
+        """Return the hyperparameters of the values divided by their mean."""
+        shape, rate = hyperparameters
+        return np.array([shape, rate / float(np.nanmean(values))])
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return shape = 2 and rate = the observed mean, so that the predictive mean, rate / (shape - 1), equals it."""

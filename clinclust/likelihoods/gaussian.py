@@ -6,6 +6,7 @@ The predictive is Student's t with 2 shape degrees of freedom (Raykov, Boukouval
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -13,7 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import (
+    LARGEST_MEASUREMENT,
+    Array,
+    Declaration,
+    DraftedFor,
+    Likelihood,
+    observed_columns,
+)
 from clinclust.priors import normal_gamma
 
 __all__ = ["Gaussian"]
@@ -32,7 +40,10 @@ class Gaussian(Likelihood):
     prior: ClassVar[ModuleType] = normal_gamma
     kernel: ClassVar[int] = 7
     is_continuous: ClassVar[bool] = True
+    largest: ClassVar[float] = LARGEST_MEASUREMENT
     is_real: ClassVar[bool] = True
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"mean": (-1e6, 1e6), "rate": (1e-12, 1e12)}
+    with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "rate"})
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
     n_statistics = 3
@@ -65,6 +76,10 @@ class Gaussian(Likelihood):
         encoded[0] = (encoded[0] - centre) / scale
         encoded[3] /= scale**2
         return encoded
+
+    def unit_free(self, hyperparameters: Array, values: Array) -> Array:
+        """Return the hyperparameters of the standardised values."""
+        return self.encoded_hyperparameters(hyperparameters, *self.standardisation(values))
 
     def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
         """Return the hyperparameters of x from those of (x - centre) / scale."""

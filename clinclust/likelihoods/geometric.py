@@ -5,6 +5,7 @@ The predictive is B(a + 1, b + x) / B(a, b) (Raykov et al. 2016, eqs. 30-31).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -13,7 +14,9 @@ import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
+from clinclust.likelihoods.quantiles import first_count
 from clinclust.priors import beta
+from clinclust.priors.gamma_functions import log_beta
 
 __all__ = ["Geometric"]
 
@@ -57,6 +60,14 @@ class Geometric(Likelihood):
         from scipy.stats import betanbinom
 
         return betanbinom(1, *posterior)
+
+    def median(self, posterior: Array) -> float:
+        """Return the median of a new value, from P(x > u) = B(a, b + u + 1) / B(a, b).
+
+        Scipy adds up the probabilities of all smaller counts, which takes minutes for large ones.
+        """
+        a, b = posterior
+        return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= -math.log(2.0))
 
     def mode(self, posterior: Array) -> float:
         """Return 0, because the predictive probabilities decrease from 0 on."""

@@ -19,6 +19,7 @@ from clinclust.likelihoods.example import Example
 
 __all__ = [
     "LARGEST_COUNT",
+    "LARGEST_MEASUREMENT",
     "Array",
     "ContrastKind",
     "Declaration",
@@ -32,8 +33,10 @@ Array = NDArray[np.float64]
 ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
-LARGEST_COUNT = 2**53 - 1
-"""The largest whole number that float64 distinguishes from both neighbouring whole numbers."""
+LARGEST_COUNT = 10**9
+"""The largest count that is modelled. The sum of nine million such counts is exact in float64."""
+LARGEST_MEASUREMENT = 1e100
+"""The largest absolute value of a measurement or duration. Sums of squares of such values do not overflow."""
 
 _MEANS_AND_RANKS: tuple[ContrastKind, ...] = ("student", "welch", "rank")
 
@@ -87,8 +90,16 @@ class Likelihood(ABC):
     """Whether its sufficient statistics are the numbers of subjects at each level."""
     base_depends_on_prior: ClassVar[bool] = False
     """Whether the log base measure depends on a hyperparameter."""
-    highest: ClassVar[Mapping[str, float]] = {}
-    """The highest value that a hyperparameter may have, where there is one."""
+    largest: ClassVar[float] = LARGEST_COUNT
+    """The largest absolute value that is modelled, of a feature that is no scale."""
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """The lowest and highest value of a hyperparameter, by name, where it is not `usual_bounds`.
+
+    Within these bounds the log joint is accurate to ten digits. They hold for the values of `unit_free`.
+    """
+    usual_bounds: ClassVar[tuple[float, float]] = (1e-6, 1e9)
+    with_unit: ClassVar[frozenset[str]] = frozenset()
+    """Names of the hyperparameters that have the unit of the values, or its square."""
     most_steps: ClassVar[int | None] = None
     """The most steps of a scale, where there is a limit."""
     listed_by: ClassVar[str] = "one for each level"
@@ -137,7 +148,7 @@ class Likelihood(ABC):
     @classmethod
     def support(cls) -> tuple[float, float]:
         """Return the smallest and the largest allowed value of a feature that has no levels and states no range."""
-        return (-np.inf if cls.is_real else 0.0), (np.inf if cls.is_continuous else LARGEST_COUNT)
+        return (-np.inf if cls.is_real else 0.0), np.inf
 
     @classmethod
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
@@ -216,6 +227,14 @@ class Likelihood(ABC):
     def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
         """Return the hyperparameters (H,) on the scale of the column: the inverse of `encoded_hyperparameters`."""
         return encoded
+
+    def unit_free(self, hyperparameters: Array, values: Array) -> Array:
+        """Return the hyperparameters (H,) for values (n,) in a unit of their own size, in which bounds are stated."""
+        return hyperparameters
+
+    def median(self, posterior: Array) -> float:
+        """Return the median of a new value, given the posterior hyperparameters (H,)."""
+        return float(self.predictive(posterior).median())
 
     def log_marginal(self, values: Array, hyperparameters: Array) -> float:
         """Return the log marginal ln m(x_1 .. x_n) = sum log h + A(posterior) - A(prior) of values (n,), in nats."""

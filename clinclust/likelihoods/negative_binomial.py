@@ -25,12 +25,15 @@ from clinclust.likelihoods.likelihood import (
     Likelihood,
     observed_columns,
 )
+from clinclust.likelihoods.quantiles import first_count
 from clinclust.priors import beta_dispersion
+from clinclust.priors.gamma_functions import log_beta
 
 __all__ = ["NegativeBinomial"]
 
 _LEAST, _MOST = 0.01, 1000.0
 """Bounds of the default dispersion: a tail longer than that of any clinical count, and practically Poisson."""
+_QUANTILES = 4_000
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
 """Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
@@ -48,7 +51,7 @@ class NegativeBinomial(Likelihood):
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     is_skewed: ClassVar[bool] = True
-    highest: ClassVar[Mapping[str, float]] = {"dispersion": 1e6}
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"dispersion": (1e-6, 1e6)}
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
@@ -109,6 +112,18 @@ class NegativeBinomial(Likelihood):
         """Return the beta negative binomial distribution."""
         return _beta_negative_binomial()(*posterior)
 
+    def median(self, posterior: Array) -> float:
+        """Return the median of a new value.
+
+        Its distribution is the mean of negative binomial ones over the beta distribution of their probability; the
+        mean is taken over 4,000 quantiles of it, because sums over all counts take minutes for large ones.
+        """
+        from scipy.special import betainc, betaincinv
+
+        a, b, dispersion = posterior
+        chances = betaincinv(a, b, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+        return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= 0.5)
+
     def mode(self, posterior: Array) -> float:
         """Return the count with the highest predictive probability.
 
@@ -138,10 +153,9 @@ class NegativeBinomial(Likelihood):
 
 
 def _log_ways(counts: Any, dispersion: Any) -> Any:
-    """Return ln [Gamma(x + r) / (Gamma(r) x!)], by the beta function, so that nothing cancels where r is large."""
-    from scipy.special import betaln
-
-    return np.where(counts > 0, -np.log(np.maximum(counts, 1)) - betaln(np.maximum(counts, 1), dispersion), 0.0)
+    """Return ln [Gamma(x + r) / (Gamma(r) x!)] = -ln x - ln B(x, r), and 0 for x = 0."""
+    positive = np.maximum(counts, 1)
+    return np.where(counts > 0, -np.log(positive) - log_beta(positive, dispersion), 0.0)
 
 
 def _most_likely_dispersion(values: Array) -> float:
@@ -168,13 +182,12 @@ def _most_likely_dispersion(values: Array) -> float:
 def _beta_negative_binomial() -> Any:
     """Return a scipy distribution with parameters a, b and dispersion, which need not be a whole number."""
     from scipy import stats
-    from scipy.special import betaln
 
     rv_discrete: Any = stats.rv_discrete
 
     class BetaNegativeBinomial(rv_discrete):  # type: ignore[misc]
         def _logpmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
-            return _log_ways(x, dispersion) + betaln(a + dispersion, b + x) - betaln(a, b)
+            return _log_ways(x, dispersion) + log_beta(a + dispersion, b + x) - log_beta(a, b)
 
         def _pmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
             return np.exp(self._logpmf(x, a, b, dispersion))

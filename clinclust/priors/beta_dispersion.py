@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.priors.gamma_functions import log_beta
+
 __all__ = ["NAMES", "log_marginal_gradient", "log_normalizer", "posterior"]
 
 Array = NDArray[np.float64]
@@ -28,9 +30,7 @@ def posterior(prior: Array, statistics: Array) -> Array:
 
 def log_normalizer(parameters: Array) -> Array:
     """Return A(a, b) = ln B(a, b), shape (...), of parameters of shape (..., 3)."""
-    from scipy.special import betaln
-
-    return np.asarray(betaln(parameters[..., 0], parameters[..., 1]), dtype=np.float64)
+    return log_beta(parameters[..., 0], parameters[..., 1])
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:

@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.priors.gamma_functions import log_beta
+
 __all__ = ["NAMES", "log_marginal_gradient", "log_normalizer", "posterior", "probabilities", "sides"]
 
 Array = NDArray[np.float64]
@@ -78,10 +80,8 @@ def posterior(prior: Array, statistics: Array) -> Array:
 
 def log_normalizer(parameters: Array) -> Array:
     """Return A = sum over splits of ln B(lower, upper), shape (...), of parameters of shape (..., 2 (L - 1))."""
-    from scipy.special import betaln
-
     lower, upper = np.split(parameters, 2, axis=-1)
-    return np.asarray(betaln(lower, upper).sum(axis=-1), dtype=np.float64)
+    return np.asarray(log_beta(lower, upper).sum(axis=-1), dtype=np.float64)
 
 
 def log_marginal_gradient(prior: Array, statistics: Array) -> Array:

@@ -11,7 +11,7 @@ from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.likelihood import LARGEST_COUNT, DraftedFor
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, DraftedFor
 from clinclust.schema.feature import Feature
 
 __all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
@@ -138,13 +138,15 @@ def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Dr
 
 def _measurement(values: NDArray[np.float64], whole: bool) -> Draft:
     """Draft a feature for measurements, or for counts without an upper end (`whole`)."""
+    if np.abs(values).max() > LARGEST_MEASUREMENT:
+        return {"role": "ignore"}, "numbers too large to be modelled; check the unit"
     low = values.min()
     fields: dict[str, dict[str, Any]] = {}
     evidence: dict[str, float] = {}
     try:
         for name in _considered("count" if whole else "measurement"):
             traits = REGISTRY[name]
-            if low >= 0 or traits.is_real:
+            if (low >= 0 or traits.is_real) and values.max() <= traits.largest:
                 fields[name], evidence[name] = {}, _evidence(name, {}, values)
             if traits.is_real and low >= 0:
                 transform, called = ("log", "the log") if low > 0 else ("log1p", "log(1 + x)")

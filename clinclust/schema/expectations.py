@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from clinclust.likelihoods.likelihood import LARGEST_COUNT
 from clinclust.schema.feature import Feature
 
 __all__ = [
     "Expectation",
     "Kind",
     "expectations",
+    "largest",
     "limits",
     "transform_limit",
 ]
 
-Kind = Literal["observed", "level", "number", "finite", "whole", "range", "transform"]
+Kind = Literal["observed", "level", "number", "finite", "whole", "range", "size", "transform"]
 
 _LEVELS_SHOWN = 12
 
@@ -39,6 +39,11 @@ def limits(feature: Feature) -> tuple[float, float]:
         low if feature.minimum is None else max(feature.minimum, low),
         high if feature.maximum is None else min(feature.maximum, high),
     )
+
+
+def largest(feature: Feature) -> float:
+    """Return the largest absolute value of a feature that its likelihood can model; infinite for a scale."""
+    return math.inf if feature.n_trials is not None else feature.traits.largest
 
 
 def transform_limit(feature: Feature) -> tuple[float, bool]:
@@ -67,6 +72,9 @@ def expectations(feature: Feature) -> tuple[Expectation, ...]:
         asked.append(Expectation("whole", "a whole number"))
     if limits(feature) != (-math.inf, math.inf):
         asked.append(Expectation("range", _range_in_words(feature)))
+    if not math.isinf(largest(feature)):
+        sign = " in absolute value" if feature.traits.is_real else ""
+        asked.append(Expectation("size", f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"))
     if feature.transform is not None:
         limit, usable = transform_limit(feature)
         relation = "at least" if usable else "greater than"
@@ -85,8 +93,6 @@ def _range_in_words(feature: Feature) -> str:
     kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
     if high == math.inf:
         words = f"at least {low:.15g}"
-    elif high == LARGEST_COUNT:
-        words = f"at least {low:.15g} and below 2 to the power 53"
     elif low == -math.inf:
         words = f"at most {high:.15g}"
     else:

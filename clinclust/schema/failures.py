@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, shortened
+from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.reading import read_column
@@ -178,12 +179,21 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
         return _CORRECT
     if kind == "whole":
         return "Round the values, or choose a likelihood for any numbers (gaussian, exponential)."
+    if kind == "size":
+        return _repair_of_size(feature)
     if kind == "transform":
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
     if feature.minimum is not None or feature.maximum is not None:
         widen = "Widen `minimum` and `maximum`"
     return f"{widen}, correct the cells, or list the values under `missing_codes`."
+
+
+def _repair_of_size(feature: Feature) -> str:
+    if not feature.traits.is_count:
+        return f"Give the column in a larger unit, so that its numbers are smaller. {_CORRECT}"
+    wider = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
+    return f"Declare large counts {' or '.join([*wider[:1], 'gaussian with transform: log1p'])}. {_CORRECT}"
 
 
 def _repair_of_text(feature: Feature, examples: list[str]) -> str:

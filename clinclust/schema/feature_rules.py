@@ -76,8 +76,7 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
         yield from _rules_of_a_scale(feature)
     most, steps = feature.traits.most_steps, feature.n_trials
     if most is not None and steps is not None and steps > most:
-        alternative = feature.traits.alternatives[0]
-        yield "trials", f"{likelihood} has at most {most} steps, not {steps}; declare a longer scale {alternative}"
+        yield "trials", f"{likelihood} has at most {most:,} steps, not {steps:,}; declare a longer scale gaussian"
 
 
 def _that_take(field: str) -> list[str]:
@@ -113,14 +112,23 @@ def _rules_of_prior(feature: Feature) -> Iterator[tuple[str, str]]:
         length = lengths[name]
         if isinstance(value, list) != (length is not None):
             yield "prior", f"{name} must be {'one number' if length is None else 'a list of numbers'}"
-        elif isinstance(value, list):
-            if length and len(value) != length:
-                yield "prior", f"{name} must be {length} numbers, {feature.traits.listed_by} in order"
-            if not all(number > 0 for number in value):
-                yield "prior", f"{name} must be greater than 0"
-        elif name != "mean" and value <= 0:
-            yield "prior", f"{name} must be greater than 0, not {value:g}"
-        elif value > feature.traits.highest.get(name, math.inf):
-            alternative = feature.traits.alternatives[0]
-            highest = feature.traits.highest[name]
-            yield "prior", f"{name} must be at most {highest:g}, not {value:g}; beyond it declare {alternative}"
+        elif isinstance(value, list) and length and len(value) != length:
+            yield "prior", f"{name} must be {length} numbers, {feature.traits.listed_by} in order"
+        yield from _out_of_bounds(feature, name, value)
+
+
+def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> Iterator[tuple[str, str]]:
+    """Yield the problem of a hyperparameter out of its bounds.
+
+    Those with a unit must be positive here, and are compared with the values of the column when there is one
+    (`clinclust.engine.problem.hyperparameters`).
+    """
+    low, high = feature.traits.bounds.get(name, feature.traits.usual_bounds)
+    values = value if isinstance(value, list) else [value]
+    if name in feature.traits.with_unit:
+        if low > 0 and not min(values, default=1.0) > 0:
+            yield "prior", f"{name} must be greater than 0, not {min(values):g}"
+        return
+    outside = [number for number in values if not low <= number <= high]
+    if outside:
+        yield "prior", f"{name} must lie between {low:g} and {high:g}, not {outside[0]:g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -61,7 +62,7 @@ def _levels(value: object) -> tuple[str, ...]:
         if level != level.strip():
             raise ValueError(f"level {level!r} has white space at an end, which is stripped from every cell")
         _encodable(level)
-    repeated = sorted({level for level in levels if levels.count(level) > 1})
+    repeated = sorted(level for level, times in Counter(levels).items() if times > 1)
     if repeated:
         raise ValueError(f"every level must be listed once; repeated: {', '.join(map(repr, repeated))}")
     return tuple(levels)

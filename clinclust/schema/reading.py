@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
-from clinclust.schema.expectations import Kind, limits, transform_limit
+from clinclust.schema.expectations import Kind, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
 
 __all__ = ["ID_DTYPE", "Reading", "TextCells", "dtype_of_numbers", "numbers_in", "read_column", "text_cells"]
@@ -195,6 +195,8 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
         sound = np.where(faults["whole"], np.nan, sound)
     low, high = limits(feature)
     faults["range"] = (sound < low) | (sound > high)
+    faults["size"] = (np.abs(sound) > largest(feature)) & ~faults["range"]
+    sound = np.where(faults["size"], np.nan, sound)
     if feature.transform is not None:
         limit, usable = transform_limit(feature)
         faults["transform"] = ((sound < limit) if usable else (sound <= limit)) & ~faults["range"]

@@ -113,13 +113,15 @@ def test_of_a_subject_with_nothing_known_only_the_sizes_speak(cohort):
     np.testing.assert_allclose(model.score_samples(nobody), 0.0, atol=1e-13)
 
 
-@pytest.mark.parametrize("value", [1e6, -1e6, 1e100, 1.7e308, -1.7e308])
+@pytest.mark.parametrize("value", [1e6, -1e6, 1e100, -1e100])
 def test_an_extreme_outlier_is_none_of_these(value):
     model = MAPDP(random_state=0, n_restarts=3).fit(two_groups())
     outlier = [[value, value, value]]
     assert model.predict(outlier).tolist() == [NONE_OF_THESE]
     assert model.predict_proba(outlier)[0, -1] > 0.99
     assert np.isfinite(model.score_samples(outlier)).all()
+    with pytest.raises(CohortError, match=r"at most 1e\+100 in absolute value"):
+        model.predict([[value, 1.7e308, value]])
 
 
 def test_columns_go_by_their_names_and_the_others_do_not_matter():
@@ -265,7 +267,7 @@ def test_everything_wrong_with_hyperparameters_is_said_at_once():
     }
     with pytest.raises(ValueError, match="hyperparameters cannot be used") as error:
         MAPDP(schema, hyperparameters=wrong).fit(frame)
-    for said in ("poison_3", "a must be greater", "'shape'", "3 numbers", "rate must be greater", "gaussian_6"):
+    for said in ("poison_3", "a must lie between", "'shape'", "3 numbers", "rate must be greater", "gaussian_6"):
         assert said in str(error.value), said
     with pytest.raises(ValueError, match="dictionary by feature"):
         MAPDP(schema, hyperparameters=[1, 2]).fit(frame)

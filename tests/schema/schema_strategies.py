@@ -89,7 +89,7 @@ def values_of(feature):
             low = max(low, 0.001)
         numbers = st.floats(low, max(low, 1e6) + 1e6).map(repr)
     elif feature.traits.is_count:
-        numbers = st.integers(0, 10**6).map(str)
+        numbers = st.integers(0, int(feature.traits.largest)).map(str)
     else:
         numbers = st.integers(int(feature.lowest), int(feature.lowest) + feature.n_trials).map(str)
     return st.one_of(numbers, numbers, *([st.sampled_from(missing)] if missing else []))

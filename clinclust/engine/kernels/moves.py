@@ -207,12 +207,17 @@ def _begins_eight_alike(state: State, feature: int) -> bool:
     """Return whether this feature and the next seven are binomials with the same number of trials, at most `FEW`."""
     if feature + LANES > state.n_table:
         return False
-    at, kinds = flat(state.level_start, feature), flat(state.kinds, feature)
+    at, kinds, statistics = flat(state.level_start, feature), flat(state.kinds, feature), state.level_statistics
     n_levels = at[1] - at[0]
+    if n_levels < 2 or n_levels > FEW + 1.0:
+        return False
     for other in range(LANES):
         if kinds[other] != BINOMIAL or at[other + 1] - at[other] != n_levels:
             return False
-    return bool(n_levels <= FEW + 1.0)
+        # The table of a long scale has only the levels that occur, so few levels may belong to many trials.
+        if statistics[2 * at[other]] + statistics[2 * at[other] + 1] != n_levels - 1.0:
+            return False
+    return True
 
 
 @subkernel

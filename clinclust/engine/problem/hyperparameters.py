@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError, SchemaError
+from clinclust.likelihoods import Likelihood
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
@@ -37,13 +38,48 @@ def default_hyperparameters(
 
     A hyperparameter in `given` takes precedence, then one in the `prior` of the feature's schema, then the default of
     the likelihood: a prior around the observed mean that weighs about as much as one subject.
+
+    Raises
+    ------
+    ValueError
+        If stated hyperparameters are out of bounds beside the values. The message lists all of them.
     """
     complete: Hyperparameters = {}
+    problems: list[str] = []
     for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
         default = likelihood.default_hyperparameters(values[feature.name])
         stated = {**(feature.prior or {}), **given.get(feature.name, {})}
-        complete[feature.name] = likelihood.as_dict(likelihood.from_dict(stated, default))
+        theta = likelihood.from_dict(stated, default)
+        problems += _out_of_bounds(feature.name, likelihood, theta, values[feature.name], stated)
+        complete[feature.name] = likelihood.as_dict(theta)
+    _refuse(problems)
     return complete
+
+
+def _out_of_bounds(
+    name: str, likelihood: Likelihood, theta: Array, values: Array, stated: Mapping[str, Any]
+) -> list[str]:
+    """Return one sentence for each stated hyperparameter with a unit that is out of its bounds.
+
+    Their bounds hold for values in a unit of their own spread.
+    """
+    if likelihood.with_unit.isdisjoint(stated):
+        return []
+    free = dict(zip(likelihood.hyperparameter_names, likelihood.unit_free(theta, values).tolist(), strict=True))
+    found = []
+    for key in sorted(likelihood.with_unit & set(stated)):
+        low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
+        if not low <= free[key] <= high:
+            found.append(
+                f"{name}: {key} {stated[key]:g} cannot be used beside the values of the column: in units of "
+                f"their spread it is {free[key]:g}, and must lie between {low:g} and {high:g}"
+            )
+    return found
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise InputError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
 
 
 def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, Any]]) -> Array:
@@ -88,6 +124,5 @@ def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tup
             Feature(**{**by_name[name].content(), "prior": stated[name]})
         except SchemaError as error:
             problems.extend(error.problems)
-    if problems:
-        raise InputError("\n  - ".join(["The hyperparameters cannot be used:", *problems]))
+    _refuse(problems)
     return stated

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.priors.gamma_functions import log_gamma_ratio
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition
@@ -39,8 +40,7 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
     return float(
         np.log(concentration + discount * np.arange(sizes.size)).sum()
         + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
-        + gammaln(concentration)
-        - gammaln(concentration + n_subjects)
+        - log_gamma_ratio(concentration, n_subjects)
     )
 
 

@@ -25,9 +25,12 @@ from clinclust.schema.informative import uninformative
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import FeatureSchema
+    from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["Problem", "pose"]
+
+_NARROWEST = 1e-100
+"""Smallest standard deviation of a continuous feature. The square of a smaller one could be too small for a float64."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ def pose(
     for feature in features:
         if feature.traits.is_continuous:
             values[feature.name] = values[feature.name][order]
+    _refuse_narrow(features, values)
     encoding = Encoding.of(features, values)
     complete = default_hyperparameters(encoding, values, stated)
     prior = flat_prior(encoding, complete)
@@ -118,3 +122,15 @@ def pose(
     cohort = EncodedCohort(encoding, arrays, log_base, order)
     model = Model(prior, float(concentration), float(discount), float(coarsening))
     return Problem(cohort, complete, model, excluded)
+
+
+def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, NDArray[np.float64]]) -> None:
+    """Raise InputError if the values of a continuous feature differ by so little that their squares underflow."""
+    continuous = [feature for feature in features if feature.traits.is_continuous]
+    spreads = {feature.name: float(np.nanstd(values[feature.name])) for feature in continuous}
+    narrow = [f"{name} (standard deviation {spread:g})" for name, spread in spreads.items() if spread < _NARROWEST]
+    if narrow:
+        raise InputError(
+            f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
+            f"unit, so that its standard deviation is at least {_NARROWEST:g}"
+        )

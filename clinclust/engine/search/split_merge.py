@@ -35,6 +35,8 @@ Labels = NDArray[np.int64]
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
 _POWER_ITERATIONS = 8
+_NUMBERS_AT_ONCE = 2_000_000
+"""Number of statistics of merged clusters that are kept in memory: all pairs of many clusters may need gigabytes."""
 
 
 def merge_gains(problem: Problem, partition: Partition) -> Array:
@@ -50,9 +52,12 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     n_clusters = int(partition.n_clusters[0])
     statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
     gains = np.full((n_clusters, n_clusters), -np.inf)
-    first, second = np.triu_indices(n_clusters, k=1)
-    if first.size:
-        apart = _terms(problem, statistics, sizes)
+    if n_clusters < 2:
+        return gains
+    apart, pairs = _terms(problem, statistics, sizes), np.triu_indices(n_clusters, k=1)
+    at_once = max(1, _NUMBERS_AT_ONCE // max(1, statistics.shape[1]))
+    for start in range(0, pairs[0].size, at_once):
+        first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
         together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
         gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
     return gains

@@ -13,6 +13,7 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search import split_merge
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size, compact
 from clinclust.engine.search.plan import SearchPlan
@@ -249,3 +250,36 @@ def test_a_cancelled_search_ends_with_what_it_has(options):
     assert not any(restart.converged for restart in found.restarts)
     assert all(restart.labels.shape == (60,) for restart in found.restarts)
     assert np.isfinite([restart.log_joint for restart in found.restarts]).all()
+
+
+def test_gains_of_mergers_do_not_depend_on_how_many_are_computed_at_once(monkeypatch):
+    frame, schema, _, _ = mixed_cohort(5, 40)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = np.random.default_rng(0).permutation(np.arange(40) % 12)
+    together = split_merge.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
+
+    monkeypatch.setattr(split_merge, "_NUMBERS_AT_ONCE", 100)
+    in_portions = split_merge.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
+
+    assert np.isfinite(together[np.triu_indices(12, k=1)]).all()
+    np.testing.assert_array_equal(in_portions, together)
+
+
+def test_a_long_scale_of_few_values_is_scored_by_its_trials_not_by_its_levels():
+    rng = np.random.default_rng(0)
+    columns = {f"x{number}": rng.choice([0.0, 3.0, 250.0], size=30) for number in range(9)}
+    frame = pd.DataFrame(columns)
+    schema = FeatureSchema([Feature(name=name, likelihood="binomial", trials=250) for name in columns])
+    problem = pose(frame, schema, None, 3.0)
+    labels = rng.permutation(np.arange(30) % 3)
+    scores = np.zeros((30, 4))
+    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, labels), scores)
+
+    assert problem.cohort.arrays.level_values.size == 1 + 9 * 3  # and a row for missing values
+    here = log_joint(problem, new_partition(problem.cohort.arrays, labels))
+    for subject in range(30):
+        for cluster in range(4):
+            moved = labels.copy()
+            moved[subject] = cluster
+            there = log_joint(problem, new_partition(problem.cohort.arrays, moved))
+            assert scores[subject, cluster] - scores[subject, labels[subject]] == pytest.approx(there - here, abs=1e-8)

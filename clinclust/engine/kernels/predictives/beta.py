@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives.rising_factorial import FEW, fill_factors, log_rising
+from clinclust.engine.kernels.predictives.rising_factorial import FEW, fill_factors, log_gamma_ratio, log_rising
 
-__all__ = ["geometric_predictives", "level_predictives", "log_marginal"]
+__all__ = ["geometric_predictives", "level_predictives", "log_beta_gain", "log_marginal"]
 
 Array = NDArray[np.float64]
 
@@ -18,11 +18,25 @@ Array = NDArray[np.float64]
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.beta.log_normalizer`)."""
-    a, b, s, t = prior[0], prior[1], sums[0], sums[1]
-    if s + t == 0.0:
-        return 0.0
-    after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
-    return after - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+    return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
+
+
+@subkernel
+def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
+    """Return ln B(a + s, b + t) - ln B(a, b), without the cancellation of large terms.
+
+    If the statistics are small beside both parameters, the difference is that of rising factorials; else, of two
+    values of ln B, whose terms are as large as the smaller parameter.
+    """
+    if s + t <= min(a + s, b + t):
+        return log_gamma_ratio(a, s) + log_gamma_ratio(b, t) - log_gamma_ratio(a + b, s + t)
+    return _log_beta(a + s, b + t) - _log_beta(a, b)
+
+
+@subkernel
+def _log_beta(a: float, b: float) -> float:
+    """Return ln B(a, b)."""
+    return math.lgamma(min(a, b)) - log_gamma_ratio(max(a, b), min(a, b))
 
 
 @subkernel
@@ -50,7 +64,7 @@ def level_predictives(
     sums : float64 (2,)
         Sufficient statistics of the cluster.
     counts : float64 (2 n_levels,)
-        Sufficient statistics (x, n - x) of one subject at each level x = 0 .. n.
+        Sufficient statistics (x, n - x) of one subject at each level x: all of 0 .. n for n up to FEW, else any.
     log_base : float64 (n_levels,)
         Log base measure of each level.
     n_levels : int
@@ -60,18 +74,21 @@ def level_predictives(
         The same for the cluster without one subject at that level; 1 and 0 where the statistics exclude such a subject.
     work : float64 (4 (FEW + 1),), overwritten
     """
+    if n_levels == 0:
+        return
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
-    if n_levels == 2:  # a single trial, by far the most frequent case
+    n_trials = counts[0] + counts[1]
+    if n_trials == 1.0:  # a single trial, by far the most frequent case
         above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
         numbers[0], numbers[1] = b * above, a * above
         left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
         left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
         rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
         return
-    if n_levels - 1 <= FEW:
+    if n_trials <= FEW:
         _few_trials(a, b, s, t, n_levels - 1, numbers, rests, left_numbers, left_rests, work)
     else:
-        _many_trials(a, b, s, t, n_levels - 1.0, numbers, rests, left_numbers, left_rests)
+        _many_trials(a, b, s, t, n_trials, counts, n_levels, numbers, rests, left_numbers, left_rests)
     for level in range(n_levels):
         rests[level] += log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
@@ -144,6 +161,8 @@ def _many_trials(
     s: float,
     t: float,
     n: float,
+    counts: Array,
+    n_levels: int,
     numbers: Array,
     rests: Array,
     left_numbers: Array,
@@ -152,11 +171,9 @@ def _many_trials(
     """Fill the same as `_few_trials` for more trials, as logarithms, because the products would overflow."""
     above = log_rising(a + b, n)
     below = log_rising(a + b - n, n) if s + t >= n else 0.0
-    x, level = 0.0, 0
-    while x <= n:
+    for level in range(n_levels):
+        x = counts[2 * level]
         numbers[level] = left_numbers[level] = 1.0
         rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
         holds = s >= x and t >= n - x
         left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
-        x += 1.0
-        level += 1

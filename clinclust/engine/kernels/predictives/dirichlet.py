@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
+from clinclust.engine.kernels.predictives.rising_factorial import log_gamma_ratio
 
 __all__ = ["level_predictives", "log_marginal"]
 
@@ -22,8 +21,8 @@ def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
         total += prior[level]
         count += sums[level]
         if sums[level] > 0.0:
-            value += math.lgamma(prior[level] + sums[level]) - math.lgamma(prior[level])
-    return value + math.lgamma(total) - math.lgamma(total + count)
+            value += log_gamma_ratio(prior[level], sums[level])
+    return value - log_gamma_ratio(total, count)
 
 
 @subkernel

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
+from clinclust.engine.kernels.predictives.beta import log_beta_gain
 
 __all__ = ["level_predictives", "log_marginal"]
 
@@ -46,8 +45,7 @@ def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
         a, b = prior[boundary - 1], prior[n_levels + boundary - 2]
         s, t = _between(sums, first, boundary), _between(sums, boundary, last)
         if s + t > 0.0:
-            value += math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + b + s + t)
-            value -= math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+            value += log_beta_gain(a, b, s, t)
     return value
 
 

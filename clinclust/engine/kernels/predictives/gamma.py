@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
-from clinclust.engine.kernels.predictives.rising_factorial import fill_factors
+from clinclust.engine.kernels.predictives.rising_factorial import fill_factors, log_gamma_ratio
 
 __all__ = ["coefficients", "left_out_value", "level_predictives", "log_marginal"]
 
@@ -19,9 +19,8 @@ Array = NDArray[np.float64]
 def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.gamma.log_normalizer`."""
     shape, rate = prior[0], prior[1]
-    before: float = math.lgamma(shape) - shape * math.log(rate)
-    after: float = math.lgamma(shape + sums[0]) - (shape + sums[0]) * math.log(rate + sums[1])
-    return after - before
+    weights: float = sums[0] * math.log(rate + sums[1]) + shape * math.log1p(sums[1] / rate)
+    return log_gamma_ratio(shape, sums[0]) - weights
 
 
 @subkernel

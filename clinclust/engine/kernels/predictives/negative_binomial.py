@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives.rising_factorial import fill_factors
+from clinclust.engine.kernels.predictives.beta import log_beta_gain
+from clinclust.engine.kernels.predictives.rising_factorial import fill_factors, log_gamma_ratio
 
 __all__ = ["level_predictives", "log_marginal"]
 
@@ -21,11 +22,7 @@ Array = NDArray[np.float64]
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), with r the dispersion."""
-    a, b, s, t = prior[0], prior[1], prior[2] * sums[0], sums[1]
-    if s == 0.0:
-        return 0.0
-    after = math.lgamma(a + s) + math.lgamma(b + t) - math.lgamma(a + s + b + t)
-    return after - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+    return log_beta_gain(prior[0], prior[1], prior[2] * sums[0], sums[1])
 
 
 @subkernel
@@ -52,9 +49,9 @@ def level_predictives(
     most = sums[1] if sums[0] >= 1.0 else -1.0
     fill_factors(b, 1.0, a + b + r, 1.0, math.inf, x, n_levels, numbers, rests)
     fill_factors(b - 1.0, -1.0, a + b - r - 1.0, -1.0, most, x, n_levels, left_numbers, left_rests)
-    rests[0] += math.lgamma(a + r) - math.lgamma(a) + math.lgamma(a + b) - math.lgamma(a + b + r)
+    rests[0] += log_gamma_ratio(a, r) - log_gamma_ratio(a + b, r)
     if most >= 0.0:
-        left_rests[0] += math.lgamma(a) - math.lgamma(a - r) + math.lgamma(a + b - r) - math.lgamma(a + b)
+        left_rests[0] += log_gamma_ratio(a - r, r) - log_gamma_ratio(a + b - r, r)
     last = 0.0
     for level in range(n_levels):
         rests[level] += log_base[level] - last

@@ -1,4 +1,4 @@
-"""Rising and falling factorials. They are the factors of the predictives of counts and scores."""
+"""Rising and falling factorials: the factors of the predictives of counts and scores, and of all log marginals."""
 
 from __future__ import annotations
 
@@ -9,19 +9,37 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
 
-__all__ = ["FEW", "fill_factors", "log_rising"]
+__all__ = ["FEW", "fill_factors", "log_gamma_ratio", "log_rising"]
 
 Array = NDArray[np.float64]
 
+_LARGE = 1000.0
+"""Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
 FEW = 16.0
 """Number of factors up to which a product is faster and more accurate than two log-gamma functions."""
+
+
+@subkernel
+def log_gamma_ratio(x: float, n: float) -> float:
+    """Return ln Gamma(x + n) - ln Gamma(x) for x > 0 and n >= 0, which need not be whole.
+
+    For large x the two logarithms agree in most digits, and their difference would lose them: half a nat at x = 1e15.
+    Stirling's series of both is therefore subtracted term by term, which keeps the digits:
+
+        (x - 1/2) ln(1 + n/x) + n [ln(x + n) - 1] + d(x + n) - d(x),    d(y) = 1/(12 y) - 1/(360 y^3) + ...
+    """
+    if x < _LARGE:
+        return math.lgamma(x + n) - math.lgamma(x)
+    y = x + n
+    rest = n / (x * y) * (1.0 - (x * x + x * y + y * y) / (30.0 * x * x * y * y)) / 12.0
+    return (x - 0.5) * math.log1p(n / x) + n * (math.log(y) - 1.0) - rest
 
 
 @subkernel
 def log_rising(x: float, n: float) -> float:
     """Return ln [x (x + 1) ... (x + n - 1)] = ln Gamma(x + n) - ln Gamma(x) for x > 0 and whole n >= 0."""
     if n > FEW:
-        return math.lgamma(x + n) - math.lgamma(x)
+        return log_gamma_ratio(x, n)
     product, j = 1.0, 0.0
     while j < n:
         product *= x + j
