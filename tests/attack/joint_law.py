@@ -1,0 +1,72 @@
+"""`log_joint_` is one quantity under every combination of options: the end of the trace, and `clinclust.log_joint`."""
+
+import itertools
+import warnings
+
+import numpy as np
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+
+import clinclust as cc
+from attack.attempts import Attack
+from clinclust.estimators.parameters import combination_problems
+
+N = 40
+CHOICES = {
+    "hyperparameters": (None, "empirical", "greedy"),
+    "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
+    "discount": (0.0, 0.3),
+    "coarsening": (1.0, 0.4, "auto"),
+    "outlying_share": (None, 0.05),
+    "select_features": (False, True),
+    "init": ("search", "single", "given"),
+}
+COMBINATIONS = [
+    given
+    for values in itertools.product(*CHOICES.values())
+    if not combination_problems(given := dict(zip(CHOICES, values, strict=True)))
+]
+
+
+def fitted(seed, given):
+    """Return a cohort, its schema, and the model fitted to it under a combination of options."""
+    frame, schema, _, groups = mixed_cohort(seed, N, EVERY_LIKELIHOOD)
+    options = {**given, "init": groups if given["init"] == "given" else given["init"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.CohortWarning)
+        return frame, schema, cc.MAPDP(schema, **options, n_restarts=3, random_state=seed).fit(frame)
+
+
+def joint_of(frame, schema, model, given, **others):
+    """Return the joint of the model's partition under what the model states."""
+    return cc.log_joint(
+        frame,
+        model.labels_,
+        schema,
+        model.hyperparameters_,
+        model.concentration_,
+        discount=given["discount"],
+        coarsening=model.coarsening_,
+        **{"select_features": given["select_features"], "outlying_share": model.outlying_share_, **others},
+    )
+
+
+def broken(seed, given):
+    """Return what of the law does not hold for a fit, or None."""
+    frame, schema, model = fitted(seed, given)
+    outlying = {"outlying": model.outlying_} if model.outlying_share_ > 0 else {}
+    stated, trace, joint = model.log_joint_, model.log_joint_trace_, joint_of(frame, schema, model, given, **outlying)
+    if not stated == trace[-1] == model.restarts_["log_joint"].max():
+        return f"log_joint_ {stated!r}, trace {trace[-1]!r}, restarts {model.restarts_['log_joint'].max()!r}"
+    if abs(stated - joint) > 1e-12 * abs(joint) + 1e-9:
+        return f"log_joint_ {stated!r}, but clinclust.log_joint {joint!r}"
+    return None if (np.diff(trace) >= -1e-8).all() else f"the trace falls by {-np.diff(trace).min()}"
+
+
+def _tries(count, rng, folder):
+    for place in range(count):
+        given = COMBINATIONS[place % len(COMBINATIONS)]
+        what = broken(int(rng.integers(2**31)), given)
+        yield what and f"{given}: {what}"
+
+
+ATTACKS = (Attack("numbers: the joint of a fit under every combination of options", _tries, smoke=1, full=180),)
