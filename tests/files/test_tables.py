@@ -60,7 +60,7 @@ def test_every_cell_survives_as_text(tmp_path, suffix, delimiter, encoding):
     pd.testing.assert_frame_equal(read_cohort(str(path)), read)
 
 
-cells = st.text(st.characters(codec="utf-8"), max_size=8)
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
@@ -70,7 +70,9 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "x.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
-    assert [tuple(row) for row in read_cohort(path).to_numpy().tolist()] == rows
+    with warnings.catch_warnings():  # some of these texts look like rows of the table
+        warnings.simplefilter("ignore", CohortWarning)
+        assert [tuple(row) for row in read_cohort(path).to_numpy().tolist()] == rows
 
 
 @pytest.mark.parametrize(("ending", "last"), [("\n", ""), ("\r\n", "\r\n"), ("\r", "\r"), ("\n", "\n\n\n")])
@@ -157,7 +159,7 @@ def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_cohort(tmp_path / "nowhere" / "cohort.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(IsADirectoryError, match=r"folder\.csv is a folder"):
         read_cohort(tmp_path / "folder.csv")
 
 

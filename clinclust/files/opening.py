@@ -1,0 +1,47 @@
+"""Check that a path names a file that can be read, before anything waits for it."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from clinclust.errors import InputError
+from clinclust.files.visible_text import shortened
+from clinclust.nearest import did_you_mean
+
+__all__ = ["check_readable", "shown_name"]
+
+_LONGEST_NAME = 255  # of most file systems
+
+
+def shown_name(path: Path) -> str:
+    """Return the name of a file for a message, without characters that hide or reorder others."""
+    return shortened(path.name or str(path), _LONGEST_NAME)
+
+
+def check_readable(path: Path) -> None:
+    """Raise OSError if `path` is no regular file, and InputError if it is empty.
+
+    Reading a pipe or a device would wait for a writer, or never end.
+    """
+    shown = shortened(str(path), 2 * _LONGEST_NAME)
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"there is no file {shown}.{_hint(path)}") from None
+    except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
+        raise OSError(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{shown} is a pipe or a device, not a file; save what it gives to a file, and read that")
+    if found.st_size == 0:
+        raise InputError(f"{shown_name(path)}: the file is empty")
+
+
+def _hint(path: Path) -> str:
+    """Return a question after the name in the same folder that is closest."""
+    with suppress(OSError):
+        return did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
+    return ""

@@ -1,0 +1,237 @@
+"""Read the cells of one worksheet, and check that each stands where it says that it does."""
+
+from __future__ import annotations
+
+import re
+
+from clinclust.errors import InputError
+from clinclust.files.listed import Places, listed, quoted
+from clinclust.files.text_table import TableRead, TextTable, refuse_unnamed
+from clinclust.files.xlsx.archive import Attributes, damaged
+from clinclust.files.xlsx.cells import MISTYPED, Cells
+from clinclust.files.xlsx.names import LOCAL, is_true
+
+__all__ = ["Worksheet"]
+
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
+_LETTERS = re.compile("[A-Z]{1,3}")
+_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?")
+_MISPLACED_ROW = "rows whose number is not above that of the row before them, or is no row of Excel"
+_MISPLACED_CELL = "cells that say another place than the one where they stand"
+
+
+class Worksheet:
+    """Reads the XML of a worksheet; see `PartReader`. The first row with text is the header."""
+
+    def __init__(self, name: str, cells: Cells) -> None:
+        self._name, self._cells = name, cells
+        self._table: TextTable | None = None
+        self._header: list[str] = []
+        self._unnamed: set[int] = set()
+        self._misplaced = Places()
+        self._is_worksheet = self._in_data = self._in_row = self._row_is_sound = False
+        self._row = 0
+        self._row_text = "0"
+        self._row_is_hidden = False
+        self._texts: list[str] = []
+        self._column = 0
+        self._last_filled = 0  # the last column of this row that holds text
+        self._cell: Attributes | None = None
+        self._has_formula = False
+        self._holder = "v"  # the element that holds the value of this cell
+        self._value: list[str] | None = None
+        self._in_value = False
+        self._in_hint = 0
+        self._hidden_rows: list[int] = []
+        self._n_hidden_rows = 0
+        self._hidden_columns = bytearray(_MOST_COLUMNS + 1)  # by number, from 1
+        self._merged: list[str] = []
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        """Take the beginning of an element."""
+        tag = LOCAL.get(name)
+        if tag == "c":
+            self._start_cell(attributes)
+        elif tag == "v" or tag == "t":
+            if self._cell is not None and not self._in_hint:
+                self._start_value(tag)
+        elif tag == "f":
+            self._has_formula = True
+        elif tag == "row":
+            self._start_row(attributes)
+        elif tag == "rPh":
+            self._in_hint += 1
+        elif tag is not None:
+            self._start_other(tag, attributes)
+
+    def end(self, name: str) -> None:
+        """Take the end of an element."""
+        tag = LOCAL.get(name)
+        if tag == "v" or tag == "t":
+            self._in_value = False
+        elif tag == "c":
+            self._end_cell()
+        elif tag == "row":
+            self._end_row()
+        elif tag == "rPh":
+            self._in_hint -= 1
+        elif tag == "sheetData":
+            self._in_data = False
+
+    def text(self, text: str) -> None:
+        """Take text between elements."""
+        if self._in_value and self._value is not None:
+            self._value.append(text)
+
+    def _start_value(self, tag: str) -> None:
+        if tag != self._holder or (tag == "v" and self._value is not None):
+            self._cells.faults.add(MISTYPED, f"a cell of row {self._row}")
+        elif self._value is None:
+            self._value = []
+        self._in_value = True
+
+    def _start_other(self, tag: str, attributes: Attributes) -> None:
+        if tag == "worksheet":
+            self._is_worksheet = True
+        elif tag == "sheetData":
+            self._in_data = True
+        elif tag == "col" and is_true(attributes.get("hidden")):
+            first, last = (_whole(attributes.get(key, "")) for key in ("min", "max"))
+            self._hidden_columns[first : last + 1] = b"1" * max(0, min(last, _MOST_COLUMNS) + 1 - first)
+        elif tag == "mergeCell":
+            self._merged.append(attributes.get("ref", ""))
+
+    def _start_row(self, attributes: Attributes) -> None:
+        if not self._in_data or self._in_row:
+            raise damaged("a row stands inside another, or outside of the data")
+        given = attributes.get("r")
+        number = self._row + 1 if given is None else _whole(given)
+        self._in_row = True
+        self._row_is_sound = self._row < number <= _MOST_ROWS
+        if not self._row_is_sound:
+            self._misplaced.add(_MISPLACED_ROW, f"row {given or number} after row {self._row}")
+            return
+        self._row, self._row_text = number, str(number)
+        self._row_is_hidden = is_true(attributes.get("hidden"))
+        self._texts = [""] * len(self._header)
+        self._column = self._last_filled = 0
+
+    def _start_cell(self, attributes: Attributes) -> None:
+        if not self._in_row or self._cell is not None:
+            raise damaged("a cell stands inside another, or outside of a row")
+        self._cell, self._value, self._has_formula = attributes, None, False
+        self._holder = "t" if attributes.get("t") == "inlineStr" else "v"
+        place = attributes.get("r")
+        if place is None:
+            column = self._column + 1
+        else:
+            letters = place.rstrip("0123456789")
+            column = _COLUMNS.get(letters) or _column_of(letters)
+            if place[len(letters) :] != self._row_text:
+                column = 0
+        if self._column < column <= _MOST_COLUMNS:
+            self._column = column
+        elif self._row_is_sound:
+            self._misplaced.add(_MISPLACED_CELL, place or f"column {column} of row {self._row}")
+
+    def _end_cell(self) -> None:
+        assert self._cell is not None  # the parser has seen its beginning
+        cell, self._cell = self._cell, None
+        if (self._value is None and not self._has_formula) or not self._row_is_sound:
+            return
+        value = None if self._value is None else "".join(self._value)
+        column = self._column
+        place = cell.get("r") or f"{_letters_of(column)}{self._row}"
+        text = self._cells.text(place, cell, value, self._has_formula)
+        if not text:
+            return
+        if column > len(self._texts):
+            if self._table is not None:
+                if not text.isspace():
+                    self._unnamed.add(column)
+                    self._last_filled = column
+                return
+            self._texts += [""] * (column - len(self._texts))
+        self._texts[column - 1] = text
+        if not text.isspace():
+            self._last_filled = column
+
+    def _end_row(self) -> None:
+        self._in_row = False
+        if not self._row_is_sound or not self._last_filled:
+            return
+        if self._table is None:
+            self._header = self._texts[: self._last_filled]
+            self._unnamed.update(place for place, name in enumerate(self._header, 1) if not name.strip())
+            self._table = TextTable(self._header)
+            return
+        self._table.add(self._row, self._texts)
+        if self._row_is_hidden:
+            self._n_hidden_rows += 1
+            self._hidden_rows = [*self._hidden_rows, self._row][:10]
+
+    def result(self) -> TableRead:
+        """Return the table, or raise InputError with all that is wrong with the sheet."""
+        if not self._is_worksheet:
+            raise damaged(f"its sheet {quoted(self._name)} is no worksheet")
+        faults = [*self._misplaced.sentences(), *self._cells.faults.sentences()]
+        if faults:
+            listing = "\n".join(f"  - {fault}" for fault in faults)
+            raise InputError(
+                f"sheet {quoted(self._name)} cannot be read; open the file in Excel or LibreOffice, check these, and "
+                f"save it again:\n{listing}"
+            )
+        if self._table is None:
+            raise InputError(f"sheet {quoted(self._name)} is empty")
+        refuse_unnamed(sorted(self._unnamed), max(len(self._header), *self._unnamed, 0))
+        return TableRead(self._table.frame(), [*self._cells.remarks.sentences(), *self._remarks()])
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if self._n_hidden_rows:
+            rows = listed(self._hidden_rows, self._n_hidden_rows)
+            remarks.append(f"hidden rows are read like the others ({rows}): delete what shall not count")
+        hidden = [name for place, name in enumerate(self._header, 1) if self._hidden_columns[place]]
+        if hidden:
+            remarks.append(f"hidden columns are read like the others ({listed(hidden)})")
+        merged = [area for area in self._merged if self._is_merged_data(area)]
+        if merged:
+            remarks.append(
+                f"merged cells ({listed(merged)}): the value counts for the first cell only, and the others are empty; "
+                "unmerge them, and write the value into each cell"
+            )
+        return remarks
+
+    def _is_merged_data(self, area: str) -> bool:
+        """Return whether merged cells lie, at least in part, inside the table."""
+        match = _RANGE.fullmatch(area)
+        if match is None or match[3] is None:
+            return False
+        return _column_of(match[1]) <= len(self._header) and int(match[2]) <= self._row
+
+
+_COLUMNS: dict[str, int] = {}
+
+
+def _column_of(letters: str) -> int:
+    """Return the number of a column from 1; 0 if the letters name none."""
+    if not _LETTERS.fullmatch(letters):
+        return 0
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    _COLUMNS[letters] = number
+    return number
+
+
+def _letters_of(column: int) -> str:
+    letters = ""
+    while column:
+        column, place = divmod(column - 1, 26)
+        letters = chr(ord("A") + place) + letters
+    return letters
+
+
+def _whole(text: str) -> int:
+    """Return the number that the text writes in at most seven digits, otherwise 0."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else 0

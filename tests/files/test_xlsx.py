@@ -1,0 +1,280 @@
+"""Workbooks that other programs write, sound and unsound: each is read right, or refused, or told."""
+
+import datetime
+import re
+import warnings
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from raw_workbook import (
+    STRICT,
+    number,
+    row_xml,
+    shared_strings_xml,
+    sheet_xml,
+    text,
+    workbook_bytes,
+    workbook_parts,
+    zipped,
+)
+
+from clinclust import read_cohort
+from clinclust.errors import CohortWarning, InputError
+from clinclust.files.xlsx.styles import kind_of_format
+
+HEADER = row_xml(1, text("a"), text("b"))
+SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
+
+
+def read(folder, content, **more):
+    path = folder / "cohort.xlsx"
+    path.write_bytes(content)
+    return read_cohort(path, **more)
+
+
+def read_rows(folder, *rows, **more):
+    return read(folder, workbook_bytes(sheet_xml(HEADER + "".join(rows)), **more))
+
+
+UNSOUND = {
+    "a formula without a value": (row_xml(2, "><f>1+1</f><v/>", number(2)), r"A2: formulas without a computed value"),
+    "a formula without value element": (row_xml(2, 't="str"><f>1+1</f>', number(2)), "A2: formulas without"),
+    "a row twice": (row_xml(2, number(1)) * 2, "row 2 after row 2"),
+    "rows out of order": (row_xml(3, number(1)) + row_xml(2, number(1)), "row 2 after row 3"),
+    "row 0": (row_xml(0, number(1)), "row 0 after row 1"),
+    "a negative row": (row_xml(-5, number(1)), "row -5 after row 1"),
+    "a row far beyond the last": (row_xml(999_999_999, number(1)), "row 999999999 after row 1"),
+    "a row number that is none": (row_xml("x", number(1)), "row x after row 1"),
+    "a cell twice": ('<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: cells that say another"),
+    "cells out of order": ('<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: cells that say"),
+    "a cell of another row": ('<row r="2"><c r="A9"><v>1</v></c></row>', "A9: cells that say another place"),
+    "a column beyond the last": ('<row r="2"><c r="XFE2"><v>1</v></c></row>', "XFE2: cells that say another place"),
+    "a column that is none": ('<row r="2"><c r="XFDZZ2"><v>1</v></c></row>', "XFDZZ2: cells that say another place"),
+    "a reference that is none": ('<row r="2"><c r="$A$2"><v>1</v></c></row>', "A.2: cells that say another place"),
+    "a negative shared text": (row_xml(2, 't="s"><v>-1</v>'), r"A2 \('-1'\): numbers of shared texts"),
+    "a shared text too many": (row_xml(2, 't="s"><v>2</v>'), r"A2 \('2'\): .* of which the file has 2"),
+    "a shared text without number": (row_xml(2, 't="s"><v>x</v>'), r"A2 \('x'\): numbers of shared texts"),
+    "a number that is none": (row_xml(2, "><v>1_000</v>"), r"A2 \('1_000'\): cells of numbers that hold none"),
+    "an infinite number": (row_xml(2, "><v>1e999</v>"), r"A2 \('1e999'\): cells of numbers"),
+    "a boolean that is none": (row_xml(2, 't="b"><v>2</v>'), r"A2 \('b: 2'\): cells with a value that their type"),
+    "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('q: 2'\): cells with a value that their type"),
+    "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('d: 2020-13-01'\)"),
+    "two values": (row_xml(2, "><v>2</v><v>3</v>"), "a cell of row 2: cells with a value that their type"),
+    "a number as inline text": (row_xml(2, 't="inlineStr"><v>2</v>'), "a cell of row 2: cells with a value"),
+    "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('99'\): styles that the file does not have"),
+    "a value without name": (row_xml(2, number(1), number(2), number(3)), "no name for column 3 of 3"),
+    "a row in a row": ('<row r="2"><row r="3"/></row>', "damaged .a row stands inside another"),
+    "a cell in a cell": ('<row r="2"><c r="A2"><c r="B2"/></c></row>', "damaged .a cell stands inside another"),
+}
+
+
+@pytest.mark.parametrize(("rows", "words"), UNSOUND.values(), ids=UNSOUND)
+def test_a_sheet_that_could_give_a_wrong_cell_is_refused(tmp_path, rows, words):
+    shared = shared_strings_xml("<t>x</t>", "<t>y</t>")
+    with pytest.raises(InputError, match=words) as caught:
+        read_rows(tmp_path, rows, shared=shared)
+    assert str(caught.value).startswith("cohort.xlsx: ")
+
+
+def test_all_faults_of_a_sheet_are_listed_at_once_and_counted(tmp_path):
+    rows = [row_xml(k, "><f>1+1</f><v/>", "><v>x</v>") for k in range(2, 2002)]
+    with pytest.raises(InputError) as caught:
+        read_rows(tmp_path, *rows)
+    assert "A2, A3, A4, A5, A6 and 1,995 more: formulas" in str(caught.value)
+    assert "B2 ('x'), B3 ('x')" in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+ODD = {
+    "0.30000000000000004": "><v>0.30000000000000004</v>",
+    "100000": "><v>1E5</v>",
+    "7": "><v> 007 </v>",
+    "12345678901234567890": "><v>12345678901234567890</v>",
+    "0.5": number(0.5, style=4),
+    "True": 't="b"><v>1</v>',
+    "": 't="str"><f>""</f><v></v>',
+    "x": 't="str"><f>A1</f><v>x</v>',
+    "3": "><f>1+2</f><v>3</v>",
+    "2020-01-02": number(43832, style=1),
+    "2020-01-02T12:00:00": number(43832.5, style=2),
+    "1900-02-28": number(59, style=5),
+    "1900-03-01": number(61, style=1),
+    "12:00:00": number(0.5, style=2),
+    "1 day, 12:00:00": number(1.5, style=3),
+    "2021-02-03": 't="d"><v>2021-02-03T00:00:00Z</v>',
+    "shared rich": 't="s"><v>0</v>',
+    "inline rich": 't="inlineStr"><is><r><t>inline</t></r><r><t> rich</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></is>',
+    "two\rlines _x000D_ 😀": 't="inlineStr"><is><t>two_x000D_lines _x005F_x000D_ _xD83D__xDE00_</t></is>',
+    " 001 ": text(" 001 "),
+    "1.50": text("1.50"),
+}
+
+
+@pytest.mark.parametrize(("expected", "cell"), ODD.items(), ids=repr)
+@pytest.mark.parametrize("namespace", ["transitional", "strict"])
+def test_a_cell_is_the_text_of_its_value(tmp_path, expected, cell, namespace):
+    shared = shared_strings_xml("<r><t>shared</t></r><r><t> rich</t></r><rPh sb='0' eb='1'><t>hint</t></rPh>")
+    xml = sheet_xml(HEADER + row_xml(2, number(1), cell), **({"namespace": STRICT} if namespace == "strict" else {}))
+    frame = read(tmp_path, workbook_bytes(xml, shared=shared))
+    assert frame.to_numpy().tolist() == [["1", expected]]
+
+
+def test_rows_and_cells_without_numbers_follow_each_other(tmp_path):
+    rows = "<row><c><v>1</v></c><c><v>2</v></c></row><row/><row><c/><c><v>4</v></c></row>"
+    frame = read_rows(tmp_path, rows)
+    assert frame.to_numpy().tolist() == [["1", "2"], ["", "4"]]
+    assert frame.index.tolist() == [0, 2]
+
+
+def test_empty_rows_above_the_header_are_counted(tmp_path):
+    frame = read(tmp_path, workbook_bytes(sheet_xml(row_xml(4, text("a")) + row_xml(6, number(1)))))
+    assert frame.index.tolist() == [4]
+    assert frame["a"].tolist() == ["1"]
+
+
+@pytest.mark.parametrize(("days", "expected"), [(0, "1904-01-01"), (42370, "2020-01-02"), (59, "1904-02-29")])
+def test_days_are_counted_from_1904_if_the_workbook_says_so(tmp_path, days, expected):
+    frame = read_rows(tmp_path, row_xml(2, number(days, style=1)), workbook='<workbookPr date1904="1"/>')
+    assert frame["a"].tolist() == [expected]
+
+
+@pytest.mark.parametrize("days", [-1, 60, 60.5, 1e9])
+def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
+    with pytest.warns(CohortWarning, match=r"cohort.xlsx: A2: numbers shown as dates that no date has"):
+        assert float(read_rows(tmp_path, row_xml(2, number(days, style=1)))["a"].iloc[0]) == days
+
+
+@given(st.datetimes(datetime.datetime(1900, 3, 1), datetime.datetime(9999, 12, 31)))
+def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
+    moment = moment.replace(microsecond=0)
+    path = tmp_path_factory.mktemp("dates") / "x.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["a"])
+    book.active.append([moment])
+    book.save(path)
+    is_midnight = moment.time() == datetime.time()
+    assert read_cohort(path)["a"].tolist() == [moment.date().isoformat() if is_midnight else moment.isoformat()]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("General", "number"),
+        ('0.0" days"', "number"),
+        ("[Red]#,##0.00;[Blue]-0", "number"),
+        (r"0\ \d", "number"),
+        ("0.00E+00", "number"),
+        ("[$-409]d-mmm-yy;@", "date"),
+        ("mmm", "date"),
+        ("yyyy-mm-dd hh:mm", "date"),
+        ("h:mm AM/PM", "time"),
+        ("mm:ss.0", "time"),
+        ("[h]:mm:ss", "duration"),
+        ("[mm]:ss", "duration"),
+    ],
+)
+def test_formats_of_dates_are_told_from_others(code, kind):
+    assert kind_of_format(code) == kind
+
+
+TOLD = {
+    "merged": (sheet_xml(HEADER + row_xml(2, number(1)), after='<mergeCell ref="A2:A3"/>'), r"merged cells \(A2:A3\)"),
+    "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"hidden rows .*\(2\)"),
+    "a hidden column": (
+        sheet_xml(HEADER + row_xml(2, number(1)), before='<cols><col min="2" max="9" hidden="1"/></cols>'),
+        r"hidden columns .*\(b\)",
+    ),
+    "an error": (sheet_xml(HEADER + row_xml(2, 't="e"><v>#N/A</v>')), r"A2 \(#N/A\): spreadsheet errors"),
+}
+
+
+@pytest.mark.parametrize(("sheet", "words"), TOLD.values(), ids=TOLD)
+def test_what_a_reader_of_the_sheet_sees_otherwise_is_told(tmp_path, sheet, words):
+    with pytest.warns(CohortWarning, match=rf"^cohort.xlsx: {words}"):
+        read(tmp_path, workbook_bytes(sheet))
+
+
+def test_values_of_formulas_that_the_writer_left_to_be_computed_are_told(tmp_path):
+    with pytest.warns(CohortWarning, match="left its 1 formulas to be computed"):
+        read_rows(tmp_path, row_xml(2, "><f>1+1</f><v>0</v>"), workbook='<calcPr fullCalcOnLoad="1"/>')
+    read_rows(tmp_path, row_xml(2, number(1)), workbook='<calcPr fullCalcOnLoad="1"/>')
+
+
+def test_merged_cells_and_hidden_columns_beside_the_table_are_not_told(tmp_path):
+    before, after = '<cols><col min="3" max="9" hidden="1"/></cols>', '<mergeCell ref="D2:E3"/><mergeCell ref="A9:B9"/>'
+    sheet = sheet_xml(HEADER + row_xml(2, number(1)), before=before, after=after)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, workbook_bytes(sheet))
+
+
+def test_a_hidden_first_sheet_is_passed_over(tmp_path):
+    content = workbook_bytes(("lists", "hidden", sheet_xml(row_xml(1, text("x")))), ("data", "visible", SOUND))
+    with pytest.warns(CohortWarning, match=r"read the first sheet, 'data'; give sheet= for \(lists \(hidden\)\)"):
+        assert read(tmp_path, content).columns.tolist() == ["a", "b"]
+    assert read(tmp_path, content, sheet="lists").columns.tolist() == ["x"]
+
+
+def without(name):
+    return {
+        part: content for part, content in workbook_parts(SOUND, shared=shared_strings_xml()).items() if part != name
+    }
+
+
+def changed(name, old, new):
+    parts = workbook_parts(SOUND)
+    assert old in parts[name]
+    return {**parts, name: parts[name].replace(old, new)}
+
+
+LAUGHS = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+BROKEN = {
+    "no sheet": (without("xl/worksheets/sheet1.xml"), "part xl/worksheets/sheet1.xml is missing"),
+    "no shared texts": (without("xl/sharedStrings.xml"), "part xl/sharedStrings.xml is missing"),
+    "no relations of the workbook": (without("xl/_rels/workbook.xml.rels"), "workbook.xml.rels is missing"),
+    "no relations": (without("_rels/.rels"), "this is not an xlsx file"),
+    "no workbook": (without("xl/workbook.xml"), "part xl/workbook.xml is missing"),
+    "a sheet without relation": (changed("xl/workbook.xml", 'r:id="rId1"', ""), "does not say where its sheet 's1' is"),
+    "only charts": (changed("xl/_rels/workbook.xml.rels", "/worksheet", "/chartsheet"), "no sheet with cells"),
+    "broken XML": (changed("xl/worksheets/sheet1.xml", "</sheetData>", ""), "is not XML"),
+    "entities": (changed("xl/worksheets/sheet1.xml", "<worksheet", LAUGHS + "<worksheet"), "declares a document type"),
+    "a sheet that is none": (changed("xl/worksheets/sheet1.xml", "worksheet", "html"), "'s1' is no worksheet"),
+    "a binary workbook": ({"xl/workbook.bin": "x"}, "binary workbook"),
+    "an OpenDocument sheet": ({"content.xml": "x"}, "LibreOffice"),
+    "an empty zip": ({}, "this is not an xlsx file"),
+}
+
+
+@pytest.mark.parametrize(("parts", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_workbook_is_one_clear_error(tmp_path, parts, words):
+    with pytest.raises(InputError, match=rf"^cohort.xlsx: .*{re.escape(words)}"):
+        read(tmp_path, zipped(parts))
+
+
+def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
+    sound = workbook_bytes(SOUND)
+    at = sound.index(b"xl/worksheets/sheet1.xml") + len(b"xl/worksheets/sheet1.xml")
+    flipped = sound[:at] + bytes(255 - byte for byte in sound[at : at + 40]) + sound[at + 40 :]
+    for content, words in (
+        (sound[: len(sound) // 2], "not an xlsx file"),
+        (flipped, "damaged"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + sound, "locked with a password"),
+        (zipped({**workbook_parts(SOUND)}).replace(b"xl/styles.xml", b"XL/workbook.x"), "damaged|missing"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read(tmp_path, content)
+
+
+def test_a_part_that_unpacks_to_far_more_than_a_table_is_refused_at_once(tmp_path):
+    bomb = sheet_xml(HEADER + "<row/>" * 20_000_000)
+    with pytest.raises(InputError, match=r"sheet1.xml unpacks from 0.\d to 114 MB"):
+        read(tmp_path, workbook_bytes(bomb))
+
+
+@pytest.mark.parametrize("rows", [1000])
+def test_a_lone_cell_in_the_last_column_does_not_fill_the_memory(tmp_path, rows):
+    xml = HEADER + "".join(f'<row r="{k}"><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, rows))
+    with pytest.raises(InputError, match="no name for column 16384 of 16384"):
+        read(tmp_path, workbook_bytes(sheet_xml(xml)))
