@@ -7,6 +7,8 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_CONTENT = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PACKAGE_CONTENT = "application/vnd.openxmlformats-package.relationships+xml"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 # Styles by number: 0 general, 1 date, 2 date and time, 3 duration, 4 percent, 5 date in words of its own.
@@ -66,7 +68,7 @@ def workbook_parts(*sheets, shared=None, workbook="", styles=_STYLES):
     related += [("rIdStyles", "styles", "styles.xml")] * (styles is not None)
     related += [("rIdShared", "sharedStrings", "sharedStrings.xml")] * (shared is not None)
     parts = {
-        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"/>',
+        "[Content_Types].xml": _content_types(len(named)),
         "_rels/.rels": _related([("rId1", "officeDocument", "xl/workbook.xml")]),
         "xl/workbook.xml": (
             f'<workbook xmlns="{MAIN}" xmlns:r="{_RELATIONS}">{workbook}<sheets>{listed}</sheets></workbook>'
@@ -79,6 +81,18 @@ def workbook_parts(*sheets, shared=None, workbook="", styles=_STYLES):
     if shared is not None:
         parts["xl/sharedStrings.xml"] = shared
     return {name: content if isinstance(content, bytes) else _HEAD + content for name, content in parts.items()}
+
+
+def _content_types(n_sheets):
+    kinds = {"workbook.xml": "sheet.main", "styles.xml": "styles", "sharedStrings.xml": "sharedStrings"}
+    kinds |= {f"worksheets/sheet{k}.xml": "worksheet" for k in range(1, n_sheets + 1)}
+    each = "".join(
+        f'<Override PartName="/xl/{part}" ContentType="{_CONTENT}.{kind}+xml"/>' for part, kind in kinds.items()
+    )
+    return (
+        f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType="{_PACKAGE_CONTENT}"/>'
+        f'<Default Extension="xml" ContentType="application/xml"/>{each}</Types>'
+    )
 
 
 def _related(relations):
