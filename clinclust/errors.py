@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -10,6 +11,21 @@ if TYPE_CHECKING:
 __all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "SchemaError"]
 
 _SHOWN_FAILURES = 20
+_LONGEST_LINE = 500
+_LONGEST_LIST = 3000
+
+
+def _listed(heading: str, lines: list[str], attribute: str) -> str:
+    """Return a message of the heading and the first of the lines, each cut, that ends with how many more there are."""
+    shown: list[str] = []
+    for line in lines[:_SHOWN_FAILURES]:
+        cut = line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "..."
+        if sum(map(len, shown)) + len(cut) > _LONGEST_LIST:
+            break
+        shown.append(f"  - {cut}")
+    if len(lines) > len(shown):
+        shown.append(f"  ... and {len(lines) - len(shown)} more in the `{attribute}` attribute of this error")
+    return "\n".join([heading, *shown])
 
 
 class InputError(ValueError):
@@ -31,6 +47,8 @@ class SchemaError(InputError):
     ----------
     problems : tuple of str
         All problems, one sentence each, with the line number if the schema was read from a file.
+    source : str or None
+        The name of the file that the schema was read from.
 
     Examples
     --------
@@ -42,11 +60,13 @@ class SchemaError(InputError):
     tremor: trial: unknown key. Did you mean 'trials'?
     """
 
-    def __init__(self, problems: list[str] | str) -> None:
+    def __init__(self, problems: list[str] | str, source: str | None = None) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        self.source = source
         count = len(self.problems)
-        heading = "The feature schema has a problem:" if count == 1 else f"The feature schema has {count} problems:"
-        super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
+        subject = "The feature schema" if source is None else f"The feature schema {source}"
+        heading = f"{subject} has {'a problem' if count == 1 else f'{count} problems'}:"
+        super().__init__(_listed(heading, list(self.problems), "problems"))
 
 
 class CohortError(InputError):
@@ -78,19 +98,22 @@ class CohortError(InputError):
 
     def _message(self) -> str:
         count = len(self.failures)
-        lines = [f"The cohort does not fit the schema; {count} problem{'' if count == 1 else 's'}:"]
-        for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records"):
-            lines.append(f"  - {failure['column']}: expected {failure['expected']}")
-            if failure["rows"]:
-                rows = ", ".join(str(row) for row in failure["first_rows"])
-                lines[-1] += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
-            if failure["examples"]:
-                lines[-1] += " hold " if failure["rows"] != 1 else " holds "
-                lines[-1] += ", ".join(repr(value) for value in failure["examples"])
-            lines[-1] += f". {failure['repair']}"
-        if count > _SHOWN_FAILURES:
-            lines.append(f"  ... and {count - _SHOWN_FAILURES} more in the `failures` attribute of this error")
-        return "\n".join(lines)
+        lines = [_sentence(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
+        lines += [""] * (count - len(lines))  # only counted
+        heading = f"The cohort does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
+        return _listed(heading, lines, "failures")
+
+
+def _sentence(failure: dict[Hashable, Any]) -> str:
+    """Return one failure of a cohort in words."""
+    said = f"{failure['column']}: expected {failure['expected']}"
+    if failure["rows"]:
+        rows = ", ".join(str(row) for row in failure["first_rows"])
+        said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
+    if failure["examples"]:
+        said += " hold " if failure["rows"] != 1 else " holds "
+        said += ", ".join(repr(value) for value in failure["examples"])
+    return f"{said}. {failure['repair']}"
 
 
 class CohortWarning(UserWarning):

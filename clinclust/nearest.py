@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean", "nearest"]
 
+_LONGEST_SHOWN = 200
+
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice closest to `word`, or None if none is close.
@@ -23,4 +25,4 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the choice closest to `word`, or an empty string if none is close."""
     choice = nearest(word, choices)
-    return "" if choice is None else f" Did you mean {choice!r}?"
+    return "" if choice is None else f" Did you mean {choice[:_LONGEST_SHOWN]!r}?"

@@ -20,8 +20,8 @@ def shown_name(path: Path) -> str:
     return shortened(path.name or str(path), _LONGEST_NAME)
 
 
-def check_readable(path: Path) -> None:
-    """Raise OSError if `path` is no regular file, and InputError if it is empty.
+def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
+    """Return the size of a file in bytes. Raise OSError if it is no regular file, and InputError if it is empty.
 
     Reading a pipe or a device would wait for a writer, or never end.
     """
@@ -36,8 +36,9 @@ def check_readable(path: Path) -> None:
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
     if not stat.S_ISREG(found.st_mode):
         raise OSError(f"{shown} is a pipe or a device, not a file; save what it gives to a file, and read that")
-    if found.st_size == 0:
+    if found.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
+    return found.st_size
 
 
 def _hint(path: Path) -> str:

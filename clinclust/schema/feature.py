@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
 from clinclust.errors import InputError, SchemaError
+from clinclust.files.cell_text import shortened
+from clinclust.files.listed import quoted
 from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
@@ -49,7 +51,7 @@ class FeatureError(SchemaError):
 
     def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
         self.by_field = problems
-        feature = name if isinstance(name, str) and name else "a feature without a name"
+        feature = shortened(name) if isinstance(name, str) and name else "a feature without a name"
         super().__init__([f"{feature}: {field}: {text}" if field else f"{feature}: {text}" for field, text in problems])
 
 
@@ -210,7 +212,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
         elif found["type"] == "literal_error":
             choices, given = _CHOICES[field], found["input"]
             hint = did_you_mean(given, choices) if isinstance(given, str) else ""
-            problems.append((field, f"must be one of {', '.join(choices)}, not {given!r}.{hint}"))
+            problems.append((field, f"must be one of {', '.join(choices)}, not {quoted(given)}.{hint}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
     faulty = {field for field, _ in problems} | meant | {"name"}

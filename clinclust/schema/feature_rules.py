@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clinclust.files.listed import quoted
 from clinclust.likelihoods import REGISTRY
 from clinclust.nearest import did_you_mean
 
@@ -56,7 +57,7 @@ def _rules_of_levels(feature: Feature) -> Iterator[tuple[str, str]]:
         yield "levels", f"{feature.likelihood} needs at least two levels"
     for code in feature.missing_codes:
         if code in levels:
-            yield "missing_codes", f"{code!r} is also one of the levels"
+            yield "missing_codes", f"{quoted(code)} is also one of the levels"
 
 
 def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
@@ -107,7 +108,7 @@ def _rules_of_prior(feature: Feature) -> Iterator[tuple[str, str]]:
         if name not in lengths:
             known = ", ".join(lengths)
             hint = did_you_mean(name, lengths)
-            yield "prior", f"{feature.likelihood} has no hyperparameter {name!r} ({known}).{hint}"
+            yield "prior", f"{feature.likelihood} has no hyperparameter {quoted(name)} ({known}).{hint}"
             continue
         length = lengths[name]
         if isinstance(value, list) != (length is not None):

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from clinclust.files.cell_text import NUMBER, canonical_text
+from clinclust.files.cell_text import NUMBER, canonical_text, shortened
+from clinclust.files.listed import listed, quoted
 
 __all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "codes", "text"]
 
@@ -16,7 +17,7 @@ __all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "code
 def text(value: object) -> str:
     """Return `value` if it is text that is not blank and can be encoded; raise ValueError otherwise."""
     if not isinstance(value, str):
-        raise ValueError(f"must be text, not {value!r}")
+        raise ValueError(f"must be text, not {quoted(value)}")
     if not value.strip():
         raise ValueError("must not be empty")
     return _encodable(value)
@@ -26,7 +27,9 @@ def _encodable(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{value!r} holds half of a character (a lone surrogate), which no file can store") from None
+        raise ValueError(
+            f"{quoted(value)} holds half of a character (a lone surrogate), which no file can store"
+        ) from None
     return value
 
 
@@ -34,23 +37,23 @@ def _number(value: Any) -> float:
     """Return a finite number from a number or from text that writes one (the YAML reader passes text)."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
-        raise ValueError(f"must be a number, not {value!r}")
+        raise ValueError(f"must be a number, not {quoted(value)}")
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"must be a finite number, not {value!r}")
+        raise ValueError(f"must be a finite number, not {quoted(value)}")
     return number
 
 
 def _whole(value: object) -> int:
     number = _number(value)
     if number != math.floor(number) or number < 1:
-        raise ValueError(f"must be a whole number of at least 1, not {value!r}")
+        raise ValueError(f"must be a whole number of at least 1, not {quoted(value)}")
     return int(number)
 
 
 def _items(value: object) -> list[Any]:
     if not isinstance(value, (list, tuple)):
-        raise ValueError(f"must be a list, not {value!r}")
+        raise ValueError(f"must be a list, not {quoted(value)}")
     return list(value)
 
 
@@ -58,13 +61,15 @@ def _levels(value: object) -> tuple[str, ...]:
     levels = _items(value)
     for level in levels:
         if not isinstance(level, str):
-            raise ValueError(f'levels are text: write "{canonical_text(level)}" in quotes, not {level!r}')
+            raise ValueError(
+                f'levels are text: write "{shortened(canonical_text(level))}" in quotes, not {quoted(level)}'
+            )
         if level != level.strip():
-            raise ValueError(f"level {level!r} has white space at an end, which is stripped from every cell")
+            raise ValueError(f"level {quoted(level)} has white space at an end, which is stripped from every cell")
         _encodable(level)
     repeated = sorted(level for level, times in Counter(levels).items() if times > 1)
     if repeated:
-        raise ValueError(f"every level must be listed once; repeated: {', '.join(map(repr, repeated))}")
+        raise ValueError(f"every level must be listed once; repeated: {listed(map(quoted, repeated))}")
     return tuple(levels)
 
 
@@ -73,7 +78,7 @@ def codes(value: object) -> tuple[str, ...]:
     given = _items(value)
     for code in given:
         if isinstance(code, bool) or not isinstance(code, (str, int, float)):
-            raise ValueError(f"missing codes are text or numbers, not {code!r}")
+            raise ValueError(f"missing codes are text or numbers, not {quoted(code)}")
         _encodable(str(code))
     return tuple(dict.fromkeys(canonical_text(code) for code in given))
 
@@ -83,18 +88,18 @@ def _yes_no(value: object) -> bool:
         return value
     if value in ("true", "false"):
         return bool(value == "true")
-    raise ValueError(f"must be true or false, not {value!r}")
+    raise ValueError(f"must be true or false, not {quoted(value)}")
 
 
 def _prior(value: object) -> dict[str, float | list[float]]:
     if not isinstance(value, dict):
-        raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {value!r}")
+        raise ValueError(f"must give values by name, such as {{a: 1, b: 1}}, not {quoted(value)}")
     read: dict[str, float | list[float]] = {}
     for name, given in value.items():
         try:
             read[str(name)] = [_number(item) for item in given] if isinstance(given, (list, tuple)) else _number(given)
         except ValueError as error:
-            raise ValueError(f"{name} {error}") from None
+            raise ValueError(f"{shortened(str(name))} {error}") from None
     return read
 
 

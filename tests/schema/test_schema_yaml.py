@@ -1,4 +1,6 @@
 # ruff: noqa: E501 - tables of cases read best with one case a line
+import os
+
 import pytest
 import yaml
 from hypothesis import given
@@ -165,3 +167,62 @@ def test_a_file_that_is_not_there_or_not_utf8(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(SchemaError, match="empty"):
         FeatureSchema.from_yaml(path)
+
+
+def test_a_name_declared_twice_is_listed_with_all_other_problems():
+    head = 'clinclust: 1\ntitle: 5\nother_columns: ignor\nmissing_codes: ["NA"]\n'
+    text = one(
+        "{name: a, likelihod: poisson}\n"
+        "  - {name: a, likelihood: poisson}\n"
+        "  - {name: a, likelihood: binomial, trials: x}\n"
+        '  - {name: b, likelihood: bernoulli, levels: ["x", "NA"]}',
+        head,
+    )
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_yaml(text)
+    assert [problem.split(": ")[:2] for problem in caught.value.problems] == [
+        ["line 2", "title"],
+        ["line 3", "other_columns"],
+        ["line 6", "a"],  # likelihod
+        ["line 7", "a"],
+        ["line 8", "a"],  # twice
+        ["line 8", "a"],  # trials
+        ["line 9", "b"],
+    ]
+    assert sum("two features have this name" in problem for problem in caught.value.problems) == 2
+
+
+def test_the_message_names_the_file_and_stays_short(tmp_path):
+    path = tmp_path / "motor signs.yaml"
+    long = "x" * 100_000
+    path.write_text(
+        one(f"{{name: {long}, likelihod: poisson}}\n" + f"  - {{name: b, likelihood: {long}, {long}: 1}}\n" * 10)
+    )
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_yaml(path)
+    assert "motor signs.yaml" in str(caught.value)
+    assert len(str(caught.value)) < 4000
+    path.write_text(one("{name: b, likelihood: poison}\n" + "  - {name: b, likelihood: poison}\n" * 500))
+    with pytest.raises(SchemaError, match=r"^The feature schema motor signs\.yaml has 1,?001 problems:") as caught:
+        FeatureSchema.from_yaml(path)
+    assert len(str(caught.value)) < 4000
+    assert len(caught.value.problems) == 1001
+    assert caught.value.source == "motor signs.yaml"
+
+
+def test_a_schema_file_that_is_none_is_refused_at_once(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        FeatureSchema.from_yaml(tmp_path)
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=r"pipe\.yaml is a pipe or a device"):
+        FeatureSchema.from_yaml(pipe)
+    path = tmp_path / "table.yaml"
+    path.write_bytes(b"a" * (11 * 2**20))
+    with pytest.raises(SchemaError, match=r"table\.yaml.*\n.*larger than 10 MB"):
+        FeatureSchema.from_yaml(path)
+
+
+def test_a_scale_that_is_too_long_is_not_advised_to_be_binomial():
+    with pytest.raises(SchemaError, match="at most 200 steps, not 900; declare a longer scale gaussian"):
+        Feature(name="a", likelihood="ordinal", trials=900)

@@ -1,0 +1,126 @@
+"""The document of a schema in YAML: its nodes, read strictly, and the problems found in them, with their lines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from clinclust.errors import SchemaError
+from clinclust.files.cell_text import NUMBER, shortened
+from clinclust.files.opening import check_readable
+from clinclust.nearest import did_you_mean
+from clinclust.schema.yaml_text import misread_as
+
+__all__ = ["Entries", "Problems", "compose", "mapping", "plain", "text_of"]
+
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_DEEPEST = 8  # levels of nested collections; a valid schema has at most five
+_LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
+_FREE_OF_QUOTES = ("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "complete", "prior")
+
+Entries = dict[str, tuple[yaml.Node, yaml.Node]]
+"""The key and the value nodes of a mapping, by key."""
+
+
+class Problems(list[tuple[int, str]]):
+    """The problems found so far, each as (line number, sentence)."""
+
+    def add(self, node: yaml.Node, sentence: str) -> None:
+        """Add a problem at the line of a node."""
+        self.append((node.start_mark.line + 1, sentence))
+
+    def error(self) -> SchemaError:
+        """Return the error that lists all problems by line."""
+        return SchemaError([f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])])
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a schema file.
+
+    Raises
+    ------
+    OSError
+        If there is no such file, or if it cannot be read.
+    SchemaError
+        If it is not UTF-8 text, or larger than any schema.
+    """
+    path = Path(path)
+    if check_readable(path, may_be_empty=True) > _LARGEST:
+        raise SchemaError("line 1: the file is larger than 10 MB, which no schema is; is it the table?")
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SchemaError(f"line {line}: the file is not UTF-8 text; save it as UTF-8") from None
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError: no schema needs them."""
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise SchemaError(
+                    f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
+                )
+            if getattr(event, "tag", None):
+                raise SchemaError(f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
+        root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise SchemaError(f"line {line}: this is not valid YAML: {error.problem or error.context}") from None
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        line = text[: getattr(error, "position", 0)].count("\n") + 1
+        raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
+    return root
+
+
+def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: Problems) -> Entries:
+    """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, keys not in it."""
+    entries: Entries = {}
+    for key_node, value_node in node.value:
+        key = key_node.value
+        if not isinstance(key_node, yaml.ScalarNode):
+            problems.add(key_node, f"{context}a key must be a single word")
+        elif key in entries:
+            problems.add(key_node, f"{context}{shortened(key)}: the key is given twice")
+        elif known and key not in known:
+            problems.add(key_node, f"{context}{shortened(key)}: unknown key.{did_you_mean(key, known)}")
+        else:
+            entries[key] = (key_node, value_node)
+    return entries
+
+
+def plain(node: yaml.Node, context: str, problems: Problems) -> object:
+    """Return a node as text, lists and dicts; record unquoted text that YAML would not read as text."""
+    key = context.rpartition(": ")[2]
+    if isinstance(node, yaml.SequenceNode):
+        return [plain(item, context, problems) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        entries = mapping(node, (), f"{context}: ", problems)
+        return {name: plain(value, context, problems) for name, (_, value) in entries.items()}
+    node = cast("yaml.ScalarNode", node)
+    text: str = node.value
+    is_plain = node.style not in ("'", '"', "|", ">")
+    if is_plain and key not in _FREE_OF_QUOTES:
+        misread, shown = misread_as(text), shortened(text)
+        if text == "":
+            problems.add(node, f'{context}: there is no value; leave the key out, or write "" for an empty text')
+        elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
+            problems.add(node, f'{context}: YAML reads {shown} as {misread}; write it in quotes: "{shown}"')
+    return text
+
+
+def _is_ordinary_number(text: str) -> bool:
+    """Return whether YAML and a person read the same number: not for 012 (octal), 1_000 or 12:30 (base 60)."""
+    digits = text.lstrip("+-")
+    return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
