@@ -78,6 +78,11 @@ def test_a_sheet_that_could_give_a_wrong_cell_is_refused(tmp_path, rows, words):
     assert str(caught.value).startswith("cohort.xlsx: ")
 
 
+def test_a_cell_of_the_header_in_another_place_is_refused(tmp_path):
+    with pytest.raises(InputError, match="B7: cells that say another place"):
+        read(tmp_path, workbook_bytes(sheet_xml('<row r="1"><c r="B7" t="str"><v>a</v></c></row>')))
+
+
 def test_all_faults_of_a_sheet_are_listed_at_once_and_counted(tmp_path):
     rows = [row_xml(k, "><f>1+1</f><v/>", "><v>x</v>") for k in range(2, 2002)]
     with pytest.raises(InputError) as caught:

@@ -37,7 +37,7 @@ class Worksheet:
         self._column = 0
         self._last_filled = 0  # the last column of this row that holds text
         self._cell: Attributes | None = None
-        self._has_formula = False
+        self._cell_is_sound = self._has_formula = False
         self._holder = "v"  # the element that holds the value of this cell
         self._value: list[str] | None = None
         self._in_value = False
@@ -129,7 +129,8 @@ class Worksheet:
             column = _COLUMNS.get(letters) or _column_of(letters)
             if place[len(letters) :] != self._row_text:
                 column = 0
-        if self._column < column <= _MOST_COLUMNS:
+        self._cell_is_sound = self._row_is_sound and self._column < column <= _MOST_COLUMNS
+        if self._cell_is_sound:
             self._column = column
         elif self._row_is_sound:
             self._misplaced.add(_MISPLACED_CELL, place or f"column {column} of row {self._row}")
@@ -137,7 +138,7 @@ class Worksheet:
     def _end_cell(self) -> None:
         assert self._cell is not None  # the parser has seen its beginning
         cell, self._cell = self._cell, None
-        if (self._value is None and not self._has_formula) or not self._row_is_sound:
+        if (self._value is None and not self._has_formula) or not self._cell_is_sound:
             return
         value = None if self._value is None else "".join(self._value)
         column = self._column
