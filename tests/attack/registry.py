@@ -1,6 +1,13 @@
 """All attacks, in the order of the table of results."""
 
-from attack import joint_law, malformed_tables, mutated_files, numbers
+from attack import joint_law, malformed_schemas, malformed_tables, mutated_files, numbers, odd_workbooks
 from attack.attempts import Attack
 
-ATTACKS: tuple[Attack, ...] = (*numbers.ATTACKS, *joint_law.ATTACKS, *malformed_tables.ATTACKS, *mutated_files.ATTACKS)
+ATTACKS: tuple[Attack, ...] = (
+    *numbers.ATTACKS,
+    *joint_law.ATTACKS,
+    *malformed_tables.ATTACKS,
+    *odd_workbooks.ATTACKS,
+    *malformed_schemas.ATTACKS,
+    *mutated_files.ATTACKS,
+)

@@ -1,0 +1,210 @@
+"""Schema files that are malformed, or have one wrong letter: refused with the line, the file and the right key."""
+
+from attack.attempts import Attack
+from attack.reading import outcome_of
+from clinclust import FeatureSchema
+
+_LINES = (
+    "clinclust: 1",
+    "title: Parkinsonism",
+    'missing_codes: ["", NA, "-9"]',
+    "other_columns: ignore",
+    "features:",
+    "  - {name: patient, role: id}",
+    '  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"], label: Resting tremor, section: Motor}',
+    "  - {name: face, likelihood: binomial, trials: 4, complete: true, contrast: rank}",
+    "  - {name: rigidity, likelihood: ordinal, minimum: 1, maximum: 5, block: arms}",
+    "  - {name: phenotype, likelihood: categorical, levels: [tremor, rigid, mixed]}",
+    "  - {name: falls, likelihood: poisson, prior: {shape: 1, rate: 2}}",
+    "  - {name: visits, likelihood: negative_binomial}",
+    "  - {name: onset, likelihood: exponential, unit: years, transform: sqrt, description: since the first sign}",
+    "  - {name: crp, likelihood: gaussian, transform: log, missing_codes: [-9]}",
+    "  - {name: age, likelihood: gaussian, role: describe}",
+)
+_SOUND = "\n".join(_LINES) + "\n"
+
+# Words that the format knows, each with the number of the line it stands on. A typo in any of them is told; one in a
+# name or a text of the user's own is a name or a text, and checked against the table only.
+_WORDS = [
+    *((0, "clinclust"), (1, "title"), (2, "missing_codes"), (3, "other_columns"), (3, "ignore"), (4, "features")),
+    *((5, "role"), (6, "likelihood"), (6, "bernoulli"), (6, "levels"), (6, "label"), (6, "section")),
+    *((7, "binomial"), (7, "trials"), (7, "complete"), (7, "contrast"), (7, "rank"), (8, "ordinal"), (8, "minimum")),
+    *((8, "maximum"), (8, "block"), (9, "categorical"), (10, "poisson"), (10, "prior"), (10, "shape"), (10, "rate")),
+    *((11, "negative_binomial"), (12, "exponential"), (12, "unit"), (12, "transform"), (12, "sqrt")),
+    *((12, "description"), (13, "gaussian"), (14, "describe"), (14, "name")),
+]
+_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
+
+
+def _typo(word, rng):
+    """Return the word with one letter changed, left out, doubled, added or exchanged with the next."""
+    while True:
+        at, letter = int(rng.integers(0, len(word))), _LETTERS[int(rng.integers(0, len(_LETTERS)))]
+        wrong = (
+            word[:at] + letter + word[at + 1 :],
+            word[:at] + word[at + 1 :],
+            word[:at] + word[at] + word[at:],
+            word[:at] + letter + word[at:],
+            word[:at] + word[at : at + 2][::-1] + word[at + 2 :],
+            word[:at] + word[at].upper() + word[at + 1 :],
+        )[int(rng.integers(0, 6))]
+        if wrong != word:
+            return wrong
+
+
+def _typos(count, rng, folder):
+    path = folder / "schema.yaml"
+    path.write_text(_SOUND)
+    assert len(FeatureSchema.from_yaml(path)) == 10
+    for place in range(count):
+        line, word = _WORDS[place % len(_WORDS)]
+        wrong, lines = _typo(word, rng), list(_LINES)
+        lines[line] = lines[line].replace(word, wrong, 1)
+        path.write_text("\n".join(lines) + "\n")
+        _, _, message, broken = outcome_of(FeatureSchema.from_yaml, path)
+        if broken is None and message is None:
+            broken = f"{wrong} for {word} was accepted"
+        elif broken is None and not (f"line {line + 1}: " in message and wrong in message and f"'{word}'" in message):
+            broken = f"{wrong} for {word}: {message:.300}"
+        yield broken
+
+
+def _feature(rng, *fields):
+    """Return a schema in which a feature has other fields: YAML between braces."""
+    lines = list(_LINES)
+    lines[int(rng.integers(5, len(lines)))] = f"  - {{{', '.join(fields)}}}"
+    return "\n".join(lines) + "\n"
+
+
+_WRONG_FIELDS = (
+    "name: [a], likelihood: poisson", "name: {a: b}, likelihood: poisson", "name: 12, likelihood: poisson",
+    "name: no, likelihood: poisson", "name: , likelihood: poisson", 'name: "", likelihood: poisson',
+    "likelihood: poisson", "name: face, likelihood: poisson", "name: x, likelihood: [poisson]",
+    "name: x, likelihood: weibull", "name: x", "name: x, likelihood: poisson, likelihood: poisson",
+    "name: x, likelihood: poisson, trials: 3", "[name]: x", "name: x, likelihood: binomial",
+    "name: x, likelihood: binomial, trials: 0", "name: x, likelihood: binomial, trials: -1",
+    "name: x, likelihood: binomial, trials: 1.5", "name: x, likelihood: binomial, trials: 1e999",
+    "name: x, name: y", "name: x, likelihood: binomial, trials: 0x10", "name: x, likelihood: ordinal, trials: 900",
+    "name: x, role: target", "name: x, likelihood: ordinal, minimum: 1",
+    "name: x, likelihood: ordinal, minimum: 5, maximum: 1", "name: x, : y",
+    "name: x, likelihood: ordinal, minimum: 0.5, maximum: 3", "name: x, likelihood: categorical", "name: x, ? y",
+    "name: x, likelihood: categorical, levels: [a]", "name: x, likelihood: categorical, levels: [a, a]", "*a",
+    "name: x, likelihood: categorical, levels: [yes, no]", "name: x, likelihood: categorical, levels: [[a], b]",
+    'name: x, likelihood: bernoulli, levels: ["0", "1", "2"]', 'name: x, likelihood: bernoulli, levels: ["NA", b]',
+    "name: x, likelihood: gaussian, prior: {kapa: 1}", "name: x, likelihood: gaussian, prior: {kappa: -1}",
+    "&a x: y", "name: x, likelihood: gaussian, prior: [1, 2]",
+    "name: x, likelihood: gaussian, prior: {kappa: {a: b}}", "!!int 3",
+    "name: x, likelihood: gaussian, complete: maybe", "name: x, likelihood: gaussian, levels: [a, b]",
+    "name: [[[[x]]]]", "name: x, likelihood: gaussian, missing_codes: NA",
+    "name: x, likelihood: gaussian, missing_codes: [012]", "{}: {}", "name: x, role: id, likelihood: poisson",
+    "name: x, likelihood: poisson, transform: log", "name: x, unit: ",
+)  # fmt: skip
+
+
+def _wrong_feature(rng):
+    wrong = _WRONG_FIELDS[int(rng.integers(0, len(_WRONG_FIELDS)))]
+    if wrong == "name: face, likelihood: poisson":
+        return _SOUND + "  - {name: face, likelihood: poisson}\n"
+    return _feature(rng, wrong)
+
+
+def _wrong_top(rng):
+    lines = list(_LINES)
+    at = int(rng.integers(0, 5))
+    key = lines[at].partition(":")[0]
+    value = (
+        "",
+        "[[a]]",
+        "{a: b}",
+        "[yes]",
+        "!!str x",
+        "*a",
+        "2020-01-01",
+        '"\\uD800"',
+        "- a",
+        "'open",
+        "{",
+        "? ",
+        "\0",
+    )
+    lines[at] = f"{key}: {value[int(rng.integers(0, len(value)))]}"
+    return "\n".join(lines) + "\n"
+
+
+def _no_top(rng):
+    lines = list(_LINES)
+    del lines[(0, 4)[int(rng.integers(0, 2))]]
+    return "\n".join(lines) + "\n"
+
+
+def _deep(rng):
+    depth, opening = int(rng.integers(10, 100_000)), "[{"[int(rng.integers(0, 2))]
+    return _feature(rng, "name: x", "prior: " + ("{a: " if opening == "{" else "[") * depth)
+
+
+def _laughs(rng):
+    lines = [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10) if k else 'ha'}]" for k in range(9)]
+    return "\n".join([*lines, _SOUND])
+
+
+def _long(rng):
+    word = "x" * int(rng.integers(10_000, 3_000_000))
+    fields = (
+        f"name: {word}, likelihood: poison",
+        f"name: a, {word}: 3",
+        f"name: a, likelihood: {word}",
+        f"name: a, likelihood: binomial, trials: {word}",
+        f"name: a, likelihood: categorical, levels: [{word}, {word}]",
+        f"name: a, likelihood: gaussian, prior: {{{word}: 1}}",
+        f"name: a, likelihood: gaussian, role: {word}",
+    )
+    return _feature(rng, fields[int(rng.integers(0, len(fields)))])
+
+
+def _many(rng):
+    lines = [f"  - {{name: f{int(rng.integers(0, 9))}, likelihod: poisson, {k}: 3}}" for k in range(500)]
+    return _SOUND + "\n".join(lines) + "\n"
+
+
+def _twice(rng):
+    return _SOUND + _LINES[int(rng.integers(5, len(_LINES)))] + "\n"
+
+
+def _noise(rng):
+    kind = int(rng.integers(0, 4))
+    if kind == 0:
+        return rng.bytes(int(rng.integers(1, 3000)))
+    if kind == 1:
+        return _SOUND.encode("utf-16")
+    if kind == 2:
+        return _SOUND.replace("Parkinsonism", "Ärzte").encode("latin-1")
+    return b"\0" * 4096
+
+
+def _other(rng):
+    return ("", "\n\n", "# nothing\n", "a\n", "[]\n", "- a\n", "---\n---\n", "a,b\n1,2\n", "{}\n", "\t\n")[
+        int(rng.integers(0, 10))
+    ]
+
+
+MAKERS = (_wrong_feature, _wrong_top, _no_top, _deep, _laughs, _long, _many, _twice, _noise, _other, _wrong_feature)
+
+
+def _malformed(count, rng, folder):
+    path = folder / "schema.yaml"
+    for place in range(count):
+        maker = MAKERS[place % len(MAKERS)]
+        content = maker(rng)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(errors="surrogatepass"))
+        _, _, message, broken = outcome_of(FeatureSchema.from_yaml, path)
+        if broken is None and message is None:
+            broken = f"accepted: {content[:200]!r}"
+        elif broken is None and "line " not in message:
+            broken = f"no line: {message[:200]}"
+        yield broken and f"{maker.__name__}: {broken} (try {place})"
+
+
+ATTACKS = (
+    Attack("malformed schemas", _malformed, smoke=2 * len(MAKERS), full=440),
+    Attack("typos in a schema", _typos, smoke=len(_WORDS), full=8 * len(_WORDS)),
+)
