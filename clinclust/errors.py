@@ -12,14 +12,19 @@ __all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", 
 
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
+_LONGEST_NAME = 100
 _LONGEST_LIST = 3000
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length] + "..."
 
 
 def _listed(heading: str, lines: list[str], attribute: str) -> str:
     """Return a message of the heading and the first of the lines, each cut, that ends with how many more there are."""
     shown: list[str] = []
     for line in lines[:_SHOWN_FAILURES]:
-        cut = line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "..."
+        cut = _cut(line, _LONGEST_LINE)
         if sum(map(len, shown)) + len(cut) > _LONGEST_LIST:
             break
         shown.append(f"  - {cut}")
@@ -92,21 +97,23 @@ class CohortError(InputError):
     0  tremor  0 to 4 (binomial with 4 trials)     2      [7]
     """
 
-    def __init__(self, failures: pd.DataFrame) -> None:
+    def __init__(self, failures: pd.DataFrame, source: str | None = None) -> None:
         self.failures = failures.reset_index(drop=True)
+        self.source = source
         super().__init__(self._message())
 
     def _message(self) -> str:
         count = len(self.failures)
         lines = [_sentence(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
         lines += [""] * (count - len(lines))  # only counted
-        heading = f"The cohort does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
+        subject = "The cohort" if self.source is None else f"The cohort {self.source}"
+        heading = f"{subject} does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
         return _listed(heading, lines, "failures")
 
 
 def _sentence(failure: dict[Hashable, Any]) -> str:
     """Return one failure of a cohort in words."""
-    said = f"{failure['column']}: expected {failure['expected']}"
+    said = f"{_cut(str(failure['column']), _LONGEST_NAME)}: expected {failure['expected']}"
     if failure["rows"]:
         rows = ", ".join(str(row) for row in failure["first_rows"])
         said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"

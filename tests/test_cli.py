@@ -238,7 +238,9 @@ def test_schemas_that_cannot_be_used(command, name, text, said, here, capsys):
         Path(name).mkdir()
     elif text is not None:
         Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert said in refused(capsys, command[0], "cohort.csv", "--schema", name, *command[1:])
+    message = refused(capsys, command[0], "cohort.csv", "--schema", name, *command[1:])
+    assert said in message
+    assert name in message
 
 
 def _zip_of_nonsense(path):
@@ -277,9 +279,12 @@ def test_tables_that_cannot_be_read(command, name, here, fitted, capsys):
     }[command]
     if name == "binary.csv":
         assert main(list(map(str, [command, name, *more]))) == 2
-        assert "Traceback" not in capsys.readouterr().err
+        message = capsys.readouterr().err
+        assert name in message
+        assert "Traceback" not in message
         return
     message = refused(capsys, command, name, *more)
+    assert name in message
     if name == "cohor.csv":
         assert "cohort.csv" in message
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from clinclust.cli.options import Commands, add_model, add_table, read_table, spare_the_table
+from clinclust.cli.options import Commands, about_table, add_model, add_table, read_table, spare_the_table
 
 __all__ = ["add_parser", "run"]
 
@@ -30,7 +30,8 @@ def run(options: argparse.Namespace) -> int:
     spare_the_table(options)
     model = MAPDP.load(options.model)
     frame = read_table(options)
-    probabilities = model.predict_proba(frame)
+    with about_table(options):
+        probabilities = model.predict_proba(frame)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
     table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])

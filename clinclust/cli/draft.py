@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from clinclust.cli.options import Commands, add_table, read_table, spare_the_table
+from clinclust.cli.options import Commands, about_table, add_table, read_table, spare_the_table
 
 __all__ = ["add_parser", "run"]
 
@@ -27,7 +27,9 @@ def run(options: argparse.Namespace) -> int:
     spare_the_table(options)
     if options.out is not None and options.out.exists() and not options.force:
         raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
-    schema = draft_schema(read_table(options))
+    frame = read_table(options)
+    with about_table(options):
+        schema = draft_schema(frame)
     if options.out is None:
         sys.stdout.write(schema.to_yaml())
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clinclust.cli.failures import BAD_INPUT, tell_failure
 from clinclust.cli.options import (
     Commands,
+    about_table,
     add_names,
     add_schema,
     add_table,
@@ -108,7 +109,9 @@ def run(options: argparse.Namespace) -> int:
 
     _check(options)
     schema = read_schema(options)
-    frame = schema.validate(read_table(options), warn=False)  # `MAPDP.fit` gives the warnings
+    frame = read_table(options)
+    with about_table(options):
+        frame = schema.validate(frame, warn=False)  # `MAPDP.fit` gives the warnings
     if options.suppress is not None and len(frame) < options.suppress:
         raise InputError(f"--suppress {options.suppress} withholds everything of {len(frame)} subjects")
     model = MAPDP(

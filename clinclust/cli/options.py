@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.errors import InputError
+from clinclust.errors import CohortError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Commands",
+    "about_table",
     "add_model",
     "add_names",
     "add_schema",
@@ -106,6 +108,17 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
     return frame
+
+
+@contextmanager
+def about_table(options: argparse.Namespace) -> Iterator[None]:
+    """Make a CohortError of the block name the file of the table."""
+    from clinclust.files.opening import shown_name
+
+    try:
+        yield
+    except CohortError as error:
+        raise CohortError(error.failures, shown_name(options.table)) from error
 
 
 def spare_the_table(options: argparse.Namespace) -> None:

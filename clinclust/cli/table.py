@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clinclust.cli.options import (
     Commands,
+    about_table,
     add_model,
     add_names,
     add_table,
@@ -52,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
     if problems:
         raise InputError("; ".join(problems))
     model = MAPDP.load(options.model)
-    frame = model.schema_.validate(read_table(options), warn=False)
+    frame = read_table(options)
+    with about_table(options):
+        frame = model.schema_.validate(frame, warn=False)
     if len(frame) != len(model.labels_):
         raise InputError(
             f"{options.table} has {len(frame)} subjects, but the model was fitted on {len(model.labels_)}; "

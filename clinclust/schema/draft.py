@@ -86,11 +86,12 @@ def _refuse_names(frame: pd.DataFrame) -> None:
     if frame.columns.empty:
         repair = "Check how the file was read."
         failures.append(Failure("the table", "at least one column; it has none", repair=repair))
+    repeated = set(frame.columns[frame.columns.duplicated()])
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
             repair = "Rename it, for instance: frame.columns = [f'column_{i}' for i in range(frame.shape[1])]"
             failures.append(Failure(str(name), "a column name that is text", repair=repair))
-        elif (frame.columns == name).sum() > 1:
+        elif name in repeated:
             repair = "Rename or drop all but one of them."
             failures.append(Failure(name, "one column of this name", repair=repair))
     if failures:

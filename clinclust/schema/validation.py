@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
 
 __all__ = ["refuse_unusable", "validate"]
+
+_MOST_HINTS = 50  # a hint compares a name with all others, and nobody reads a hundred of them
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
@@ -68,23 +71,23 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
 
 
 def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Failure]:
-    names = list(frame.columns)
+    names = Counter(frame.columns)
     unnamed = [str(name) for name in names if name not in schema]
-    failures = []
-    for name in dict.fromkeys(frame.columns[frame.columns.duplicated()]):
-        if name in schema or schema.other_columns == "error":
-            repair = f"Rename or drop all but one of the {names.count(name)} columns of this name."
+    failures: list[Failure] = []
+    for name, count in names.items():
+        if count > 1 and (name in schema or schema.other_columns == "error"):
+            repair = f"Rename or drop all but one of the {count} columns of this name."
             failures.append(Failure(str(name), "one column of this name", repair=repair))
     for feature in schema:
         if feature.role != "ignore" and feature.name not in names:
-            hint = did_you_mean(feature.name, unnamed)
+            hint = did_you_mean(feature.name, unnamed) if len(failures) < _MOST_HINTS else ""
             repair = f"There is no such column.{hint} Rename it, or remove the feature."
             failures.append(Failure(feature.name, "a column of this name", repair=repair))
     if schema.other_columns == "error":
         absent = [name for name in schema.names if name not in names]
-        for name in dict.fromkeys(names):
+        for name in names:
             if name not in schema:
-                hint = did_you_mean(str(name), absent or schema.names)
+                hint = did_you_mean(str(name), absent or schema.names) if len(failures) < _MOST_HINTS else ""
                 repair = f"{hint} Drop it, give it role: ignore in the schema, or set other_columns: ignore."
                 failures.append(Failure(str(name), "a column that the schema names", repair=repair.strip()))
     return failures

@@ -1,0 +1,48 @@
+"""Messages about large schemas and tables are short, and made in a time that grows with their size."""
+
+import time
+
+import pandas as pd
+import pytest
+
+from clinclust import Feature, FeatureSchema, draft_schema
+from clinclust.errors import CohortError, SchemaError
+
+
+def test_the_message_of_a_cohort_with_long_names_and_cells_is_short():
+    long = "x" * 1_000_000
+    schema = FeatureSchema([Feature(name="a", likelihood="poisson"), Feature(name="b", likelihood="gaussian")])
+    frame = pd.DataFrame({"a": ["1", long], "b": [long, "2"], long: "1", **{f"c{k}": "1" for k in range(5000)}})
+    with pytest.raises(CohortError) as caught:
+        schema.validate(frame)
+    assert len(str(caught.value)) < 4000
+    assert "more in the `failures` attribute" in str(caught.value)
+    assert len(caught.value.failures) == 5003
+
+
+def test_columns_that_no_schema_names_cost_no_comparison_of_all_with_all():
+    features = [Feature(name=f"feature {k}", likelihood="poisson") for k in range(3000)]
+    frame = pd.DataFrame([["1"] * 3000], columns=[f"column {k}" for k in range(3000)])
+    started = time.process_time()
+    with pytest.raises(CohortError):
+        FeatureSchema(features).validate(frame)
+    assert time.process_time() - started < 10  # 9 million comparisons of names would take minutes
+
+
+def test_names_that_are_given_twice_are_found_in_one_pass():
+    frame = pd.DataFrame([["1"] * 40_000], columns=[f"column {k // 2}" for k in range(40_000)])
+    started = time.process_time()
+    with pytest.raises(CohortError, match="column 0: expected one column of this name"):
+        draft_schema(frame)
+    assert time.process_time() - started < 5
+
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize("field", ["likelihood", "levels", "trials", "prior", "role", "complete", "minimum", "unit"])
+@pytest.mark.parametrize("value", [[LONG, LONG], {LONG: [LONG]}, [[0] * 100_000] * 2], ids=["texts", "dict", "lists"])
+def test_a_value_at_fault_is_shown_short(field, value):
+    with pytest.raises(SchemaError) as caught:
+        Feature(**{"name": "a", "likelihood": "categorical", "levels": ["u", "v"], field: value})
+    assert len(str(caught.value)) < 1000
