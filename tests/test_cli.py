@@ -202,7 +202,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "2"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert len(err) == 2
-    assert err[0].startswith("clinclust: note: cohort.csv is not UTF-8")
+    assert err[0].startswith("clinclust: note: cohort.csv: the file is not UTF-8")
     assert err[1].startswith("clinclust: note: 1 column cannot inform a clustering: stage")
     assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
     assert main(["check", "cohort.csv", "--schema", "schema.yaml", "--encoding", "cp1252"]) == 0

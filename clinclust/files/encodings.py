@@ -39,13 +39,13 @@ def decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
     chosen = encoding or marked or _by_zeros(content)
     remarks = []
     if encoding is None and marked is None and chosen is not None:
-        remarks.append(f"has no byte order mark: read as {chosen}. If letters look wrong, give encoding=...")
+        remarks.append(f"the file has no byte order mark: read as {chosen}. If letters look wrong, give encoding=...")
     if chosen is not None:
         text = _in_encoding(content, chosen)
     else:
         text, taken = _guessed(content)
         if taken != "utf-8":
-            remarks.append(f"is not UTF-8 text: read as {taken}. If letters look wrong, give encoding=...")
+            remarks.append(f"the file is not UTF-8 text: read as {taken}. If letters look wrong, give encoding=...")
     text = text.lstrip(_MARK)
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["refuse_unusable", "validate"]
 
-_MOST_HINTS = 50  # a hint compares a name with all others, and nobody reads a hundred of them
+_MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:

@@ -2,10 +2,12 @@
 
 import functools
 import io
+import re
 import zipfile
 
 import numpy as np
 import pandas as pd
+from raw_workbook import zipped
 
 from attack.attempts import Attack
 from attack.reading import outcome_of
@@ -19,6 +21,14 @@ _TOKENS = tuple(
         *('r="XFD1"', "<f>", "&#0;", "<!--", "{", "}", "[", "]", ": ", "- ", "*a", "&a", "!!int", "|", "\n  - "),
         *("#", "? ", "%YAML", "---", "likelihood"),
     )
+)
+_SHEET = "xl/worksheets/sheet1.xml"
+_PLACE = re.compile(rb' r="([A-F]?[0-9]+)"')
+_VALUE = re.compile(rb'(?:\w="|<[vtf]>)([^"<&]*)')
+_VALUES = (
+    *("", "0", "1", "-1", "2", "7", "99", "1e999", "nan", "x", "A1", "B2", "XFD1048576", "XFE1", "999999999", "1_0"),
+    *("n", "s", "b", "str", "inlineStr", "e", "d", "true", "rId1", "rId9", "/xl/styles.xml", "../../etc", "visible"),
+    *("hidden", "0 ", "\u0663", "_x0000_", "_xD800_", "General", "[h]", "yyyy", "14", "164"),
 )
 
 
@@ -72,18 +82,31 @@ def changed(content, rng):
     return bytes(content[: int(rng.integers(0, len(content) + 1))] if rng.random() < 0.03 else content)
 
 
-def _changed_inside(content, rng):
+def _repacked(content, rng, change):
     """Return a workbook in which one part was changed before it was packed, so that the archive is sound."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    read = [name for name in parts if name.startswith(("xl/w", "xl/s", "xl/_", "_rels")) and "theme" not in name]
-    name = read[int(rng.integers(0, len(read)))] if rng.random() < 0.4 else "xl/worksheets/sheet1.xml"
-    parts[name] = changed(parts[name], rng)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, inside in parts.items():
-            archive.writestr(part, inside)
-    return buffer.getvalue()
+    read = [name for name in parts if name.startswith(("xl/w", "xl/s", "xl/_", "_rels"))]
+    name = read[int(rng.integers(0, len(read)))] if rng.random() < 0.4 else _SHEET
+    parts[name] = change(parts[name], rng)
+    return zipped(parts)
+
+
+def _changed_inside(content, rng):
+    return _repacked(content, rng, changed)
+
+
+def _changed_values(content, rng):
+    """Return a workbook whose XML is sound, but for some values of attributes and some texts."""
+
+    def change(xml, rng):
+        values = list(_VALUE.finditer(xml))
+        for at in sorted(rng.integers(0, len(values), int(rng.integers(1, 5))).tolist(), reverse=True):
+            start, end = values[at].span(1)
+            xml = xml[:start] + _VALUES[int(rng.integers(0, len(_VALUES)))].encode() + xml[end:]
+        return xml
+
+    return _repacked(content, rng, change)
 
 
 def _reader(kind):
@@ -98,6 +121,32 @@ def _tries(kind, change, count, rng, folder):
         found, _, _, broken = outcome_of(_reader(kind), path)
         if broken is None and found is not None and not isinstance(found, wanted):
             broken = f"{path.name}: read as {type(found).__name__}"
+        yield broken and f"{broken} (try {number})"
+
+
+def _places_in_workbooks(count, rng, folder):
+    """Change the places that rows and cells name: no cell may be lost, and none made up."""
+    path = folder / "cohort.xlsx"
+    path.write_bytes(_sound("xlsx"))
+    written = sorted(filter(None, read_cohort(path).to_numpy().ravel().tolist()))
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sound = parts[_SHEET]
+    places = list(_PLACE.finditer(sound))
+    for number in range(count):
+        xml = sound
+        for at in sorted(rng.integers(0, len(places), int(rng.integers(1, 4))).tolist(), reverse=True):
+            start, end = places[at].span(1)
+            place = str(int(rng.integers(0, 16)))
+            if not places[at][1].isdigit():
+                place = "ABCDEF"[int(rng.integers(0, 6))] + (
+                    place if rng.random() < 0.3 else places[at][1].decode()[1:]
+                )
+            xml = xml[:start] + place.encode() + xml[end:]
+        path.write_bytes(zipped({**parts, _SHEET: xml}))
+        found, _, _, broken = outcome_of(read_cohort, path)
+        if broken is None and found is not None and sorted(filter(None, found.to_numpy().ravel().tolist())) != written:
+            broken = f"{path.name}: other cells than were written, without a word"
         yield broken and f"{broken} (try {number})"
 
 
@@ -123,5 +172,12 @@ ATTACKS = (
     Attack(
         "mutated xlsx files: the XML inside", functools.partial(_tries, "xlsx", _changed_inside), smoke=40, full=20_000
     ),
+    Attack(
+        "mutated xlsx files: values in the XML",
+        functools.partial(_tries, "xlsx", _changed_values),
+        smoke=40,
+        full=20_000,
+    ),
+    Attack("mutated xlsx files: places of cells", _places_in_workbooks, smoke=40, full=20_000),
     Attack("mutated schema files", functools.partial(_tries, "yaml", changed), smoke=40, full=20_000),
 )

@@ -55,7 +55,7 @@ def test_rows_below_a_line_with_the_delimiter_have_the_numbers_of_a_spreadsheet(
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf16_without_a_mark_is_recognised_and_told(tmp_path, encoding):
-    with pytest.warns(CohortWarning, match=f"cohort.csv: has no byte order mark: read as {encoding}"):
+    with pytest.warns(CohortWarning, match=f"cohort.csv: the file has no byte order mark: read as {encoding}"):
         assert rows_of(read_cohort(write(tmp_path, "a,b\r\n1,2\r\n".encode(encoding)))) == AB
 
 
