@@ -13,7 +13,7 @@ from clinclust.files.text_table import TableRead, TextTable, refuse_unnamed
 
 __all__ = ["read_delimited"]
 
-_SAID = re.compile(r"sep=(.)\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
+_SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
 
 
 def read_delimited(path: Path, encoding: str | None, usual: str) -> TableRead:

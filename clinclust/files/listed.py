@@ -14,10 +14,17 @@ _LONGEST_MESSAGE = 3500
 
 
 def listed(items: Iterable[object], count: int | None = None) -> str:
-    """Return the first five items, shortened, and how many more there are of `count` (by default, of `items`)."""
-    items = list(items) if count is None else items
-    count = len(items) if isinstance(items, list) and count is None else count or 0
-    shown = [shortened(str(item)) for item in islice(items, _SHOWN)]
+    """Return the first five items, shortened, and how many more there are.
+
+    Parameters
+    ----------
+    items : iterable
+    count : int, optional
+        How many there are, if `items` holds only the first of them.
+    """
+    given = list(items)
+    count = len(given) if count is None else count
+    shown = [shortened(str(item)) for item in given[:_SHOWN]]
     more = f" and {count - len(shown):,} more" if count > len(shown) else ""
     return ", ".join(shown) + more
 

@@ -30,8 +30,10 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(f"there is no file {shown}.{_hint(path)}") from None
-    except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
-        raise OSError(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise type(error)(f"{shown} cannot be opened: {error.strerror or error}") from None
+    except ValueError as error:  # the path holds a NUL
+        raise OSError(f"{shown} cannot be opened: {error}") from None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
     if not stat.S_ISREG(found.st_mode):

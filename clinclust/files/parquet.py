@@ -19,7 +19,7 @@ def read_parquet(path: Path) -> TableRead:
         raise MissingPackageError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
     try:
         with path.open("rb") as file:  # else pyarrow reads all files of a folder of this name
-            frame = pyarrow.parquet.read_table(file).to_pandas()
+            frame = pyarrow.parquet.read_table(file, page_checksum_verification=True).to_pandas()
     except MemoryError:
         raise
     except Exception as error:  # damaged metadata end in errors of many types, of pyarrow, pandas and json

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from clinclust.errors import InputError
-from clinclust.files.listed import Places, listed, quoted
+from clinclust.files.listed import Places, quoted
 from clinclust.files.text_table import TableRead, TextTable, refuse_unnamed
 from clinclust.files.xlsx.archive import Attributes, damaged
 from clinclust.files.xlsx.cells import MISTYPED, Cells
 from clinclust.files.xlsx.names import LOCAL, is_true
+from clinclust.files.xlsx.references import MOST_COLUMNS, MOST_ROWS, column_of, letters_of, whole
+from clinclust.files.xlsx.unseen import Unseen
 
 __all__ = ["Worksheet"]
 
-_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
-_LETTERS = re.compile("[A-Z]{1,3}")
-_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?")
 _MISPLACED_ROW = "rows whose number is not above that of the row before them, or is no row of Excel"
 _MISPLACED_CELL = "cells that say another place than the one where they stand"
 
@@ -42,10 +39,7 @@ class Worksheet:
         self._value: list[str] | None = None
         self._in_value = False
         self._in_hint = 0
-        self._hidden_rows: list[int] = []
-        self._n_hidden_rows = 0
-        self._hidden_columns = bytearray(_MOST_COLUMNS + 1)  # by number, from 1
-        self._merged: list[str] = []
+        self._unseen = Unseen()
 
     def start(self, name: str, attributes: Attributes) -> None:
         """Take the beginning of an element."""
@@ -95,19 +89,18 @@ class Worksheet:
             self._is_worksheet = True
         elif tag == "sheetData":
             self._in_data = True
-        elif tag == "col" and is_true(attributes.get("hidden")):
-            first, last = (_whole(attributes.get(key, "")) for key in ("min", "max"))
-            self._hidden_columns[first : last + 1] = b"1" * max(0, min(last, _MOST_COLUMNS) + 1 - first)
+        elif tag == "col":
+            self._unseen.add_columns(attributes)
         elif tag == "mergeCell":
-            self._merged.append(attributes.get("ref", ""))
+            self._unseen.add_merged(attributes)
 
     def _start_row(self, attributes: Attributes) -> None:
         if not self._in_data or self._in_row:
             raise damaged("a row stands inside another, or outside of the data")
         given = attributes.get("r")
-        number = self._row + 1 if given is None else _whole(given)
+        number = self._row + 1 if given is None else whole(given)
         self._in_row = True
-        self._row_is_sound = self._row < number <= _MOST_ROWS
+        self._row_is_sound = self._row < number <= MOST_ROWS
         if not self._row_is_sound:
             self._misplaced.add(_MISPLACED_ROW, f"row {given or number} after row {self._row}")
             return
@@ -126,10 +119,10 @@ class Worksheet:
             column = self._column + 1
         else:
             letters = place.rstrip("0123456789")
-            column = _COLUMNS.get(letters) or _column_of(letters)
+            column = column_of(letters)
             if place[len(letters) :] != self._row_text:
                 column = 0
-        self._cell_is_sound = self._row_is_sound and self._column < column <= _MOST_COLUMNS
+        self._cell_is_sound = self._row_is_sound and self._column < column <= MOST_COLUMNS
         if self._cell_is_sound:
             self._column = column
         elif self._row_is_sound:
@@ -142,7 +135,7 @@ class Worksheet:
             return
         value = None if self._value is None else "".join(self._value)
         column = self._column
-        place = cell.get("r") or f"{_letters_of(column)}{self._row}"
+        place = cell.get("r") or f"{letters_of(column)}{self._row}"
         text = self._cells.text(place, cell, value, self._has_formula)
         if not text:
             return
@@ -168,8 +161,7 @@ class Worksheet:
             return
         self._table.add(self._row, self._texts)
         if self._row_is_hidden:
-            self._n_hidden_rows += 1
-            self._hidden_rows = [*self._hidden_rows, self._row][:10]
+            self._unseen.add_row(self._row)
 
     def result(self) -> TableRead:
         """Return the table, or raise InputError with all that is wrong with the sheet."""
@@ -185,54 +177,5 @@ class Worksheet:
         if self._table is None:
             raise InputError(f"sheet {quoted(self._name)} is empty")
         refuse_unnamed(sorted(self._unnamed), max(len(self._header), *self._unnamed, 0))
-        return TableRead(self._table.frame(), [*self._cells.remarks.sentences(), *self._remarks()])
-
-    def _remarks(self) -> list[str]:
-        remarks = []
-        if self._n_hidden_rows:
-            rows = listed(self._hidden_rows, self._n_hidden_rows)
-            remarks.append(f"hidden rows are read like the others ({rows}): delete what shall not count")
-        hidden = [name for place, name in enumerate(self._header, 1) if self._hidden_columns[place]]
-        if hidden:
-            remarks.append(f"hidden columns are read like the others ({listed(hidden)})")
-        merged = [area for area in self._merged if self._is_merged_data(area)]
-        if merged:
-            remarks.append(
-                f"merged cells ({listed(merged)}): the value counts for the first cell only, and the others are empty; "
-                "unmerge them, and write the value into each cell"
-            )
-        return remarks
-
-    def _is_merged_data(self, area: str) -> bool:
-        """Return whether merged cells lie, at least in part, inside the table."""
-        match = _RANGE.fullmatch(area)
-        if match is None or match[3] is None:
-            return False
-        return _column_of(match[1]) <= len(self._header) and int(match[2]) <= self._row
-
-
-_COLUMNS: dict[str, int] = {}
-
-
-def _column_of(letters: str) -> int:
-    """Return the number of a column from 1; 0 if the letters name none."""
-    if not _LETTERS.fullmatch(letters):
-        return 0
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    _COLUMNS[letters] = number
-    return number
-
-
-def _letters_of(column: int) -> str:
-    letters = ""
-    while column:
-        column, place = divmod(column - 1, 26)
-        letters = chr(ord("A") + place) + letters
-    return letters
-
-
-def _whole(text: str) -> int:
-    """Return the number that the text writes in at most seven digits, otherwise 0."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else 0
+        unseen = self._unseen.remarks(self._header, self._row)
+        return TableRead(self._table.frame(), self._cells.remarks.sentences() + unseen)

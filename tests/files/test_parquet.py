@@ -1,0 +1,31 @@
+"""Parquet files that are damaged."""
+
+import pyarrow.parquet
+import pytest
+
+from clinclust import read_cohort
+from clinclust.errors import InputError
+
+
+@pytest.mark.parametrize("metadata", [b"{", b"[]", b"{}", b'{"columns": 3}', b'{"index_columns": [{}], "columns": []}'])
+def test_a_parquet_file_whose_metadata_are_damaged_is_refused_or_read(tmp_path, metadata):
+    path = tmp_path / "cohort.parquet"
+    table = pyarrow.table({"a": [1, 2]}).replace_schema_metadata({b"pandas": metadata})
+    pyarrow.parquet.write_table(table, path)
+    try:
+        assert read_cohort(path)["a"].tolist() == [1, 2]
+    except InputError as error:
+        assert str(error).startswith("cohort.parquet: this parquet file cannot be read")  # noqa: PT017 - some are read
+
+
+def test_a_changed_value_is_refused_if_the_file_has_checksums(tmp_path):
+    path = tmp_path / "cohort.parquet"
+    table = pyarrow.table({"a": ["mild", "severe", "moderate"]})
+    pyarrow.parquet.write_table(
+        table, path, compression="none", use_dictionary=False, write_page_checksum=True, write_statistics=False
+    )
+    content = path.read_bytes()
+    at = content.index(b"severe")
+    path.write_bytes(content[:at] + b"Severe" + content[at + 6 :])
+    with pytest.raises(InputError, match=r"^cohort\.parquet: this parquet file cannot be read"):
+        read_cohort(path)
