@@ -49,9 +49,9 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     -------
     pandas.DataFrame, shape (N, D)
         Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of an xlsx file is
-        the text of its value (1.0 as ``1``, dates in ISO form). Columns of a parquet file keep their types.
-        Empty rows are left out but counted: the label of a row plus 2 is its row number in a spreadsheet. Columns at
-        the end without a name and without a value are left out.
+        the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). Columns of a parquet file keep their
+        types; bytes are read as text. Empty rows are left out but counted: the label of a row plus 2 is its row number
+        in a spreadsheet. Columns at the end without a name and without a value are left out.
 
     Raises
     ------

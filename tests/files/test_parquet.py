@@ -29,3 +29,12 @@ def test_a_changed_value_is_refused_if_the_file_has_checksums(tmp_path):
     path.write_bytes(content[:at] + b"Severe" + content[at + 6 :])
     with pytest.raises(InputError, match=r"^cohort\.parquet: this parquet file cannot be read"):
         read_cohort(path)
+
+
+def test_bytes_are_text_and_nested_cells_are_refused_all_at_once(tmp_path):
+    path = tmp_path / "cohort.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": [b"mild", "schwächer".encode(), None], "b": [1, 2, 3]}), path)
+    assert read_cohort(path)["a"].tolist()[:2] == ["mild", "schwächer"]
+    pyarrow.parquet.write_table(pyarrow.table({"a": [[1], []], "b": [b"\xff", b""], "c": [{"x": 1}, None]}), path)
+    with pytest.raises(InputError, match=r"^cohort\.parquet: cells of 'a', 'b', 'c' hold lists, records or bytes"):
+        read_cohort(path)
