@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clinclust.errors import InputError
-from clinclust.files.visible_text import shortened
+from clinclust.files.visible_text import visible
 from clinclust.nearest import did_you_mean
 
 __all__ = ["check_readable", "shown_name"]
@@ -17,7 +17,13 @@ _LONGEST_NAME = 255  # of most file systems
 
 def shown_name(path: Path) -> str:
     """Return the name of a file for a message, without characters that hide or reorder others."""
-    return shortened(path.name or str(path), _LONGEST_NAME)
+    return _shown(path.name or str(path), _LONGEST_NAME)
+
+
+def _shown(text: str, length: int) -> str:
+    """Return a path on one line, cut at its end; spaces are kept, so that it can be found by what is shown."""
+    text = visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
+    return text if len(text) <= length else text[:length] + "…"
 
 
 def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
@@ -25,7 +31,7 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
 
     Reading a pipe or a device would wait for a writer, or never end.
     """
-    shown = shortened(str(path), 2 * _LONGEST_NAME)
+    shown = _shown(str(path), 2 * _LONGEST_NAME)
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -40,7 +40,8 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
         splits its header into more names, or else the tab; that of a tsv or txt file is the tab. A first line such as
         ``sep=;`` sets it, and is no row.
     sheet : str, optional
-        Name of the sheet of an xlsx file. By default the first sheet is read, with a warning if there are several.
+        Name of the sheet of an xlsx file. By default the first sheet that is not hidden is read, with a
+        warning if there are several.
     encoding : str, optional
         Encoding of a text file. The default is UTF-8, or UTF-16 or UTF-32 if the file begins with its byte order mark.
         A file without one that is not UTF-8 is read as UTF-16, Windows-1252, or else Latin-1, with a warning.

@@ -121,6 +121,12 @@ def test_a_path_that_cannot_be_is_one_short_error(tmp_path, name, kind):
     str(caught.value).encode()
 
 
+def test_a_name_is_shown_on_one_line_with_its_spaces(tmp_path):
+    path = write(tmp_path, "a\n1,2\n", "two  spaces\nand \x1b[31m lines.csv")
+    with pytest.raises(InputError, match=r"^two  spaces␊and ␛\[31m lines\.csv: line 2"):
+        read_cohort(path)
+
+
 def test_an_error_of_the_system_names_the_file(tmp_path, monkeypatch):
     path = write(tmp_path, "a\n1\n")
     monkeypatch.setattr(type(path), "read_bytes", lambda self: (_ for _ in ()).throw(PermissionError(13, "denied")))
