@@ -702,7 +702,24 @@ def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):
 def test_a_table_of_another_cohort(here, fitted, capsys):
     cohort(30).to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
-    assert "has 30 subjects, but the model was fitted on 40" in err
+    assert "cohort.csv: the frame has 30 rows, but the model was fitted on 40 subjects" in err
+
+
+def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
+    frame = cohort()
+    frame.loc[3, "falls"] += 1
+    frame.to_csv("cohort.csv", index=False)
+    err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.csv")
+    assert "cohort.csv: the frame has as many rows" in err
+    assert "other subjects or other values" in err
+
+
+def test_the_same_table_sorted_gives_the_same_table(here, fitted, capsys):
+    cohort().sort_values("falls").to_csv("sorted.csv", index=False)
+    for name in ("cohort", "sorted"):
+        assert main(["table", f"{name}.csv", "--model", str(fitted), "--out", f"{name}-table.csv"]) == 0
+    assert Path("cohort-table.csv").read_bytes() == Path("sorted-table.csv").read_bytes()
+    assert "another order than when the model was fitted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["subtypes.xlsx", "assignments.csv"])

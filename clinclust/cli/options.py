@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ __all__ = [
     "add_table",
     "name_problems",
     "names_of",
+    "naming",
     "number_or",
     "read_schema",
     "read_table",
@@ -106,6 +108,15 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
     return frame
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Make a message about what is wrong with the content of a file begin with the name of the file."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from error
 
 
 def spare_the_table(options: argparse.Namespace) -> None:

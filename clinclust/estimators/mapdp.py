@@ -192,6 +192,9 @@ class MAPDP(_Attributes):
         Seed used.
     versions_ : dict
         Versions of clinclust, Python and the packages that the fit was made with, by name.
+    cohort_fingerprint_ : CohortFingerprint
+        Tells whether a table is the cohort of the fit, and restores the order of its rows. It holds no value, and
+        cannot tell whether somebody is in the cohort.
     n_features_in_ : int
         Number of columns of the schema, D.
     feature_names_in_ : array of str
@@ -299,7 +302,7 @@ class MAPDP(_Attributes):
         with announcing_compilation(), self._progress() as finished:
             plan = search_plan_of(self, problem, finished)
             # Set after the search, so that an interrupted fit leaves the model unchanged.
-            self.fit_ = fit_of(search(problem, plan), schema, plan)
+            self.fit_ = fit_of(search(problem, plan), schema, plan, frame)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
                 f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",

@@ -136,7 +136,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_nothing_in_the_files_is_pickled(folder):
     with np.load(folder / "model.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive.files}
-    assert set(kinds.values()) <= set("bif")
+    assert set(kinds.values()) <= set("biuf")
     assert {"labels_", "membership_"} <= set(kinds)
     json.loads((folder / "model.json").read_text(encoding="utf-8"))
 
