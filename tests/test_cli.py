@@ -29,7 +29,7 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = ["assignments.csv", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
+FILES = ["assignments.csv", "manifest.json", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
 
 
 def cohort(n=40):
@@ -356,10 +356,11 @@ def test_models_that_cannot_be_used(here, fitted, capsys):
     assert "model.json is missing" in refused(capsys, "assign", "cohort.csv", "--model", "cohort.csv")
     damaged = here / "damaged"
     damaged.mkdir()
-    for name in ("model.json", "model.npz"):
+    for name in ("model.json", "model.npz", "manifest.json"):
         (damaged / name).write_bytes((fitted / name).read_bytes())
     (damaged / "model.npz").write_bytes((fitted / "model.npz").read_bytes()[:-50])
-    assert "model.npz is damaged" in refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
+    err = refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
+    assert "model.npz is not the file that manifest.json lists. It is damaged" in err
 
 
 def test_new_subjects_that_do_not_fit(here, fitted, capsys):
@@ -468,7 +469,12 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
     assert "For sharing" not in out
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -563,7 +569,12 @@ def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "clinclust: --name: there is no subtype 7" in err
     assert "clinclust: subtypes.html was not written: this is a bug in clinclust" in err
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,10 @@ from numpy.typing import NDArray
 from clinclust.errors import InputError
 from clinclust.estimators.fifteen_digits import fifteen_digits
 
-__all__ = ["CohortFingerprint", "fingerprint_of"]
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of"]
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]
@@ -94,6 +98,11 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
     order, hashes = _sorted_hashes(frame, salt)
     hidden = order.astype(np.uint32) ^ _keystream(salt, hashes)
     return CohortFingerprint(salt, _digest(salt, "subjects", hashes).hex(), hidden)
+
+
+def salt_of(schema: FeatureSchema, seed: int) -> str:
+    """Return the salt of a fit: the same for equal fits, so that equal fits are saved as the same bytes."""
+    return hashlib.sha256(f"{schema.fingerprint} {seed}".encode()).hexdigest()[:32]
 
 
 def _digest(salt: str, purpose: str, hashes: Words) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +14,7 @@ from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
-from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of
+from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.versions import software_versions
@@ -159,14 +158,9 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         restarts_=_table_of_restarts(result.restarts, best),
         tuning_=result.tuning,
         versions_=software_versions(),
-        cohort_fingerprint_=fingerprint_of(frame, _salt(schema, plan.seed)),
+        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed)),
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
-
-
-def _salt(schema: FeatureSchema, seed: int) -> str:
-    """Return a salt that is the same for equal fits, so that equal fits are saved as the same bytes."""
-    return hashlib.sha256(f"{schema.fingerprint} {seed}".encode()).hexdigest()[:32]
 
 
 def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:

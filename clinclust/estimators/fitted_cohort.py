@@ -52,10 +52,11 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
         return validated
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
+        compared = _some([str(name) for name in validated])
         raise InputError(
             f"the frame has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
             "schema, but it holds other subjects or other values; pass the frame that the model was fitted on (its "
-            f"rows may be in any order), or fit the model again on this one (compared: {_some([str(name) for name in validated])})"
+            f"rows may be in any order), or fit the model again on this one (compared: {compared})"
         )
     if np.array_equal(rows, np.arange(len(rows))):
         return validated

@@ -390,14 +390,17 @@ class MAPDP(_Attributes):
         return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the fitted model to a folder as ``model.json`` and ``model.npz``, without pickle; return the folder.
+        """Write the fitted model to a folder, without pickle; return the folder.
+
+        The files are ``model.json``, ``model.npz`` and ``manifest.json``, which holds the checksums of the other two.
 
         Raises
         ------
         OSError
             If the files cannot be written.
         ValueError
-            If the model is not fitted, or the schema has checks of a pandera schema, which YAML cannot express.
+            If the model is not fitted, if its parameters were set to values that cannot be used, or if the schema has
+            checks of a pandera schema, which YAML cannot express.
         """
         from clinclust.estimators.saving import save
 
@@ -408,16 +411,26 @@ class MAPDP(_Attributes):
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
+        Only the folder itself is read. The files are compared with the checksums of the manifest, and every array with
+        what it must be, so that damaged and edited files are refused. Someone who changes several numbers consistently
+        and computes the checksums anew cannot be detected: load only models from people you trust.
+
         Raises
         ------
         FileNotFoundError
             If the folder holds no model.
         ValueError
-            If the files do not hold a model, are damaged, or have a format that this version cannot read.
+            If the files do not hold a model, are damaged or edited, are links to files elsewhere, or have a format that
+            this version cannot read.
+
+        Warns
+        -----
+        CohortWarning
+            If the ``assignments.csv`` that ``clinclust fit`` wrote with the model was changed since.
         """
         from clinclust.estimators.saving import load
 
-        return load(Path(folder))
+        return load(Path(folder), stacklevel=2)
 
     @property
     def made_by(self) -> str:
@@ -436,7 +449,7 @@ class MAPDP(_Attributes):
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{name}={value!r}" for name, value in self.get_params().items() if value is not _DEFAULTS[name]
+            f"{name}={value!r}" for name, value in self.get_params().items() if not _is_default(name, value)
         )
         return f"MAPDP({shown})"
 
@@ -504,6 +517,13 @@ class MAPDP(_Attributes):
             raise InputError("This MAPDP is not fitted yet: call fit first")
 
 
+def _is_default(name: str, value: object) -> bool:
+    """Return whether a parameter has its default value: also after pickling, which makes another object of it."""
+    default = _DEFAULTS[name]
+    return value is default or (type(value) is type(default) and isinstance(value, _COMPARABLE) and value == default)
+
+
+_COMPARABLE = (bool, int, float, str)
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
 _PARAMETERS = ("schema", *_DEFAULTS)
 _DEFAULTS["schema"] = None
