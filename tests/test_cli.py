@@ -174,7 +174,7 @@ def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
     new.to_csv("new.csv", index=False)
     assert main(["assign", "new.csv", "--model", str(fitted)]) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err.startswith("clinclust: note: new.csv: 1 row (5) has no observed value in any feature")
     rows = list(csv.DictReader(out.splitlines()))
     assert [row["row"] for row in rows] == ["2", "3", "4", "5"]  # as a spreadsheet counts
     assert [row["subtype"] for row in rows] == ["1", "2", "0", "1"]
@@ -361,6 +361,30 @@ def test_models_that_cannot_be_used(here, fitted, capsys):
     (damaged / "model.npz").write_bytes((fitted / "model.npz").read_bytes()[:-50])
     err = refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
     assert "model.npz is not the file that manifest.json lists. It is damaged" in err
+
+
+def test_peculiar_new_subjects_are_assigned_and_told(here, fitted, capsys):
+    frame = cohort().head(8)
+    frame.loc[3, "who"] = frame.loc[5, "who"]
+    frame.loc[6, "who"] = "NA"
+    frame.loc[7] = ""
+    frame.to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    notes = [line.removeprefix("clinclust: note: new.csv: ") for line in capsys.readouterr().err.splitlines()]
+    assert [note.split(" no ")[0].split(" an ")[0] for note in notes] == [
+        "2 rows (first: 8, 9) have",
+        "2 rows (first: 5, 7) have",
+        "1 row (9) has",
+    ]
+    assert "p005" not in "".join(notes)
+    assert len(pd.read_csv("assigned.csv")) == 8
+
+
+def test_ordinary_new_subjects_give_no_note(here, fitted, capsys):
+    assert main(["assign", "cohort.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    cohort().drop(columns="who").to_csv("nameless.csv", index=False)
+    assert main(["assign", "nameless.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_new_subjects_that_do_not_fit(here, fitted, capsys):
