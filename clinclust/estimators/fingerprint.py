@@ -20,6 +20,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.fifteen_digits import fifteen_digits
 
 if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
     from clinclust.schema import FeatureSchema
 
 __all__ = ["CohortFingerprint", "fingerprint_of", "salt_of"]
@@ -100,9 +101,21 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
     return CohortFingerprint(salt, _digest(salt, "subjects", hashes).hex(), hidden)
 
 
-def salt_of(schema: FeatureSchema, seed: int) -> str:
-    """Return the salt of a fit: the same for equal fits, so that equal fits are saved as the same bytes."""
-    return hashlib.sha256(f"{schema.fingerprint} {seed}".encode()).hexdigest()[:32]
+def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
+    """Return the salt of a fit, which depends on all from which labels and predictions follow.
+
+    Equal fits have equal salts, and are saved as the same bytes. In a saved model that somebody changed, the salt does
+    not follow from the rest; a salt that was changed with it does not give the digest of the cohort.
+    """
+    model = clusters.model
+    numbers = (model.concentration, model.discount, model.coarsening, clusters.outlying_share)
+    names = [feature.name for feature in clusters.encoding.features]
+    encoding = clusters.encoding
+    about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
+    found = hashlib.sha256(repr(about).encode())
+    for array in (labels, encoding.centres, encoding.scales, model.prior, clusters.sizes, clusters.statistics):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:32]
 
 
 def _digest(salt: str, purpose: str, hashes: Words) -> bytes:

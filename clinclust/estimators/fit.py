@@ -138,12 +138,14 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     encoded = [feature.name for feature in cohort.encoding.features]
     if result.outlying.any():
         outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
+    labels_of_table = cohort.in_table_order(labels)
+    clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
-        labels_=cohort.in_table_order(labels),
+        labels_=labels_of_table,
         membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share),
+        clusters_=clusters,
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
@@ -153,12 +155,12 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         ).sort_values(ascending=False, kind="stable"),
         selected_features_=[name for name in schema.names if name in names],
         kept_out_=problem.kept_out,
-        tree_=SubtypeTree(cohort.in_table_order(labels), joins, evidence),
+        tree_=SubtypeTree(labels_of_table, joins, evidence),
         outlying_=outlying,
         restarts_=_table_of_restarts(result.restarts, best),
         tuning_=result.tuning,
         versions_=software_versions(),
-        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed)),
+        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import in_encoded_order
 from clinclust.estimators.array_rules import shape_problems, value_problems
-from clinclust.estimators.evidence_check import evidence_problems
 from clinclust.estimators.fingerprint import salt_of
 from clinclust.estimators.hyperparameters_check import hyperparameters_problems
 from clinclust.estimators.parameters import RULES
@@ -43,7 +42,7 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
         return problems
     problems += [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit)]
     problems += [*_problems_of_clusters(fit), *_problems_of_tree(fit), *_problems_of_relevance(fit)]
-    return problems or hyperparameters_problems(fit) or evidence_problems(fit)
+    return problems or [*hyperparameters_problems(fit), *_problems_of_salt(fit)]
 
 
 def _axes(fit: Fit) -> dict[str, int]:
@@ -73,19 +72,22 @@ def _problems_of_features(fit: Fit) -> Iterator[str]:
 
 
 def _problems_of_numbers(fit: Fit) -> Iterator[str]:
-    model, fingerprint = fit.clusters_.model, fit.cohort_fingerprint_
+    model = fit.clusters_.model
     numbers = {"concentration": model.concentration, "discount": model.discount, "coarsening": model.coarsening}
     for name, value in {**numbers, "outlying_share": fit.clusters_.outlying_share}.items():
         yield from RULES[name].problems(name, value)
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
-    if fingerprint.salt != salt_of(fit.schema_, fit.random_seed_):
-        yield "the schema or the seed is not the one that the cohort was fitted with"
-    if not _SHA256.fullmatch(fingerprint.digest):
+    if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):
         yield "the digest of the fingerprint is none"
     path = fit.resolution_path_
     if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
         yield "the chosen coarsening is none of the path"
+
+
+def _problems_of_salt(fit: Fit) -> Iterator[str]:
+    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.labels_, fit.clusters_):
+        yield "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
 
 
 def _problems_of_clusters(fit: Fit) -> Iterator[str]:
