@@ -31,18 +31,21 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return what is wrong with a fit that was read from files, and with its arrays by name; empty if nothing is.
 
-    What is computed from other fields is only compared if all fields by themselves are right.
+    Shapes are compared once the features are known, values once the shapes are right, and what follows from other
+    fields once every field by itself is right: a label out of range would count the subjects of 2**40 clusters.
     """
     problems = list(_problems_of_features(fit))
     if problems:
         return problems
     described = {name: (array.dtype, array.shape) for name, array in arrays.items()}
-    problems += shape_problems(described, _axes(fit))
+    problems = shape_problems(described, _axes(fit))
     if problems:
         return problems
-    problems += [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit)]
-    problems += [*_problems_of_clusters(fit), *_problems_of_tree(fit), *_problems_of_relevance(fit)]
-    return problems or [*hyperparameters_problems(fit), *_problems_of_salt(fit)]
+    problems = [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit), *_problems_of_relevance(fit)]
+    if problems:
+        return problems
+    problems = [*_problems_of_clusters(fit), *_problems_of_tree(fit), *hyperparameters_problems(fit)]
+    return [*problems, *_problems_of_salt(fit)]
 
 
 def _axes(fit: Fit) -> dict[str, int]:

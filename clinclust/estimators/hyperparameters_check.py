@@ -33,7 +33,9 @@ def hyperparameters_problems(fit: Fit) -> list[str]:
         stated_hyperparameters(fit.hyperparameters_, features)
     except InputError as error:
         return [" ".join(str(error).split())]
-    return [f"the prior, centre or scale of {name} is not that of its hyperparameters" for name in _differing(fit)]
+    with np.errstate(all="ignore"):
+        differing = _differing(fit)
+    return [f"the prior, centre or scale of {name} is not that of its hyperparameters" for name in differing]
 
 
 def _form(named: dict[str, Any]) -> dict[str, int | None]:

@@ -312,6 +312,8 @@ BROKEN = {
     "another parameter": edited(lambda text: text["parameters"].update(n_restarts=0)),
     "the array of another field": edited(lambda text: text["fit"].update(labels_="tree_.labels")),
     "a label too large": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 99)),
+    "a label of no memory": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 2**40)),
+    "a scale too large": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 1e300)),
     "a label below 0": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, -1)),
     "another label": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 1 - min(arrays["labels_"][0], 1))),
     "labels of another type": with_arrays(lambda arrays: arrays.update(labels_=arrays["labels_"].astype(np.int32))),

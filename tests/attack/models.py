@@ -1,0 +1,389 @@
+"""Attacks on saved models, and on everything that takes a model together with the table that it was fitted on."""
+
+import contextlib
+import copy
+import io
+import json
+import shutil
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import clinclust as cc
+from attack.attempts import Attack
+from clinclust.cli import main
+from clinclust.errors import InputError
+
+LONGEST = 4_000
+"""Characters of a message that a reader can be expected to read."""
+
+SCHEMA = """\
+clinclust: 1
+title: Cohort of attacks
+missing_codes: ["", NA]
+features:
+  - {name: who, role: id}
+  - {name: age, likelihood: gaussian, role: describe}
+  - {name: falls, likelihood: poisson}
+  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"]}
+  - {name: stage, likelihood: binomial, trials: 4}
+  - {name: kind, likelihood: categorical, levels: [a, b, c]}
+  - {name: wait, likelihood: exponential}
+  - {name: crp, likelihood: gaussian}
+"""
+N = 60
+
+
+def cohort(seed=0):
+    """Return a table of 60 subjects in two groups, with two subjects who differ in their identifiers only."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat([0, 1], N // 2)
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{row:03d}" for row in range(N)],
+            "age": rng.integers(40, 90, N),
+            "falls": rng.poisson(1 + 9 * groups),
+            "tremor": np.where(rng.random(N) < 0.1 + 0.8 * groups, "yes", "no"),
+            "stage": rng.binomial(4, 0.15 + 0.7 * groups),
+            "kind": np.array(["a", "b", "c"])[rng.integers(2, size=N) + groups],
+            "wait": rng.exponential(1 + 5 * groups).round(4),
+            "crp": rng.normal(5 + 20 * groups, 2).round(2),
+        }
+    ).astype(object)
+    frame.iloc[5, 1:] = frame.iloc[4, 1:]
+    return frame
+
+
+class Saved:
+    """A model that was fitted and saved, what it predicts, and a copy of its folder to damage."""
+
+    def __init__(self, folder, **parameters):
+        self.frame = cohort()
+        schema = cc.FeatureSchema.from_yaml(SCHEMA)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = cc.MAPDP(schema, n_restarts=2, random_state=1, progress=False, **parameters).fit(self.frame)
+        self.new = cohort(9)
+        self.expected = model.predict_proba(self.new)
+        self.whole = model.save(folder / "whole")
+        self.folder = folder / "damaged"
+        self.files = sorted(path.name for path in self.whole.iterdir())
+        self.content = {name: (self.whole / name).read_bytes() for name in self.files}
+
+    def reset(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.whole, self.folder)
+
+    def outcome(self, about):
+        """Load the damaged folder: None if it is refused plainly, or predicts the same; else what is wrong."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                model = cc.MAPDP.load(self.folder)
+                found = model.predict_proba(self.new)
+                with contextlib.suppress(InputError):  # the order of the subjects can be read with the table only
+                    _use(model, self.frame)
+        except (InputError, FileNotFoundError) as error:
+            said = str(error)
+            if str(self.folder) not in said:
+                return f"{about}: the message does not name the folder: {said[:200]!r}"
+            return f"{about}: {len(said)} characters of message" if len(said) > LONGEST else None
+        except BaseException as error:
+            return f"{about}: {type(error).__name__}: {str(error)[:200]}"
+        if found.shape != self.expected.shape or not np.isfinite(found).all():
+            return f"{about}: accepted, and predictions are not finite"
+        return None if (found == self.expected).all() else f"{about}: accepted, and predictions differ"
+
+
+def _use(model, frame):
+    """Show a model that was accepted in every way that reads what a search found."""
+    repr(model), repr(model.tree_), repr(model.resolution_path_ if hasattr(model, "resolution_path_") else None)
+    model._repr_html_()
+    model.tree_.merges.to_string()
+    cc.subtype_table(model, frame).to_markdown()
+
+
+def flips(count, rng, folder):
+    """Flip one bit, or replace one byte, of one of the files of a saved model."""
+    saved = Saved(folder)
+    for _ in range(count):
+        saved.reset()
+        name = str(rng.choice(saved.files))
+        content = bytearray(saved.content[name])
+        place = int(rng.integers(len(content)))
+        before = content[place]
+        content[place] = before ^ (1 << int(rng.integers(8))) if rng.random() < 0.5 else int(rng.integers(256))
+        (saved.folder / name).write_bytes(content)
+        yield saved.outcome(f"{name} byte {place} from {before} to {content[place]}")
+
+
+def truncations(count, rng, folder):
+    """Cut one file: model.json and the manifest at every length, the archive at lengths drawn at random."""
+    saved = Saved(folder)
+    cuts = [
+        (name, length) for name in saved.files if name.endswith(".json") for length in range(len(saved.content[name]))
+    ]
+    size = len(saved.content["model.npz"])
+    cuts += [("model.npz", int(length)) for length in rng.integers(size, size=max(1_000, count - len(cuts)))]
+    for place in rng.permutation(len(cuts))[:count]:
+        name, length = cuts[place]
+        saved.reset()
+        (saved.folder / name).write_bytes(saved.content[name][:length])
+        yield saved.outcome(f"{name} cut at {length}")
+
+
+# --- edits whose checksums were computed anew ---------------------------------------------------------------------
+
+VALUES = (
+    None, True, False, "", "text", "/etc/hostname", "labels_", -1, 0, 1, 2, 0.5, -0.5, 1e308, 5e-324, 10**30, 2**63,
+    [], {}, [[[1]]], {"a": 1}, ["x"] * 50, "x" * 100_000, [None] * 7, [1e300] * 7,
+)  # fmt: skip
+
+
+def edits(count, rng, folder):
+    """Change something in the text or the arrays of a model, and write the checksums that now belong to it."""
+    variants = [
+        Saved(folder / name, **parameters)
+        for name, parameters in {
+            "plain": {},
+            "auto": {"coarsening": "auto"},
+            "selected": {"select_features": True},
+            "one": {"coarsening": 0.05},
+        }.items()
+    ]
+    for attempt in range(count):
+        saved = variants[attempt % len(variants)]
+        saved.reset()
+        about = _edit_text(saved, rng) if rng.random() < 0.5 else _edit_arrays(saved, rng)
+        _seal(saved.folder)
+        yield saved.outcome(f"{saved.folder.parent.name}: {about}")
+
+
+def _seal(folder):
+    """Write the checksums of the files as they are now."""
+    try:
+        from clinclust.files.manifest import write_manifest
+    except ImportError:  # a version that keeps the checksum of the archive in the text
+        import hashlib
+
+        text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        if isinstance(text, dict):
+            text["sha256_of_npz"] = hashlib.sha256((folder / "model.npz").read_bytes()).hexdigest()
+            (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
+    else:
+        write_manifest(folder, ["model.json", "model.npz"])
+
+
+def _edit_text(saved, rng):
+    text = json.loads(saved.content["model.json"])
+    path, holder, key = _any_place(text, rng)
+    way = str(rng.choice(["replace", "replace", "remove", "repeat", "add", "scale", "nest", "constant"]))
+    old, depth = holder[key], 0
+    if way == "remove":
+        del holder[key]
+    elif way == "repeat" and isinstance(old, list) and old:
+        holder[key] = [*old, old[-1]]
+    elif way == "add" and isinstance(old, dict):
+        holder[key] = {**old, "more": 1}
+    elif way == "scale" and type(old) in (int, float):
+        holder[key] = old * 1.5 + 1
+    elif way == "nest":
+        depth = int(rng.choice([1, 3, 900, 100_000]))
+        holder[key] = _MARK
+    elif way == "constant":
+        holder[key] = _MARK
+    else:
+        holder[key] = copy.deepcopy(VALUES[int(rng.integers(len(VALUES)))])
+    about = f"{way} {path}, from {str(old)[:40]!r}"
+    constant = str(rng.choice(["NaN", "Infinity", "-Infinity", "1e999", "1" * 5_000, "0x1"]))
+    nested = "[" * depth + json.dumps(old) + "]" * depth if depth else constant
+    written = json.dumps(text).replace(json.dumps(_MARK), nested)
+    (saved.folder / "model.json").write_text(written, encoding="utf-8")
+    return f"{about} to {nested[:40] if way in ('nest', 'constant') else _shown(holder, key)}"
+
+
+_MARK = "put something that JSON cannot write here"
+
+
+def _shown(holder, key):
+    if isinstance(holder, dict) and key not in holder:
+        return "nothing"
+    return repr(holder[key])[:40] if isinstance(holder, dict) or key < len(holder) else "nothing"
+
+
+def _any_place(text, rng):
+    """Return the path of any value in a text, and the object and key that hold it."""
+    path, holder, key = "", text, str(rng.choice(["fit", "fit", "fit", "fit", *text]))
+    while True:
+        path = f"{path}.{key}"
+        value = holder[key]
+        if not isinstance(value, dict | list) or not value or rng.random() < 0.25:
+            return path, holder, key
+        holder = value
+        key = list(value)[int(rng.integers(len(value)))] if isinstance(value, dict) else int(rng.integers(len(value)))
+
+
+def _edit_arrays(saved, rng):
+    with np.load(io.BytesIO(saved.content["model.npz"])) as archive:
+        arrays = dict(archive)
+    name = str(rng.choice(sorted(arrays)))
+    way = str(rng.choice(sorted(_ARRAY_WAYS)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _ARRAY_WAYS[way](arrays, name, rng)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=True, **arrays)
+    (saved.folder / "model.npz").write_bytes(buffer.getvalue())
+    return f"{way} of {name}"
+
+
+def _put(value):
+    def put(arrays, name, rng):
+        flat = arrays[name].reshape(-1)
+        if flat.size:
+            flat[int(rng.integers(flat.size))] = np.array(value).astype(flat.dtype)
+
+    return put
+
+
+def _becomes(change):
+    def become(arrays, name, rng):
+        arrays[name] = change(arrays[name])
+
+    return become
+
+
+_ARRAY_WAYS = {
+    "removal": lambda arrays, name, rng: arrays.pop(name),
+    "another array": lambda arrays, name, rng: arrays.update(more=np.zeros(3)),
+    "the values of another array": lambda arrays, name, rng: arrays.update(
+        {name: arrays[str(rng.choice(sorted(arrays)))]}
+    ),
+    "object": _becomes(lambda array: array.astype(object)),
+    "int8": _becomes(lambda array: array.astype(np.int8)),
+    "float32": _becomes(lambda array: array.astype(np.float32)),
+    "complex": _becomes(lambda array: array.astype(complex)),
+    "text": _becomes(lambda array: array.astype(str)),
+    "big-endian": _becomes(lambda array: array.astype(array.dtype.newbyteorder(">"))),
+    "by column": _becomes(np.asfortranarray),
+    "one row less": _becomes(lambda array: array[1:]),
+    "one row more": _becomes(lambda array: np.concatenate([array, array[:1]])),
+    "transposed": _becomes(lambda array: array.T),
+    "one axis more": _becomes(lambda array: array[None]),
+    "no values": _becomes(lambda array: array[:0]),
+    "one number": _becomes(lambda array: np.array(3.0)),
+    "a million zeros": _becomes(lambda array: np.zeros((1_000_000, *array.shape[1:]), array.dtype)),
+    "one NaN": _put(np.nan),
+    "one infinity": _put(np.inf),
+    "one -1": _put(-1),
+    "one 7": _put(7),
+    "one 1e300": _put(1e300),
+    "one 2**40": _put(2.0**40),
+    "reversed": _becomes(lambda array: np.ascontiguousarray(array[::-1])),
+}
+
+
+# --- tables that are not the model's ------------------------------------------------------------------------------
+
+
+def wrong_tables(count, rng, folder):
+    """Ask for a subtype table, a report and associations of a table that is not, or not quite, the model's."""
+    saved = Saved(folder)
+    model = cc.MAPDP.load(saved.whole)
+    right = {way: make(model, saved, saved.frame, folder) for way, make in ENTRIES.items()}
+    for attempt in range(count):
+        change = list(CHANGES)[attempt % len(CHANGES)]
+        way = list(ENTRIES)[attempt // len(CHANGES) % len(ENTRIES)]
+        frame = CHANGES[change](saved.frame.copy(), rng)
+        about = f"{way} of a table with {change}"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cc.CohortWarning)
+                found = ENTRIES[way](model, saved, frame, folder)
+        except InputError as error:
+            long = len(str(error)) > LONGEST
+            yield f"{about}: {len(str(error))} characters of message" if long else None
+        except BaseException as error:
+            yield f"{about}: {type(error).__name__}: {str(error)[:200]}"
+        else:
+            yield None if found == right[way] else f"{about}: accepted, and the results differ"
+
+
+def _command(model, saved, frame, folder):
+    """Return what `clinclust table` writes."""
+    given, out = folder / "given.csv", folder / "table.csv"
+    frame.to_csv(given, index=False)
+    said, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+        code = main(["table", str(given), "--model", str(saved.whole), "--out", str(out)])
+    if code == 2 and given.name in told.getvalue() and "Traceback" not in told.getvalue():
+        raise InputError(told.getvalue())
+    if code != 0:
+        raise AssertionError(f"exit {code}: {told.getvalue()[:150]}")
+    return out.read_text(encoding="utf-8")
+
+
+def _report(model, saved, frame, folder):
+    from datetime import UTC, datetime
+
+    day = datetime(2020, 1, 1, tzinfo=UTC)
+    path = cc.write_report(model, frame, folder / "report.html", associations=None, generated=day)
+    return path.read_text(encoding="utf-8")
+
+
+ENTRIES = {
+    "table command": _command,
+    "subtype table": lambda model, saved, frame, folder: cc.subtype_table(model, frame).to_markdown(),
+    "associations": lambda model, saved, frame, folder: cc.validated_associations(
+        model, frame, n_restarts=1, progress=False
+    ).to_csv(),
+    "report": _report,
+}
+
+
+def _one_cell(frame, rng):
+    """Give one subject a value of another subject, which is possible but not the subject's own."""
+    while True:
+        row, other, column = *rng.integers(N, size=2).tolist(), str(rng.choice(frame.columns[1:]))
+        if frame.loc[row, column] != frame.loc[other, column]:
+            frame.loc[row, column] = frame.loc[other, column]
+            return frame
+
+
+def _swapped_cells(frame, rng):
+    """Exchange the values of two subjects in one column, so that every column holds the same values."""
+    while True:
+        row, other, column = *rng.integers(N, size=2).tolist(), str(rng.choice(frame.columns[1:]))
+        are_alike = frame.iloc[row, 1:].equals(frame.iloc[other, 1:])
+        if frame.loc[row, column] != frame.loc[other, column] and not are_alike:
+            frame.loc[[row, other], column] = frame.loc[[other, row], column].to_numpy()
+            return frame
+
+
+CHANGES = {
+    "no change": lambda frame, rng: frame,
+    "other order of rows": lambda frame, rng: frame.sample(frac=1.0, random_state=int(rng.integers(2**31))),
+    "sorted rows": lambda frame, rng: frame.sort_values(str(rng.choice(frame.columns)), kind="stable"),
+    "other order, numbered anew": lambda frame, rng: frame.iloc[rng.permutation(N)].reset_index(drop=True),
+    "other order of columns": lambda frame, rng: frame.iloc[:, rng.permutation(frame.shape[1])],
+    "one cell changed": _one_cell,
+    "two cells exchanged": _swapped_cells,
+    "one column in another order": lambda frame, rng: frame.assign(falls=rng.permutation(frame["falls"])),
+    "other subjects": lambda frame, rng: cohort(int(rng.integers(1, 2**31))),
+    "one row replaced": lambda frame, rng: pd.concat([frame.iloc[1:], cohort(5).iloc[:1]]),
+    "one row twice": lambda frame, rng: pd.concat([frame.iloc[:-1], frame.iloc[:1].assign(who="another")]),
+    "one row less": lambda frame, rng: frame.iloc[1:],
+    "one row more": lambda frame, rng: pd.concat([frame, frame.iloc[:1].assign(who="another")]),
+    "a column renamed": lambda frame, rng: frame.rename(columns={"falls": "fell"}),
+    "two columns exchanged": lambda frame, rng: frame.rename(columns={"age": "crp", "crp": "age"}),
+    "a value removed": lambda frame, rng: frame.assign(crp=frame["crp"].where(np.arange(N) != int(rng.integers(N)))),
+    "other identifiers": lambda frame, rng: frame.assign(who=[f"q{row}" for row in range(N)]),
+}
+
+ATTACKS = (
+    Attack("saved model: flipped bits", flips, smoke=150, full=1_000),
+    Attack("saved model: truncated", truncations, smoke=150, full=8_000),
+    Attack("saved model: edited, with new checksums", edits, smoke=120, full=300),
+    Attack("a table that is not the model's", wrong_tables, smoke=34, full=204),
+)
