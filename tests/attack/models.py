@@ -14,6 +14,7 @@ import clinclust as cc
 from attack.attempts import Attack
 from clinclust.cli import main
 from clinclust.errors import InputError
+from clinclust.files.manifest import write_manifest
 
 LONGEST = 4_000
 """Characters of a message that a reader can be expected to read."""
@@ -162,17 +163,7 @@ def edits(count, rng, folder):
 
 def _seal(folder):
     """Write the checksums of the files as they are now."""
-    try:
-        from clinclust.files.manifest import write_manifest
-    except ImportError:  # a version that keeps the checksum of the archive in the text
-        import hashlib
-
-        text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        if isinstance(text, dict):
-            text["sha256_of_npz"] = hashlib.sha256((folder / "model.npz").read_bytes()).hexdigest()
-            (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
-    else:
-        write_manifest(folder, ["model.json", "model.npz"])
+    write_manifest(folder, ["model.json", "model.npz"])
 
 
 def _edit_text(saved, rng):
