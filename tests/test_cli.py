@@ -660,7 +660,8 @@ def test_as_a_process(here):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
 def test_a_closed_output_is_no_error(here, fitted):
-    pd.concat([cohort()] * 100, ignore_index=True).to_csv("long.csv", index=False)
+    long = pd.concat([cohort()] * 100, ignore_index=True)
+    long.assign(who=long.index).to_csv("long.csv", index=False)
     for arguments in (["assign", "long.csv", "--model", fitted], ["check", "cohort.csv", *SCHEMA_OPTION]):
         reader, writer = os.pipe()
         os.close(reader)

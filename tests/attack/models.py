@@ -373,8 +373,8 @@ CHANGES = {
 }
 
 ATTACKS = (
-    Attack("saved model: flipped bits", flips, smoke=150, full=1_000),
+    Attack("saved model: flipped bits", flips, smoke=100, full=1_000),
     Attack("saved model: truncated", truncations, smoke=150, full=8_000),
-    Attack("saved model: edited, with new checksums", edits, smoke=120, full=300),
+    Attack("saved model: edited, with new checksums", edits, smoke=80, full=300),
     Attack("a table that is not the model's", wrong_tables, smoke=34, full=204),
 )

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
+from clinclust.estimators.fingerprint import salt_of
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import read_fields, written_fields
 from clinclust.files.manifest import write_manifest
 
@@ -308,7 +310,9 @@ BROKEN = {
         lambda text: text["fit"].update(schema_=text["fit"]["schema_"].replace("trials: 4", "trials: 5"))
     ),
     "a column that is missing": edited(lambda text: text["fit"]["restarts_"].pop("converged")),
-    "text in a column": edited(lambda text: text["fit"]["restarts_"].update(log_joint=["a"] * 4)),
+    "text in a column": edited(
+        lambda text: text["fit"]["restarts_"].update(log_joint=["a" for _ in text["fit"]["restarts_"]["start"]])
+    ),
     "another parameter": edited(lambda text: text["parameters"].update(n_restarts=0)),
     "the array of another field": edited(lambda text: text["fit"].update(labels_="tree_.labels")),
     "a label too large": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 99)),
@@ -353,6 +357,50 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         assert "its format is 99, and this version reads 5; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
+
+
+def with_the_right_salt(folder):
+    """Compute the salt anew, as somebody would who knows how it is computed, and the checksums."""
+    with np.load(folder / "model.npz") as archive:
+        arrays = dict(archive)
+    text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    fit = read_fields(Fit, text["fit"], arrays)
+    salt = salt_of(fit.schema_, fit.random_seed_, fit.labels_, fit.clusters_)
+    edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
+
+
+IMPOSSIBLE = (
+    "a concentration below 0",
+    "features in another order",
+    "a column that is missing",
+    "text in a column",
+    "a label too large",
+    "a label of no memory",
+    "a label below 0",
+    "another label",
+    "labels of another type",
+    "a subject less",
+    "a statistic less",
+    "a cluster less",
+    "no number",
+    "a scale of 0",
+    "a scale too large",
+    "another scale",
+    "another centre",
+    "another prior",
+    "a tree of other joins",
+)
+
+
+@pytest.mark.parametrize("damage", IMPOSSIBLE)
+def test_what_cannot_be_is_refused_although_every_checksum_is_right(damage, folder):
+    with_the_right_salt(folder)
+    MAPDP.load(folder)
+    BROKEN[damage](folder)
+    with_the_right_salt(folder)
+    with pytest.raises(InputError, match=r"holds no model that can be read: .+") as error:
+        MAPDP.load(folder)
+    assert "are not those that the cohort was fitted with" not in str(error.value)
 
 
 def test_everything_wrong_with_the_arrays_is_said_at_once(folder):
