@@ -403,6 +403,34 @@ def test_what_cannot_be_is_refused_although_every_checksum_is_right(damage, fold
     assert "are not those that the cohort was fitted with" not in str(error.value)
 
 
+def with_other_labels(arrays):
+    for name in ("labels_", "tree_.labels"):
+        arrays[name][0] = 1 - min(arrays[name][0], 1)
+
+
+ALONE = {
+    "the sizes of the clusters": with_arrays(with_other_labels),
+    "rows that do not sum to 1": with_arrays(lambda arrays: arrays["membership_"].__setitem__((0, slice(None)), 0.9)),
+    "none can be outlying": with_arrays(lambda arrays: arrays["outlying_"].__setitem__((0, 0), True)),
+    "in the order of an encoding": BROKEN["features in another order"],
+}
+
+
+@pytest.mark.parametrize("said", ALONE)
+def test_what_only_one_check_sees_is_said(said, folder):
+    ALONE[said](folder)
+    with_the_right_salt(folder)
+    with pytest.raises(InputError, match=said):
+        MAPDP.load(folder)
+
+
+def test_a_schema_elsewhere_is_not_opened(fitted, folder, tmp_path):
+    fitted[0].schema_.to_yaml(tmp_path / "schema.yaml")
+    edited(lambda text: text["fit"].update(schema_=str(tmp_path / "schema.yaml")))(folder)
+    with pytest.raises(InputError, match="The feature schema has a problem"):
+        MAPDP.load(folder)
+
+
 def test_everything_wrong_with_the_arrays_is_said_at_once(folder):
     edits = ("a scale of 0", "a label too large", "no number")
     for edit in edits:
@@ -431,10 +459,11 @@ def test_arrays_by_column_are_read_by_row(fitted, folder):
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
-def test_a_file_elsewhere_is_not_opened(folder, tmp_path):
-    (folder / "model.npz").rename(tmp_path / "elsewhere.npz")
-    (folder / "model.npz").symlink_to(tmp_path / "elsewhere.npz")
-    with pytest.raises(InputError, match=r"model\.npz is a link to a file outside of the folder; put a copy"):
+@pytest.mark.parametrize("name", ["model.npz", "model.json", "manifest.json"])
+def test_a_file_elsewhere_is_not_opened(name, folder, tmp_path):
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=f"{name} is a link to a file outside of the folder; put a copy"):
         MAPDP.load(folder)
 
 
