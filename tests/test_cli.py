@@ -29,7 +29,7 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = ["assignments.csv", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
+FILES = ["assignments.csv", "manifest.json", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
 
 
 def cohort(n=40):
@@ -174,7 +174,7 @@ def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
     new.to_csv("new.csv", index=False)
     assert main(["assign", "new.csv", "--model", str(fitted)]) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err.startswith("clinclust: note: new.csv: 1 row (5) has no observed value in any feature")
     rows = list(csv.DictReader(out.splitlines()))
     assert [row["row"] for row in rows] == ["2", "3", "4", "5"]  # as a spreadsheet counts
     assert [row["subtype"] for row in rows] == ["1", "2", "0", "1"]
@@ -361,10 +361,35 @@ def test_models_that_cannot_be_used(here, fitted, capsys):
     assert "model.json is missing" in refused(capsys, "assign", "cohort.csv", "--model", "cohort.csv")
     damaged = here / "damaged"
     damaged.mkdir()
-    for name in ("model.json", "model.npz"):
+    for name in ("model.json", "model.npz", "manifest.json"):
         (damaged / name).write_bytes((fitted / name).read_bytes())
     (damaged / "model.npz").write_bytes((fitted / "model.npz").read_bytes()[:-50])
-    assert "model.npz is damaged" in refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
+    err = refused(capsys, "assign", "cohort.csv", "--model", damaged, "--out", "new.csv")
+    assert "model.npz is not the file that manifest.json lists. It is damaged" in err
+
+
+def test_peculiar_new_subjects_are_assigned_and_told(here, fitted, capsys):
+    frame = cohort().head(8)
+    frame.loc[3, "who"] = frame.loc[5, "who"]
+    frame.loc[6, "who"] = "NA"
+    frame.loc[7] = ""
+    frame.to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    notes = [line.removeprefix("clinclust: note: new.csv: ") for line in capsys.readouterr().err.splitlines()]
+    assert [note.split(" no ")[0].split(" an ")[0] for note in notes] == [
+        "2 rows (first: 8, 9) have",
+        "2 rows (first: 5, 7) have",
+        "1 row (9) has",
+    ]
+    assert "p005" not in "".join(notes)
+    assert len(pd.read_csv("assigned.csv")) == 8
+
+
+def test_ordinary_new_subjects_give_no_note(here, fitted, capsys):
+    assert main(["assign", "cohort.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    cohort().drop(columns="who").to_csv("nameless.csv", index=False)
+    assert main(["assign", "nameless.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_new_subjects_that_do_not_fit(here, fitted, capsys):
@@ -473,7 +498,12 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
     assert "For sharing" not in out
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -568,7 +598,12 @@ def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "clinclust: --name: there is no subtype 7" in err
     assert "clinclust: subtypes.html was not written: this is a bug in clinclust" in err
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):
@@ -630,7 +665,8 @@ def test_as_a_process(here):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
 def test_a_closed_output_is_no_error(here, fitted):
-    pd.concat([cohort()] * 100, ignore_index=True).to_csv("long.csv", index=False)
+    long = pd.concat([cohort()] * 100, ignore_index=True)
+    long.assign(who=long.index).to_csv("long.csv", index=False)
     for arguments in (["assign", "long.csv", "--model", fitted], ["check", "cohort.csv", *SCHEMA_OPTION]):
         reader, writer = os.pipe()
         os.close(reader)
@@ -707,7 +743,24 @@ def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):
 def test_a_table_of_another_cohort(here, fitted, capsys):
     cohort(30).to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
-    assert "has 30 subjects, but the model was fitted on 40" in err
+    assert "cohort.csv: the frame has 30 rows, but the model was fitted on 40 subjects" in err
+
+
+def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
+    frame = cohort()
+    frame.loc[3, "falls"] += 1
+    frame.to_csv("cohort.csv", index=False)
+    err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.csv")
+    assert "cohort.csv: the frame has as many rows" in err
+    assert "other subjects or other values" in err
+
+
+def test_the_same_table_sorted_gives_the_same_table(here, fitted, capsys):
+    cohort().sort_values("falls").to_csv("sorted.csv", index=False)
+    for name in ("cohort", "sorted"):
+        assert main(["table", f"{name}.csv", "--model", str(fitted), "--out", f"{name}-table.csv"]) == 0
+    assert Path("cohort-table.csv").read_bytes() == Path("sorted-table.csv").read_bytes()
+    assert "another order than when the model was fitted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["subtypes.xlsx", "assignments.csv"])

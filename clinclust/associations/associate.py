@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import cohort_problems
+from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,8 @@ def validated_associations(
         chosen from the data, if they were), and its stated hyperparameters, but no hyperparameters that were estimated
         together with the subtypes.
     frame : DataFrame, N rows
-        The cohort on which the model was fitted: the same subjects in the same order.
+        The cohort on which the model was fitted. Rows in another order than at the fit are put back into it; those of a
+        `Partition` must be in the order of its labels.
     method : {"refit", "cross-fit"}
         ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
         search with all features among the subjects of the other folds; each subject of the fold then gets its most
@@ -126,6 +127,11 @@ def validated_associations(
     ValueError
         If the model is not fitted, if `frame` is not its cohort, or if a parameter cannot be used.
 
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` were in another order than at the fit.
+
     Examples
     --------
     >>> import clinclust as cc
@@ -162,7 +168,7 @@ def validated_associations(
     }
     _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
-    frame = model.schema_.validate(frame, warn=False)
+    frame = cohort_of(model, frame)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     seed: int | None = None
     if model.fit_ is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 
 from clinclust.cli.options import Commands, about_table, add_model, add_table, read_table, spare_the_table
+from clinclust.errors import CohortWarning
 
 __all__ = ["add_parser", "run"]
 
@@ -21,10 +23,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Give each subject of a table its most probable subtype; 0 means none of these."""
+    """Give each subject of a table its most probable subtype; 0 means none of these.
+
+    Rows without identifier, with the identifier of another row, or without any observed value are assigned and told.
+    """
     import numpy as np
 
     from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
+    from clinclust.estimators.new_subjects import notes_on_new_subjects
     from clinclust.reporting.assignments import assignment_table, write_assignments
 
     spare_the_table(options)
@@ -32,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
     frame = read_table(options)
     with about_table(options):
         probabilities = model.predict_proba(frame)
+    for note in notes_on_new_subjects(model, frame):
+        warnings.warn(f"{options.table}: {note}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
     table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])

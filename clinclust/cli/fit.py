@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 _REPORTS = ("subtypes.xlsx", "subtypes.html")
-_FILES = (*_REPORTS, "assignments.csv", "model.json", "model.npz")
+_FILES = (*_REPORTS, "assignments.csv", "model.json", "model.npz", "manifest.json")
 
 
 def add_parser(commands: Commands) -> None:
@@ -102,8 +102,9 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find the subtypes and write model.json, model.npz, assignments.csv, subtypes.xlsx and subtypes.html."""
+    """Find the subtypes and write the model, the assignments, two reports, and a manifest of these files."""
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.files.manifest import MANIFEST, write_manifest
     from clinclust.files.writing import write_together
     from clinclust.reporting.assignments import assignment_table, write_assignments
 
@@ -130,10 +131,11 @@ def run(options: argparse.Namespace) -> int:
         model.save(folder)
         write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
         code = _write_reports(model, frame, folder, options)
-        written = [name for name in _FILES if (folder / name).exists()]
+        written = [name for name in _FILES if name != MANIFEST and (folder / name).exists()]
+        write_manifest(folder, written)
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
     print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
-    print(f"Wrote {options.out}: {', '.join(written)}")
+    print(f"Wrote {options.out}: {', '.join([*written, MANIFEST])}")
     if options.suppress is not None and set(_REPORTS) & set(written):
         print("For sharing: subtypes.xlsx and subtypes.html only. The other files hold one row for each subject.")
     return code

@@ -112,13 +112,15 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
 
 @contextmanager
 def about_table(options: argparse.Namespace) -> Iterator[None]:
-    """Make a CohortError of the block name the file of the table."""
+    """Make an error about the content of the table name its file."""
     from clinclust.files.opening import shown_name
 
     try:
         yield
     except CohortError as error:
         raise CohortError(error.failures, shown_name(options.table)) from error
+    except InputError as error:
+        raise InputError(f"{shown_name(options.table)}: {error}") from error
 
 
 def spare_the_table(options: argparse.Namespace) -> None:

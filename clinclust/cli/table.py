@@ -44,6 +44,7 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
+    from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.subtype_table import subtype_table
     from clinclust.reporting.subtype_table.table import suffix_problems
@@ -55,12 +56,7 @@ def run(options: argparse.Namespace) -> int:
     model = MAPDP.load(options.model)
     frame = read_table(options)
     with about_table(options):
-        frame = model.schema_.validate(frame, warn=False)
-    if len(frame) != len(model.labels_):
-        raise InputError(
-            f"{options.table} has {len(frame)} subjects, but the model was fitted on {len(model.labels_)}; "
-            "give the table that it was fitted on"
-        )
+        frame = cohort_of(model, frame)
     comparisons = compare_subtypes(frame, model.labels_, model.schema_, significance_level=options.significance_level)
     table = subtype_table(
         comparisons,

@@ -14,6 +14,7 @@ from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.versions import software_versions
@@ -40,7 +41,8 @@ class Fit:
     """The results of a search. A fitted estimator has each field that is not None as an attribute of the same name.
 
     The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
-    attribute of a fitted model and is saved with the model (`saved_fields`); no other code has to change.
+    attribute of a fitted model and is saved with the model (`saved_fields`). An array also needs a rule
+    (`array_rules`), a table its columns (`table_rules`); no other code has to change.
     """
 
     schema_: FeatureSchema
@@ -60,6 +62,7 @@ class Fit:
     restarts_: pd.DataFrame
     tuning_: pd.DataFrame
     versions_: dict[str, str]
+    cohort_fingerprint_: CohortFingerprint
     resolution_path_: ResolutionPath | None = None
 
     @property
@@ -110,8 +113,17 @@ FITTED_ATTRIBUTES = (
 """Names of the attributes that a fitted estimator has: the fields and the properties of `Fit`."""
 
 
-def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit:
-    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size."""
+def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
+    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size.
+
+    Parameters
+    ----------
+    result : SearchResult
+    schema : FeatureSchema
+    plan : SearchPlan
+    frame : DataFrame, N rows
+        The cohort, as the schema has validated it.
+    """
     problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
@@ -127,12 +139,14 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit
     encoded = [feature.name for feature in cohort.encoding.features]
     if result.outlying.any():
         outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
+    labels_of_table = cohort.in_table_order(labels)
+    clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
-        labels_=cohort.in_table_order(labels),
+        labels_=labels_of_table,
         membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share),
+        clusters_=clusters,
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
@@ -142,11 +156,12 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan) -> Fit
         ).sort_values(ascending=False, kind="stable"),
         selected_features_=[name for name in schema.names if name in names],
         kept_out_=problem.kept_out,
-        tree_=SubtypeTree(cohort.in_table_order(labels), joins, evidence),
+        tree_=SubtypeTree(labels_of_table, joins, evidence),
         outlying_=outlying,
         restarts_=_table_of_restarts(result.restarts, best),
         tuning_=result.tuning,
         versions_=software_versions(),
+        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 

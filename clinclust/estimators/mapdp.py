@@ -192,6 +192,9 @@ class MAPDP(_Attributes):
         Seed used.
     versions_ : dict
         Versions of clinclust, Python and the packages that the fit was made with, by name.
+    cohort_fingerprint_ : CohortFingerprint
+        Tells whether a table is the cohort of the fit, and restores the order of its rows. It holds no value, and
+        cannot tell whether somebody is in the cohort.
     n_features_in_ : int
         Number of columns of the schema, D.
     feature_names_in_ : array of str
@@ -299,7 +302,7 @@ class MAPDP(_Attributes):
         with announcing_compilation(), self._progress() as finished:
             plan = search_plan_of(self, problem, finished)
             # Set after the search, so that an interrupted fit leaves the model unchanged.
-            self.fit_ = fit_of(search(problem, plan), schema, plan)
+            self.fit_ = fit_of(search(problem, plan), schema, plan, frame)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
                 f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
@@ -387,14 +390,17 @@ class MAPDP(_Attributes):
         return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the fitted model to a folder as ``model.json`` and ``model.npz``, without pickle; return the folder.
+        """Write the fitted model to a folder, without pickle; return the folder.
+
+        The files are ``model.json``, ``model.npz`` and ``manifest.json``, which holds the checksums of the other two.
 
         Raises
         ------
         OSError
             If the files cannot be written.
         ValueError
-            If the model is not fitted, or the schema has checks of a pandera schema, which YAML cannot express.
+            If the model is not fitted, if its parameters were set to values that cannot be used, or if the schema has
+            checks of a pandera schema, which YAML cannot express.
         """
         from clinclust.estimators.saving import save
 
@@ -405,16 +411,26 @@ class MAPDP(_Attributes):
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
+        Only the folder itself is read. The files are compared with the checksums of the manifest, and every array with
+        what it must be, so that damaged and edited files are refused. Someone who changes several numbers consistently
+        and computes the checksums anew cannot be detected: load only models from people you trust.
+
         Raises
         ------
         FileNotFoundError
             If the folder holds no model.
         ValueError
-            If the files do not hold a model, are damaged, or have a format that this version cannot read.
+            If the files do not hold a model, are damaged or edited, are links to files elsewhere, or have a format that
+            this version cannot read.
+
+        Warns
+        -----
+        CohortWarning
+            If the ``assignments.csv`` that ``clinclust fit`` wrote with the model was changed since.
         """
         from clinclust.estimators.saving import load
 
-        return load(Path(folder))
+        return load(Path(folder), stacklevel=2)
 
     @property
     def made_by(self) -> str:
@@ -433,7 +449,7 @@ class MAPDP(_Attributes):
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{name}={value!r}" for name, value in self.get_params().items() if value is not _DEFAULTS[name]
+            f"{name}={value!r}" for name, value in self.get_params().items() if not _is_default(name, value)
         )
         return f"MAPDP({shown})"
 
@@ -501,6 +517,13 @@ class MAPDP(_Attributes):
             raise InputError("This MAPDP is not fitted yet: call fit first")
 
 
+def _is_default(name: str, value: object) -> bool:
+    """Return whether a parameter has its default value: also after pickling, which makes another object of it."""
+    default = _DEFAULTS[name]
+    return value is default or (type(value) is type(default) and isinstance(value, _COMPARABLE) and value == default)
+
+
+_COMPARABLE = (bool, int, float, str)
 _DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
 _PARAMETERS = ("schema", *_DEFAULTS)
 _DEFAULTS["schema"] = None

@@ -110,8 +110,10 @@ class _Reader:
 
     def with_fields(self, kind: type[Result], text: Any, within: str) -> Result:
         hints = get_type_hints(kind, localns=_NAMES)
-        given = _checked(text, dict, within or "fit")
-        return kind(**{name: self._read(hints[name], given[name], f"{within}{name}") for name in _field_names(kind)})
+        given, names = _checked(text, dict, within or "fit"), list(_field_names(kind))
+        if set(given) != set(names):
+            raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(names)} and nothing else")
+        return kind(**{name: self._read(hints[name], given[name], f"{within}{name}") for name in names})
 
     def _read(self, hint: Any, text: Any, name: str) -> Any:
         """Return the value that was written as `text`, given the declared type of its field."""
@@ -120,34 +122,65 @@ class _Reader:
             (hint,) = (argument for argument in get_args(hint) if argument is not type(None))
             return None if text is None else self._read(hint, text, name)
         if origin is np.ndarray:
-            return self._arrays[_checked(text, str, name)]
+            return self._array(text, name)
         if origin is FeatureSchema:
-            self._schema = FeatureSchema.from_yaml(_checked(text, str, name))
+            self._schema = _schema_of(_checked(text, str, name))
             return self._schema
         if origin is Feature and self._schema is not None:
             return self._schema[_checked(text, str, name)]
         if origin is pd.DataFrame:
             columns = _checked(text, dict, name)
-            return pd.DataFrame({column: self._column(columns[column]) for column in columns})
+            return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})
         if origin is pd.Series:
             given = _checked(text, dict, name)
-            return pd.Series(self._column(given["values"]), index=given["index"], name=given["name"])
+            index = [_checked(label, str, name) for label in _checked(given["index"], list, name)]
+            return pd.Series(self._column(given["values"], name), index=index, name=_checked(given["name"], str, name))
         if origin is tuple:
             items = enumerate(_checked(text, list, name))
             return tuple(self._read(get_args(hint)[0], item, f"{name}.{place}") for place, item in items)
         if _has_fields(origin):
             return self.with_fields(origin, text, f"{name}.")
-        if origin is float:
-            return float(_checked(text, (int, float), name))
-        return _checked(text, origin, name)
+        return _plain(hint, text, name)
 
-    def _column(self, column: str | list[Any]) -> NDArray[Any] | list[Any]:
-        return self._arrays[column] if isinstance(column, str) else column
+    def _array(self, text: Any, name: str) -> NDArray[Any]:
+        """Return the array of a field. It has the name of the field, so that no two fields share one."""
+        if _checked(text, str, name) != name or name not in self._arrays:
+            raise InputError(f"{name} has no array")
+        return self._arrays[name]
+
+    def _column(self, column: Any, name: str) -> NDArray[Any] | list[Any]:
+        if isinstance(column, str):
+            return self._array(column, name)
+        kinds = {type(value) for value in _checked(column, list, name)}
+        if len(kinds) > 1 or not kinds <= set(_PLAIN):
+            raise InputError(f"{name} does not hold numbers, or texts, or truth values")
+        return list(column)
+
+
+def _schema_of(text: str) -> FeatureSchema:
+    """Return the schema of a text; a text of one line, which could be taken for a path, gets a second line."""
+    return FeatureSchema.from_yaml(f"{text}\n")
+
+
+def _plain(hint: Any, text: Any, name: str) -> Any:
+    """Return a value of plain types: a number, a text, a truth value, or a list or dictionary of such values."""
+    origin, arguments = get_origin(hint) or hint, get_args(hint)
+    if origin is Any:
+        return text
+    if origin is float:
+        return float(_checked(text, (int, float), name))
+    value = _checked(text, origin, name)
+    if origin is list and arguments:
+        return [_plain(arguments[0], item, name) for item in value]
+    if origin is dict and arguments:
+        return {key: _plain(arguments[1], item, f"{name}.{key}") for key, item in value.items()}
+    return value
 
 
 def _checked(text: Any, kind: Any, name: str) -> Any:
-    if not isinstance(text, kind):
-        raise InputError(f"{name.rstrip('.')} is {type(text).__name__}")
+    # True is an int for Python, and no number in a file.
+    if not isinstance(text, kind) or (isinstance(text, bool) and kind is not bool):
+        raise InputError(f"{name.rstrip('.')[:80]} is {type(text).__name__}")
     return text
 
 

@@ -1,28 +1,33 @@
-"""Save and load a fitted model without pickle: text as JSON, numbers as npz."""
+"""Save and load a fitted model without pickle: text as JSON, numbers as npz, and a manifest of both."""
 
 from __future__ import annotations
 
 import hashlib
 import io
-import json
-import zipfile
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from clinclust.errors import InputError
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
+from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
-from clinclust.files.writing import atomic_write
+from clinclust.estimators.saved_text import LARGEST, read_text, written_text
+from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
+from clinclust.files.writing import write_together
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["load", "save"]
 
-_FORMAT = 4
+_FORMAT = 5
 _TEXT, _NUMBERS = "model.json", "model.npz"
+_ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
 """Name of the array that holds the parameter `init`, if it is labels."""
 
@@ -31,6 +36,9 @@ def save(model: MAPDP, folder: Path) -> Path:
     """Write a fitted model to a folder and return the folder; see `MAPDP.save`."""
     from clinclust import __version__
 
+    problems = parameter_problems(model.get_params(), MAPDP_RULES)
+    if problems:
+        raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     text = {
         "clinclust_model": _FORMAT,
@@ -38,17 +46,15 @@ def save(model: MAPDP, folder: Path) -> Path:
         "parameters": _parameters(model, arrays),
         "fit": written_fields(model.fit_, arrays),
     }
+    written = written_text(text)
     numbers = io.BytesIO()
     np.savez_compressed(numbers, allow_pickle=False, **arrays)
-    text["sha256_of_npz"] = hashlib.sha256(numbers.getvalue()).hexdigest()
-    written = json.dumps(text, indent=1, allow_nan=False, default=_plain)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    # Neither file is replaced before both are complete. The checksum detects files of different models.
-    with atomic_write(folder / _NUMBERS) as numbers_path, atomic_write(folder / _TEXT) as text_path:
-        numbers_path.write_bytes(numbers.getvalue())
-        text_path.write_text(written, encoding="utf-8")
+    with write_together(folder) as new:
+        (new / _NUMBERS).write_bytes(numbers.getvalue())
+        (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
+        write_manifest(new, [_TEXT, _NUMBERS])
     return folder
 
 
@@ -66,52 +72,117 @@ def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
     return parameters
 
 
-def load(folder: Path) -> MAPDP:
-    """Return the model that `save` wrote to a folder; see `MAPDP.load`."""
+def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
+    """Return the model that `save` wrote to a folder; see `MAPDP.load`.
+
+    `stacklevel` is that of the warning; 1 is the caller of this function.
+    """
     for name in (_TEXT, _NUMBERS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no saved model: {name} is missing")
-    try:
-        text = json.loads((folder / _TEXT).read_text(encoding="utf-8"))
-        if not isinstance(text, dict) or "clinclust_model" not in text:
-            raise InputError(f"{_TEXT} was not written by clinclust")
-        if text["clinclust_model"] != _FORMAT:
-            raise InputError(
-                f"its format is {text['clinclust_model']}, and this version reads {_FORMAT}; fit the model again, or "
-                f"load it with the clinclust that saved it ({text.get('clinclust_version', 'unknown version')})"
-            )
-        numbers = (folder / _NUMBERS).read_bytes()
-        if hashlib.sha256(numbers).hexdigest() != text["sha256_of_npz"]:
-            raise InputError(f"{_NUMBERS} is damaged, or belongs to another model than {_TEXT}")
-        with np.load(io.BytesIO(numbers), allow_pickle=False) as archive:
-            arrays = dict(archive)
-        return _model(text, arrays)
-    except KeyError as error:
-        raise InputError(f"{folder} holds no model that can be read: {error} is missing") from error
-    except (TypeError, AttributeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{folder} holds no model that can be read: {error}") from error
-
-
-def _model(text: dict[str, Any], arrays: Arrays) -> MAPDP:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
-
-    fit = read_fields(Fit, text["fit"], arrays)
-    model = MAPDP(fit.schema_, **text["parameters"])
-    if _INIT in arrays:
-        model.init = arrays[_INIT]
-    model.fit_ = fit
+        _refuse_link(folder, name)
+    text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
+    if not (folder / MANIFEST).is_file():
+        _refuse_other_format(folder, text)  # older formats had no manifest
+    _refuse_link(folder, MANIFEST)
+    listed = read_manifest(folder)
+    for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
+        if listed.get(name) != hashlib.sha256(content).hexdigest():
+            raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
+    model = _read(folder, text, numbers)
+    if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, _only(listed, _ASSIGNMENTS)):
+        warnings.warn(
+            f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
+            "another run",
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
     return model
 
 
-def _plain(value: object) -> object:
-    """Return a NumPy number or array as plain Python values, for `json.dumps`.
+_UNREADABLE = "holds no model that can be read"
+_DIFFERS = (
+    f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted copy mixed two models; copy "
+    "the whole folder again, or fit the model again"
+)
 
-    Raises
-    ------
-    TypeError
-        If the value is neither.
-    """
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")
+
+def _only(listed: dict[str, str], name: str) -> dict[str, str]:
+    return {name: listed[name]} if name in listed else {}
+
+
+def _refuse_link(folder: Path, name: str) -> None:
+    """Raise InputError if a file is a link to another folder: a model that was passed on must not open other files."""
+    if (folder / name).resolve().parent != folder.resolve():
+        raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
+
+
+def _content(folder: Path, name: str) -> bytes:
+    size = (folder / name).stat().st_size
+    if size > LARGEST:
+        raise InputError(
+            f"{folder / name} has {size:,} bytes, and at most {LARGEST:,} are read: no model is that large"
+        )
+    return (folder / name).read_bytes()
+
+
+def _refuse_other_format(folder: Path, content: bytes) -> None:
+    """Raise InputError if `content` is no text of a model, or is that of another format."""
+    try:
+        _checked_format(read_text(content))
+    except InputError as error:
+        raise InputError(f"{folder} {_UNREADABLE}: {error}") from error
+
+
+def _checked_format(text: Any) -> dict[str, Any]:
+    if not isinstance(text, dict) or "clinclust_model" not in text:
+        raise InputError(f"{_TEXT} was not written by clinclust")
+    given = text["clinclust_model"]
+    if type(given) is not int or given != _FORMAT:
+        version = str(text.get("clinclust_version", "unknown version"))
+        raise InputError(
+            f"its format is {str(given)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it with "
+            f"the clinclust that saved it ({version[:20]})"
+        )
+    return text
+
+
+def _read(folder: Path, content: bytes, numbers: bytes) -> MAPDP:
+    try:
+        text = _checked_format(read_text(content))
+        arrays = read_arrays(numbers)
+        return _model(text, arrays)
+    except KeyError as error:
+        raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{folder} {_UNREADABLE}: {_shown(error)}") from error
+
+
+_LONGEST_SHOWN = 2_000
+
+
+def _shown(error: Exception) -> str:
+    said = str(error)
+    return said if len(said) <= _LONGEST_SHOWN else f"{said[:_LONGEST_SHOWN]} ..."
+
+
+def _model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MAPDP:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.fit_checks import fit_problems
+    from clinclust.estimators.mapdp import MAPDP
+
+    fit = read_fields(Fit, text["fit"], arrays)
+    problems = fit_problems(fit, arrays)
+    parameters = dict(text["parameters"])
+    if _INIT in arrays and "init" not in parameters:
+        parameters["init"] = arrays[_INIT]
+    expected = {name for name in MAPDP().get_params() if name != "schema"}
+    if set(parameters) != expected:
+        problems.append(f"its parameters are not {', '.join(sorted(expected))}")
+    else:
+        problems += parameter_problems(parameters, MAPDP_RULES)
+    if problems:
+        raise InputError("; ".join(problems))
+    model = MAPDP(fit.schema_, **parameters)
+    model.fit_ = fit
+    return model

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "NOT_FITTED",
     "SubtypeModel",
     "clustered_features",
-    "cohort_problems",
     "is_fitted",
     "parameters_of",
     "require_fitted",
     "require_search",
 ]
+
+
+NOT_FITTED = "the model is not fitted; call model.fit(frame) first"
 
 
 class SubtypeModel(Protocol):
@@ -85,7 +88,7 @@ def require_fitted(model: SubtypeModel) -> None:
         If it has none.
     """
     if not is_fitted(model):
-        raise InputError(_NOT_FITTED)
+        raise InputError(NOT_FITTED)
 
 
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
@@ -120,25 +123,3 @@ def clustered_features(model: SubtypeModel) -> list[str]:
     Without a MAP-DP search these are the features from which the subtypes may have been made.
     """
     return [feature.name for feature in model.schema_.clustered if feature.name not in model.kept_out_]
-
-
-def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
-    """Return why `frame` cannot be the cohort of the model, with the repair; empty if it can be."""
-    if not is_fitted(model):
-        return [_NOT_FITTED]
-    if len(frame) != len(model.labels_):
-        given, which = (
-            ("the labels are of", "which the labels are of")
-            if model.fit_ is None
-            else ("the model was fitted on", "that it was fitted on")
-        )
-        return [f"the frame has {len(frame)} rows, but {given} {len(model.labels_)} subjects; pass the frame {which}"]
-    if model.index_ is not None and not model.index_.equals(frame.index):
-        return [
-            "the labels are a Series whose index differs from the frame's, so its order may differ too; align them "
-            "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
-        ]
-    return []
-
-
-_NOT_FITTED = "the model is not fitted; call model.fit(frame) first"

@@ -10,7 +10,8 @@ import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import cohort_problems, is_fitted
+from clinclust.estimators.fitted_cohort import cohort_problems
+from clinclust.estimators.subtype_model import is_fitted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.associations import validated_associations
 from clinclust.comparisons import compare_subtypes
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.findings import Findings
 
 if TYPE_CHECKING:
@@ -27,9 +28,14 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If the cohort is too small to withhold counts in it.
+        If `frame` is not the cohort of the model, or the cohort is too small to withhold counts in it.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` are in another order than at the fit; they are put back into it.
     """
-    frame = model.schema_.validate(frame, warn=False)
+    frame = cohort_of(model, frame, stacklevel=3)
     comparisons, level = options.comparisons, options.significance_level
     if comparisons is None:
         comparisons = compare_subtypes(

@@ -49,7 +49,8 @@ def write_report(
         A fitted model. If no MAP-DP search made the subtypes, the report leaves out the parts that need one and says
         which.
     frame : pandas.DataFrame, N rows
-        The cohort that the model was fitted on: the same subjects in the same order.
+        The cohort that the model was fitted on. Rows in another order than at the fit are put back into it; those of a
+        `Partition` must be in the order of its labels.
     path : path
         File to write; ends in ``.xlsx`` or ``.html``. An existing file is replaced in one step.
     comparisons : pandas.DataFrame, optional
@@ -85,6 +86,11 @@ def write_report(
         the cohort is too small to withhold counts in it, or the content does not fit in a workbook.
     OSError
         If the file cannot be written.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` were in another order than at the fit.
 
     Examples
     --------

@@ -1,6 +1,15 @@
 """All attacks, in the order of the table of results."""
 
-from attack import joint_law, malformed_schemas, malformed_tables, mutated_files, numbers, odd_workbooks
+from attack import (
+    joint_law,
+    malformed_schemas,
+    malformed_tables,
+    models,
+    mutated_files,
+    numbers,
+    odd_workbooks,
+    wrong_tables,
+)
 from attack.attempts import Attack
 
 ATTACKS: tuple[Attack, ...] = (
@@ -10,4 +19,6 @@ ATTACKS: tuple[Attack, ...] = (
     *odd_workbooks.ATTACKS,
     *malformed_schemas.ATTACKS,
     *mutated_files.ATTACKS,
+    *models.ATTACKS,
+    *wrong_tables.ATTACKS,
 )

@@ -1,8 +1,10 @@
 """Saved models: the same to the bit when they come back, no pickle, and a clear word about other files."""
 
+import copy
 import hashlib
 import io
 import json
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -16,8 +18,12 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters
 from numpy.typing import NDArray
 
-from clinclust import MAPDP, Feature, FeatureSchema, SchemaError
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
+from clinclust.errors import InputError
+from clinclust.estimators.fingerprint import salt_of
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import read_fields, written_fields
+from clinclust.files.manifest import write_manifest
 
 FITTED = (
     "labels_",
@@ -101,7 +107,7 @@ def test_a_loaded_model_equals_the_saved_one_field_by_field(fitted, folder):
 
 def test_a_model_loaded_and_saved_again_is_the_same_file(folder):
     again = MAPDP.load(folder).save(folder.parent / "again")
-    assert sorted(path.name for path in folder.iterdir()) == ["model.json", "model.npz"]
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "model.json", "model.npz"]
     for path in folder.iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes()
 
@@ -136,7 +142,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_nothing_in_the_files_is_pickled(folder):
     with np.load(folder / "model.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive.files}
-    assert set(kinds.values()) <= set("bif")
+    assert set(kinds.values()) <= set("biuf")
     assert {"labels_", "membership_"} <= set(kinds)
     json.loads((folder / "model.json").read_text(encoding="utf-8"))
 
@@ -203,6 +209,7 @@ def edited(change):
         text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         change(text)
         (folder / "model.json").write_text(json.dumps(text), encoding="utf-8")
+        write_manifest(folder, ["model.json", "model.npz"])
 
     return edit
 
@@ -212,9 +219,42 @@ def with_checksum(numbers):
 
     def edit(folder):
         (folder / "model.npz").write_bytes(numbers)
-        edited(lambda text: text.update(sha256_of_npz=hashlib.sha256(numbers).hexdigest()))(folder)
+        write_manifest(folder, ["model.json", "model.npz"])
 
     return edit
+
+
+def with_arrays(change):
+    """Change the arrays, and write them with their right checksum."""
+
+    def edit(folder):
+        with np.load(folder / "model.npz") as archive:
+            arrays = dict(archive)
+        change(arrays)
+        with_checksum(archive_of(**arrays))(folder)
+
+    return edit
+
+
+def with_text(content):
+    """Write another text together with its right checksum."""
+
+    def edit(folder):
+        (folder / "model.json").write_bytes(content(json.loads((folder / "model.json").read_text(encoding="utf-8"))))
+        write_manifest(folder, ["model.json", "model.npz"])
+
+    return edit
+
+
+def bomb():
+    """Return an archive of one small entry that says that it holds an array of 2**60 numbers."""
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }"
+    header += b" " * (117 - len(header)) + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(10_000_000)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("labels_.npy", content)
+    return buffer.getvalue()
 
 
 def archive_of(**arrays):
@@ -230,6 +270,7 @@ def broken_archive():
     return buffer.getvalue()
 
 
+STATISTICS = "clusters_.statistics"
 BROKEN = {
     "garbage": lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00garbage"),
     "empty": lambda folder: (folder / "model.json").write_text(""),
@@ -238,7 +279,8 @@ BROKEN = {
     "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
     "format": edited(lambda text: text.update(clinclust_model=99)),
     "lacks features": edited(lambda text: text["fit"]["clusters_"]["encoding"].pop("features")),
-    "lacks checksum": edited(lambda text: text.pop("sha256_of_npz")),
+    "a checksum that is none": lambda folder: (folder / "manifest.json").write_text("{}"),
+    "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "schema": edited(lambda text: text["fit"].update(schema_="features: [")),
     "no schema": edited(lambda text: text["fit"].update(schema_=5)),
     "feature": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].append("unheard_of")),
@@ -252,6 +294,45 @@ BROKEN = {
     "no such array": edited(lambda text: text["fit"].update(labels_="other")),
     "text for a number": edited(lambda text: text["fit"].update(log_joint_="high")),
     "null for a dictionary": edited(lambda text: text["fit"].update(kept_out_=None)),
+    "constants": with_text(lambda text: json.dumps(text).replace("0.0", "NaN", 1).encode()),
+    "a number too large": with_text(lambda text: json.dumps(text).replace("0.0", "1e999", 1).encode()),
+    "a name twice": with_text(lambda text: json.dumps(text).replace("{", '{"clinclust_model": 5, ', 1).encode()),
+    "nested too deeply": with_text(lambda text: b'{"a":' * 100_000),
+    "a path for the schema": edited(lambda text: text["fit"].update(schema_="/etc/hostname")),
+    "an unknown field": edited(lambda text: text["fit"].update(extra=1)),
+    "true for a number": edited(lambda text: text["fit"].update(log_joint_=True)),
+    "null for a number": edited(lambda text: text["fit"]["clusters_"]["model"].update(prior=None)),
+    "null for centres": edited(lambda text: text["fit"]["clusters_"]["encoding"].update(centres=None)),
+    "a concentration below 0": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=-1.0)),
+    "another concentration": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=2.5)),
+    "features in another order": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].reverse()),
+    "another level": edited(
+        lambda text: text["fit"].update(schema_=text["fit"]["schema_"].replace("trials: 4", "trials: 5"))
+    ),
+    "a column that is missing": edited(lambda text: text["fit"]["restarts_"].pop("converged")),
+    "text in a column": edited(
+        lambda text: text["fit"]["restarts_"].update(log_joint=["a" for _ in text["fit"]["restarts_"]["start"]])
+    ),
+    "another parameter": edited(lambda text: text["parameters"].update(n_restarts=0)),
+    "the array of another field": edited(lambda text: text["fit"].update(labels_="tree_.labels")),
+    "a label too large": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 99)),
+    "a label of no memory": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 2**40)),
+    "a scale too large": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 1e300)),
+    "a label below 0": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, -1)),
+    "another label": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 1 - min(arrays["labels_"][0], 1))),
+    "labels of another type": with_arrays(lambda arrays: arrays.update(labels_=arrays["labels_"].astype(np.int32))),
+    "a subject less": with_arrays(lambda arrays: arrays.update(labels_=arrays["labels_"][1:])),
+    "a statistic less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][:, 1:]})),
+    "a cluster less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][1:]})),
+    "another statistic": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), 40.25)),
+    "no number": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), np.nan)),
+    "a scale of 0": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 0.0)),
+    "another scale": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 2.0)),
+    "another centre": with_arrays(lambda arrays: arrays["clusters_.encoding.centres"].__setitem__(0, 2.0)),
+    "another prior": with_arrays(lambda arrays: arrays["clusters_.model.prior"].__setitem__(0, 2.0)),
+    "a tree of other joins": with_arrays(lambda arrays: arrays["tree_.joins"].__setitem__(0, [0, 0])),
+    "an unknown array": with_arrays(lambda arrays: arrays.update(more=np.zeros(3))),
+    "a bomb": with_checksum(bomb()),
     "truncated npz": lambda folder: (folder / "model.npz").write_bytes((folder / "model.npz").read_bytes()[:-200]),
     "empty npz": lambda folder: (folder / "model.npz").write_bytes(b""),
     "truncated npz, right checksum": with_checksum(b"PK\x03\x04 and so on"),
@@ -266,13 +347,153 @@ BROKEN = {
 @pytest.mark.parametrize("damage", BROKEN)
 def test_what_is_no_model_is_one_clear_error(damage, folder):
     BROKEN[damage](folder)
-    with pytest.raises(ValueError, match=r"holds no model that can be read: .+") as error:
+    with pytest.raises(InputError) as error:
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
+    assert len(str(error.value)) < 4000
+    if "manifest" not in damage and "checksum that" not in damage:
+        assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 4; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 5; fit the model again" in str(error.value)
     if damage == "truncated npz":
-        assert "model.npz is damaged" in str(error.value)
+        assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
+
+
+def with_the_right_salt(folder):
+    """Compute the salt anew, as somebody would who knows how it is computed, and the checksums."""
+    with np.load(folder / "model.npz") as archive:
+        arrays = dict(archive)
+    text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    fit = read_fields(Fit, text["fit"], arrays)
+    salt = salt_of(fit.schema_, fit.random_seed_, fit.labels_, fit.clusters_)
+    edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
+
+
+IMPOSSIBLE = (
+    "a concentration below 0",
+    "features in another order",
+    "a column that is missing",
+    "text in a column",
+    "a label too large",
+    "a label of no memory",
+    "a label below 0",
+    "another label",
+    "labels of another type",
+    "a subject less",
+    "a statistic less",
+    "a cluster less",
+    "no number",
+    "a scale of 0",
+    "a scale too large",
+    "another scale",
+    "another centre",
+    "another prior",
+    "a tree of other joins",
+)
+
+
+@pytest.mark.parametrize("damage", IMPOSSIBLE)
+def test_what_cannot_be_is_refused_although_every_checksum_is_right(damage, folder):
+    with_the_right_salt(folder)
+    MAPDP.load(folder)
+    BROKEN[damage](folder)
+    with_the_right_salt(folder)
+    with pytest.raises(InputError, match=r"holds no model that can be read: .+") as error:
+        MAPDP.load(folder)
+    assert "are not those that the cohort was fitted with" not in str(error.value)
+
+
+def with_other_labels(arrays):
+    for name in ("labels_", "tree_.labels"):
+        arrays[name][0] = 1 - min(arrays[name][0], 1)
+
+
+ALONE = {
+    "the sizes of the clusters": with_arrays(with_other_labels),
+    "rows that do not sum to 1": with_arrays(lambda arrays: arrays["membership_"].__setitem__((0, slice(None)), 0.9)),
+    "none can be outlying": with_arrays(lambda arrays: arrays["outlying_"].__setitem__((0, 0), True)),
+    "in the order of an encoding": BROKEN["features in another order"],
+}
+
+
+@pytest.mark.parametrize("said", ALONE)
+def test_what_only_one_check_sees_is_said(said, folder):
+    ALONE[said](folder)
+    with_the_right_salt(folder)
+    with pytest.raises(InputError, match=said):
+        MAPDP.load(folder)
+
+
+def test_a_schema_elsewhere_is_not_opened(fitted, folder, tmp_path):
+    fitted[0].schema_.to_yaml(tmp_path / "schema.yaml")
+    edited(lambda text: text["fit"].update(schema_=str(tmp_path / "schema.yaml")))(folder)
+    with pytest.raises(InputError, match="The feature schema has a problem"):
+        MAPDP.load(folder)
+
+
+def test_everything_wrong_with_the_arrays_is_said_at_once(folder):
+    edits = ("a scale of 0", "a label too large", "no number")
+    for edit in edits:
+        BROKEN[edit](folder)
+    with pytest.raises(InputError, match=r"scales .*statistics") as error:
+        MAPDP.load(folder)
+    assert "labels_ holds values from 0 to 99" in str(error.value)
+
+
+def test_a_bomb_takes_no_memory(folder):
+    import tracemalloc
+
+    BROKEN["a bomb"](folder)
+    tracemalloc.start()
+    with pytest.raises(InputError):
+        MAPDP.load(folder)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+def test_arrays_by_column_are_read_by_row(fitted, folder):
+    model, frame = fitted
+    with_arrays(lambda arrays: arrays.update({STATISTICS: np.asfortranarray(arrays[STATISTICS])}))(folder)
+    loaded = MAPDP.load(folder)
+    assert loaded.clusters_.statistics.flags.c_contiguous
+    assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+
+
+@pytest.mark.parametrize("name", ["model.npz", "model.json", "manifest.json"])
+def test_a_file_elsewhere_is_not_opened(name, folder, tmp_path):
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=f"{name} is a link to a file outside of the folder; put a copy"):
+        MAPDP.load(folder)
+
+
+def test_a_link_to_the_whole_folder_is_a_model(fitted, folder, tmp_path):
+    (tmp_path / "linked").symlink_to(folder)
+    assert MAPDP.load(tmp_path / "linked").labels_.tolist() == fitted[0].labels_.tolist()
+
+
+def test_changed_assignments_are_told(folder):
+    (folder / "assignments.csv").write_text("row,subtype\n2,1\n", encoding="utf-8")
+    write_manifest(folder, ["assignments.csv", "model.json", "model.npz"])
+    MAPDP.load(folder)
+    (folder / "assignments.csv").write_text("row,subtype\n2,2\n", encoding="utf-8")
+    with pytest.warns(CohortWarning, match=r"assignments\.csv is not the file that was written with the model"):
+        MAPDP.load(folder)
+    (folder / "assignments.csv").unlink()
+    MAPDP.load(folder)
+
+
+@pytest.mark.parametrize("fit", [False, True])
+def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
+    frame, schema, _, _ = mixed_cohort(2, n=40)
+    model = MAPDP(schema, n_restarts=2, coarsening=0.5, random_state=7)
+    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    if fit:
+        model.fit(frame)
+        copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), MAPDP.load(model.save(tmp_path / "model"))]
+        assert all(again.labels_.tolist() == model.labels_.tolist() for again in copies)
+    assert [repr(again) for again in copies] == [repr(model)] * len(copies)
+    assert "discount" not in repr(model)
 
 
 @pytest.mark.parametrize("name", ["model.json", "model.npz"])
@@ -288,7 +509,7 @@ def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
     model, frame = fitted
     other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame).save(tmp_path / "other")
     (folder / "model.npz").write_bytes((other / "model.npz").read_bytes())
-    with pytest.raises(ValueError, match="belongs to another model"):
+    with pytest.raises(InputError, match=r"model\.npz is not the file that manifest\.json lists"):
         MAPDP.load(folder)
 
 
@@ -318,7 +539,7 @@ def test_what_cannot_be_written_down_leaves_nothing(fitted, tmp_path):
         model.save(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
     unsaid = MAPDP.load(model.save(tmp_path / "model")).set_params(n_jobs=object())
-    with pytest.raises(TypeError, match="cannot be saved with object"):
+    with pytest.raises(InputError, match="cannot be saved with these parameters: n_jobs must be"):
         unsaid.save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -406,5 +627,6 @@ def test_what_no_file_can_hold_is_named():
 
 def test_a_model_of_an_older_format_says_how_to_go_on(folder):
     edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
-    with pytest.raises(ValueError, match=r"its format is 3, and this version reads 4; .* saved it \(0\.0\.9\)"):
+    (folder / "manifest.json").unlink()  # older formats had none
+    with pytest.raises(InputError, match=r"its format is 3, and this version reads 5; .* saved it \(0\.0\.9\)"):
         MAPDP.load(folder)

@@ -16,6 +16,13 @@ from clinclust.schema import Feature, FeatureSchema
 write_report = partial(reporting.write_report, associations=None)
 
 
+class AnyCohort:
+    """Recognises every table: a stand-in was fitted on none."""
+
+    def rows_of_fit(self, frame):
+        return np.arange(len(frame))
+
+
 @dataclass
 class Fitted:
     """What `clinclust.MAPDP` has after `fit`, as far as reports use it."""
@@ -39,6 +46,7 @@ class Fitted:
     names_: dict = field(default_factory=dict)
     index_: object = None
     made_by: str = "a MAP-DP search"
+    cohort_fingerprint_: AnyCohort = field(default_factory=AnyCohort)
 
     @property
     def fit_(self):

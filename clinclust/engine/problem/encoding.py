@@ -10,7 +10,7 @@ that order, so that the order of the rows of the table does not change the resul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature
 
-__all__ = ["EncodedCohort", "Encoding", "canonical_order", "model_values", "starts"]
+__all__ = ["EncodedCohort", "Encoding", "canonical_order", "in_encoded_order", "model_values", "starts"]
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -60,7 +60,7 @@ class Encoding:
     @classmethod
     def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
         """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
-        ordered = tuple(sorted(features, key=_place))
+        ordered = in_encoded_order(features)
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
@@ -224,6 +224,11 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
         for feature in features
     }
+
+
+def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
+    """Return features in the order of an encoding: those of one likelihood are adjacent."""
+    return tuple(sorted(features, key=_place))
 
 
 def _place(feature: Feature) -> tuple[bool, bool, int, float]:

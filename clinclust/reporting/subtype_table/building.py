@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
-from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import cohort_problems
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.subtype_table.checking import check_choices
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
@@ -48,7 +47,7 @@ def subtype_table(
         From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults of
         `compare_subtypes`.
     frame : pandas.DataFrame, N rows, optional
-        The cohort of the model.
+        The cohort of the model. Rows in another order than at the fit are put back into it, with a `CohortWarning`.
     associations : pandas.DataFrame, optional
         From `validated_associations`; adds columns for the validated p and q.
     names : dict, optional
@@ -115,10 +114,8 @@ def subtype_table(
     """
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
-        problems = cohort_problems(model, frame)
-        if problems:
-            raise InputError("; ".join(problems))
-        comparisons, names = compare_subtypes(frame, model.labels_, model.schema_), {**model.names_, **(names or {})}
+        cohort = cohort_of(model, frame)
+        comparisons, names = compare_subtypes(cohort, model.labels_, model.schema_), {**model.names_, **(names or {})}
     compared = Compared(cast("pd.DataFrame", comparisons))
     check_choices(
         compared,

@@ -1,0 +1,194 @@
+"""CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing anything of a subject.
+
+Each row of the validated table has a hash of 128 bits. The hashes are not stored: whoever knows a subject's answers, or
+tries all answers to a few questions, could compute a hash and see whether the subject is in the cohort. Stored are a
+digest of all sorted hashes, and the order of the rows, which is hidden by a keystream whose key is another digest of
+all sorted hashes. Only who has the whole table can compute either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.errors import InputError
+from clinclust.estimators.fifteen_digits import fifteen_digits
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of"]
+
+Words = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+
+_MISSING = np.uint64(0x7FF8_0000_0000_0001)
+"""The hash of a missing value of any type: a NaN that no computation gives."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CohortFingerprint:
+    """What a fit remembers of its cohort: enough to recognise it and to restore its order, and no value of a subject.
+
+    Two tables have the same fingerprint if they hold the same validated values, up to 15 significant digits. The order
+    of the columns, their dtypes and the index do not matter. Subjects whose validated values are all equal are
+    interchangeable.
+
+    Attributes
+    ----------
+    salt : str
+        Begins every hash, so that fits with other schemas or seeds have other hashes.
+    digest : str
+        SHA-256 of the sorted hashes of the rows.
+    hidden_order : uint32 (N,)
+        Row of the table of each subject, in the order of the sorted hashes, combined by exclusive or with the
+        keystream.
+    """
+
+    salt: str
+    digest: str
+    hidden_order: NDArray[np.uint32]
+
+    @property
+    def n_subjects(self) -> int:
+        """Number of subjects, N."""
+        return int(self.hidden_order.size)
+
+    def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
+        """Return the position in `frame` of each subject of the fit, in the order of the fit, int64 (N,).
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A table that the schema of the fit has validated.
+
+        Returns
+        -------
+        int64 (N,) or None
+            ``0 .. N - 1`` if the rows are in the order of the fit; None if `frame` is not the cohort of the fit.
+
+        Raises
+        ------
+        ValueError
+            If the stored order is none, because somebody has changed the saved model.
+        """
+        if len(frame) != self.n_subjects:
+            return None
+        order, hashes = _sorted_hashes(frame, self.salt)
+        if _digest(self.salt, "subjects", hashes).hex() != self.digest:
+            return None
+        fitted = (self.hidden_order ^ _keystream(self.salt, hashes)).astype(np.int64)
+        if not np.array_equal(np.sort(fitted), np.arange(self.n_subjects)):
+            raise InputError("the order of the subjects in the saved model was changed; fit the model again")
+        rows = np.empty(self.n_subjects, dtype=np.int64)
+        rows[fitted] = order
+        return rows
+
+    def __repr__(self) -> str:
+        return f"CohortFingerprint({self.n_subjects:,} subjects, {self.digest[:12]})"
+
+
+def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
+    """Return the fingerprint of a validated table, of N rows."""
+    order, hashes = _sorted_hashes(frame, salt)
+    hidden = order.astype(np.uint32) ^ _keystream(salt, hashes)
+    return CohortFingerprint(salt, _digest(salt, "subjects", hashes).hex(), hidden)
+
+
+def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
+    """Return the salt of a fit, which depends on all from which labels and predictions follow.
+
+    Equal fits have equal salts, and are saved as the same bytes. In a saved model that somebody changed, the salt does
+    not follow from the rest; a salt that was changed with it does not give the digest of the cohort.
+    """
+    model = clusters.model
+    numbers = (model.concentration, model.discount, model.coarsening, clusters.outlying_share)
+    names = [feature.name for feature in clusters.encoding.features]
+    encoding = clusters.encoding
+    about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
+    found = hashlib.sha256(repr(about).encode())
+    for array in (labels, encoding.centres, encoding.scales, model.prior, clusters.sizes, clusters.statistics):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:32]
+
+
+def _digest(salt: str, purpose: str, hashes: Words) -> bytes:
+    found = hashlib.sha256(f"clinclust {purpose} {salt}\n".encode())
+    found.update(hashes.tobytes())
+    return found.digest()
+
+
+def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:
+    """Return the numbers that hide the order, uint32 (N,); only who has all sorted hashes (N, 2) can compute them."""
+    stream = hashlib.shake_256(_digest(salt, "order", hashes)).digest(4 * len(hashes))
+    return np.frombuffer(stream, dtype="<u4").astype(np.uint32)
+
+
+def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
+    """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N, 2)."""
+    first, second = np.zeros((2, len(frame)), dtype=np.uint64)
+    for name, column in frame.items():
+        keys = _keys(salt, f"column {name}")
+        mixed = _values(column, keys)
+        _mix(mixed, keys[1])
+        first += mixed  # a sum, because the order of the columns must not matter
+        mixed ^= keys[2]
+        mixed *= _MULTIPLIERS[2]
+        mixed ^= mixed >> np.uint64(32)
+        second += mixed
+    order = np.argsort(first)
+    if (first[order[1:]] == first[order[:-1]]).any():  # the first number alone orders rows faster if all differ
+        order = np.lexsort((second, first))
+    return order, np.column_stack([first[order], second[order]]).astype("<u8", copy=False)
+
+
+def _keys(salt: str, purpose: str) -> Words:
+    """Return four numbers that depend on the salt and the purpose, uint64 (4,)."""
+    return np.frombuffer(hashlib.sha256(f"{salt} {purpose}".encode()).digest(), dtype="<u8").astype(np.uint64)
+
+
+def _values(column: pd.Series, keys: Words) -> Words:
+    """Return one number for each value of a validated column, uint64 (N,), the same for the same value only."""
+    missing = column.isna().to_numpy()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        texts = column.cat.categories.to_numpy(dtype=object)
+        found: Words = np.append(_of_texts(texts, keys), _MISSING)[column.cat.codes.to_numpy()]
+    elif column.dtype == np.float64:
+        found = fifteen_digits(column.to_numpy()).view(np.uint64)
+    elif pd.api.types.is_integer_dtype(column.dtype):
+        found = column.to_numpy(dtype=np.int64, na_value=0).astype(np.uint64)
+    else:
+        found = _of_texts(column.to_numpy(dtype=object), keys)
+    found[missing] = _MISSING
+    return found
+
+
+def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
+    from pandas.util import hash_array
+
+    try:
+        return hash_array(texts, hash_key=f"{keys[0]:016x}", categorize=False)
+    except UnicodeEncodeError:  # an identifier may hold half of a character
+        encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
+        return hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
+
+
+_MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
+
+
+def _mix(words: Words, key: np.uint64) -> None:
+    """Replace each number by another, so that each bit depends on all bits: the finaliser of splitmix64.
+
+    Different numbers remain different.
+    """
+    words ^= key
+    for shift, multiplier in ((30, _MULTIPLIERS[0]), (27, _MULTIPLIERS[1])):
+        words ^= words >> np.uint64(shift)
+        words *= multiplier
+    words ^= words >> np.uint64(31)

@@ -1,0 +1,94 @@
+"""The cohort of a model: the one gate for a table that is said to hold the subjects of the labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+__all__ = ["cohort_of", "cohort_problems"]
+
+
+def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
+    """Return the validated cohort of a model, with its rows in the order of the labels.
+
+    A fitted model knows its cohort by a fingerprint. If the rows are in another order than at the fit, they are put
+    back into it. Labels that somebody gave (a `Partition`) have no fingerprint: their number and index are compared.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+    frame : DataFrame, N rows
+        A table that fits the schema of the model.
+    stacklevel : int
+        Stack level of the warning; 1 is the caller of this function.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not fitted, or `frame` is not its cohort.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows were in another order.
+    """
+    problems = cohort_problems(model, frame)
+    if problems:
+        raise InputError("; ".join(problems))
+    validated = model.schema_.validate(frame, warn=False)
+    if model.fit_ is None:
+        return validated
+    rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
+    if rows is None:
+        compared = _some([str(name) for name in validated])
+        raise InputError(
+            f"the frame has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
+            "schema, but it holds other subjects or other values; pass the frame that the model was fitted on (its "
+            f"rows may be in any order), or fit the model again on this one (compared: {compared})"
+        )
+    if np.array_equal(rows, np.arange(len(rows))):
+        return validated
+    warnings.warn(
+        "the rows of the frame are in another order than when the model was fitted; they were put back into that order",
+        CohortWarning,
+        stacklevel=stacklevel + 1,
+    )
+    return validated.iloc[rows]
+
+
+def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
+    """Return why `frame` cannot be the cohort of the model, as far as its number of rows and its index tell.
+
+    Each problem comes with its repair; the list is empty if there is none. `cohort_of` compares the values too.
+    """
+    if not is_fitted(model):
+        return [NOT_FITTED]
+    if len(frame) != len(model.labels_):
+        given, which = (
+            ("the labels are of", "which the labels are of")
+            if model.fit_ is None
+            else ("the model was fitted on", "that it was fitted on")
+        )
+        return [f"the frame has {len(frame)} rows, but {given} {len(model.labels_)} subjects; pass the frame {which}"]
+    if model.index_ is not None and not model.index_.equals(frame.index):
+        return [
+            "the labels are a Series whose index differs from the frame's, so its order may differ too; align them "
+            "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
+        ]
+    return []
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")

@@ -1,0 +1,242 @@
+"""The fingerprint of a cohort: any order of its rows is undone, any changed value is seen, and nothing is told."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import mixed_cohort
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition
+from clinclust.errors import InputError
+from clinclust.estimators.fifteen_digits import fifteen_digits
+from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of
+from clinclust.estimators.fitted_cohort import cohort_of
+
+SCHEMA = FeatureSchema(
+    [
+        Feature(name="who", role="id"),
+        Feature(name="pressure", likelihood="gaussian"),
+        Feature(name="falls", likelihood="poisson"),
+        Feature(name="stage", likelihood="ordinal", levels=("a", "b", "c")),
+        Feature(name="centre", likelihood="categorical", levels=("x", "y", "z"), role="describe"),
+    ],
+    missing_codes=("", "NA"),
+)
+NAMELESS = SCHEMA.restricted_to(SCHEMA.names[1:])
+numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
+rows = st.tuples(
+    numbers,
+    st.one_of(st.none(), st.integers(0, 100_000)),
+    st.sampled_from([None, "a", "b", "c"]),
+    st.sampled_from([None, "x", "y", "z"]),
+)
+tables = st.lists(rows, min_size=1, max_size=12)
+
+
+def frame_of(table):
+    return NAMELESS.validate(pd.DataFrame(table, columns=list(NAMELESS.names), dtype=object), warn=False)
+
+
+@given(tables, st.randoms(use_true_random=False))
+def test_any_order_of_the_rows_is_undone(table, random):
+    frame = frame_of(table)
+    other = random.sample(range(len(table)), len(table))
+    found = fingerprint_of(frame, "s").rows_of_fit(frame.iloc[other])
+    assert sorted(found) == list(range(len(table)))
+    pd.testing.assert_frame_equal(
+        frame.iloc[other].iloc[found].reset_index(drop=True), frame.reset_index(drop=True), check_exact=True
+    )
+
+
+@given(tables)
+def test_rows_in_the_order_of_the_fit_stay_there(table):
+    frame = frame_of(table)
+    assert fingerprint_of(frame, "s").rows_of_fit(frame.copy()).tolist() == list(range(len(table)))
+
+
+@given(tables, st.data())
+def test_any_changed_cell_is_seen(table, data):
+    row, column = data.draw(st.integers(0, len(table) - 1)), data.draw(st.integers(0, 3))
+    old = table[row][column]
+    new = data.draw(rows.map(lambda values: values[column]))
+    changed = [list(values) for values in table]
+    changed[row][column] = new
+    is_same = old == new if None in (old, new) or isinstance(new, str) else f"{old:.15g}" == f"{new:.15g}"
+    is_same = is_same or (old == new == 0)
+    found = fingerprint_of(frame_of(table), "s").rows_of_fit(frame_of(changed))
+    assert (found is not None) == is_same
+
+
+@given(tables, st.permutations(range(4)))
+def test_the_order_of_the_columns_and_the_index_do_not_matter(table, order):
+    frame = frame_of(table)
+    other = frame.iloc[:, list(order)].set_axis([f"row {row}" for row in range(len(frame))])
+    assert fingerprint_of(frame, "s").digest == fingerprint_of(other, "s").digest
+    assert fingerprint_of(frame, "s").rows_of_fit(other).tolist() == list(range(len(frame)))
+
+
+def test_values_that_changed_columns_are_other_values():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
+    assert fingerprint_of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is not None
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    assert fingerprint_of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is None
+
+
+def test_half_of_a_character_in_an_identifier_has_a_hash():
+    names = pd.Series(["a\ud800", "b", None], dtype=pd.StringDtype("python", na_value=np.nan))
+    frame = names.to_frame("who")
+    assert fingerprint_of(frame, "s").rows_of_fit(frame[::-1]).tolist() == [2, 1, 0]
+
+
+@given(st.floats())
+@example(0.5)
+@example(1234567890123.125)
+@example(9.999999999999999)
+@example(-0.0)
+@example(5e-324)
+def test_fifteen_digits_are_those_that_printf_writes(value):
+    (found,) = fifteen_digits(np.array([value]))
+    expected = float(f"{value:.15g}") + 0.0
+    assert found == expected or (math.isnan(found) and math.isnan(expected))
+    assert math.copysign(1.0, found) == math.copysign(1.0, expected) or math.isnan(found)
+
+
+def test_fifteen_digits_of_the_numbers_of_a_clinic():
+    rng = np.random.default_rng(0)
+    spread = [rng.normal(120, 20, 20_000), np.exp(rng.normal(0, 9, 20_000)), rng.integers(10**6, size=9_000) / 1000]
+    near = [np.nextafter(spread[2], np.inf), 10.0 ** np.arange(-30, 30), np.nextafter(10.0 ** np.arange(-30, 30), 0)]
+    values = np.concatenate([*spread, *near])
+    np.testing.assert_array_equal(fifteen_digits(values), [float(f"{value:.15g}") for value in values])
+
+
+# --- what a fit remembers -----------------------------------------------------------------------------------------
+
+
+def cohort(n=60):
+    rng = np.random.default_rng(1)
+    groups = np.repeat([0, 1], n // 2)
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{row}" for row in range(n)],
+            "pressure": rng.normal(120 + 30 * groups, 8),
+            "falls": rng.poisson(1 + 6 * groups),
+            "stage": np.array(["a", "b", "c"])[rng.integers(2, size=n) + groups],
+            "centre": np.array(["x", "y", "z"])[rng.integers(3, size=n)],
+        }
+    ).astype(object)
+    frame.loc[[3, 8], "pressure"] = None
+    frame.loc[5, "centre"] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MAPDP(SCHEMA, n_restarts=2, random_state=0).fit(cohort())
+
+
+@pytest.mark.parametrize("ending", ["csv", "fifteen digits", "parquet", "pandas"])
+def test_a_table_that_was_written_and_read_is_the_same_cohort(ending, model, tmp_path):
+    frame, file = cohort(), tmp_path / f"table.{'parquet' if ending == 'parquet' else 'csv'}"
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+        SCHEMA.validate(frame).to_parquet(file)
+        back = pd.read_parquet(file)
+    else:
+        frame.to_csv(file, index=False, float_format="%.15g" if ending == "fifteen digits" else None)
+        back = pd.read_csv(file, **({} if ending == "pandas" else {"dtype": str, "keep_default_na": False}))
+    assert len(cohort_of(model, back)) == 60
+
+
+def test_the_gate_restores_the_order_and_says_so(model):
+    frame = cohort()
+    shuffled = frame.sample(frac=1.0, random_state=3)
+    with pytest.warns(CohortWarning, match="another order"):
+        restored = cohort_of(model, shuffled)
+    assert restored.index.tolist() == frame.index.tolist()
+    pd.testing.assert_frame_equal(restored, SCHEMA.validate(frame), check_exact=True)
+
+
+@pytest.mark.parametrize("column", SCHEMA.names)
+def test_a_changed_value_of_any_column_is_refused(column, model):
+    frame = cohort()
+    other = {"who": "somebody", "pressure": 121.0, "falls": 40, "stage": "a", "centre": "z"}
+    row = int(np.flatnonzero(frame[column].to_numpy() != other[column])[0])
+    frame.loc[row, column] = other[column]
+    with pytest.raises(InputError, match="other subjects or other values; pass the frame that the model was fitted on"):
+        cohort_of(model, frame)
+
+
+def test_another_number_of_rows_is_refused(model):
+    with pytest.raises(InputError, match="the frame has 59 rows, but the model was fitted on 60 subjects"):
+        cohort_of(model, cohort().iloc[1:])
+
+
+def test_given_labels_have_no_fingerprint(model):
+    frame = cohort()
+    given_labels = Partition(model.labels_, SCHEMA, made_by="a clinician")
+    assert cohort_of(given_labels, frame.sample(frac=1.0, random_state=0)).index.tolist() != frame.index.tolist()
+    indexed = Partition(pd.Series(model.labels_, index=frame.index), SCHEMA, made_by="a clinician")
+    with pytest.raises(InputError, match="align them"):
+        cohort_of(indexed, frame.iloc[::-1])
+
+
+def test_equal_fits_have_equal_fingerprints_and_other_seeds_have_others(model):
+    again, other = (MAPDP(SCHEMA, n_restarts=2, random_state=seed).fit(cohort()) for seed in (0, 1))
+    first, second, third = (fitted.cohort_fingerprint_ for fitted in (model, again, other))
+    assert (first.salt, first.digest) == (second.salt, second.digest)
+    assert first.hidden_order.tolist() == second.hidden_order.tolist()
+    assert first.digest != third.digest
+    assert first.hidden_order.tolist() != third.hidden_order.tolist()
+
+
+def test_nothing_saved_tells_whether_somebody_is_in_the_cohort(model, tmp_path):
+    """A row alone, hashed with the salt of the model, must not be found in the files, nor its place in the order."""
+    from clinclust.estimators.fingerprint import _sorted_hashes
+
+    fingerprint = model.cohort_fingerprint_
+    order, hashes = _sorted_hashes(SCHEMA.validate(cohort()), fingerprint.salt)
+    model.save(tmp_path / "model")
+    written = (tmp_path / "model" / "model.json").read_bytes()
+    with np.load(tmp_path / "model" / "model.npz") as archive:
+        written += b"".join(archive[name].tobytes() for name in archive.files)
+    for word in hashes.ravel():
+        assert word.tobytes() not in written
+        assert f"{word:x}".encode() not in written
+        assert str(word).encode() not in written
+    assert order.astype(np.uint32).tobytes() not in written
+    assert order.astype(np.int64).tobytes() not in written
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 59))
+def test_who_lacks_one_row_cannot_read_the_order(model, absent):
+    """Whoever knows all subjects but one gets no number of the order right, except by chance."""
+    from clinclust.estimators.fingerprint import _keystream, _sorted_hashes
+
+    fingerprint, frame = model.cohort_fingerprint_, SCHEMA.validate(cohort())
+    order, _ = _sorted_hashes(frame, fingerprint.salt)
+    guessed = frame.copy()
+    guessed.iloc[absent, guessed.columns.get_loc("pressure")] = 99.5
+    _, hashes = _sorted_hashes(guessed, fingerprint.salt)
+    read = fingerprint.hidden_order ^ _keystream(fingerprint.salt, hashes)
+    assert (read == order).sum() <= 1
+    assert fingerprint.rows_of_fit(guessed) is None
+
+
+def test_an_order_that_somebody_changed_is_refused(model):
+    fingerprint = model.cohort_fingerprint_
+    changed = fingerprint.hidden_order.copy()
+    changed[3] ^= 1
+    with pytest.raises(InputError, match="was changed; fit the model again"):
+        CohortFingerprint(fingerprint.salt, fingerprint.digest, changed).rows_of_fit(SCHEMA.validate(cohort()))
+
+
+def test_every_likelihood_has_a_fingerprint():
+    frame, schema, _, _ = mixed_cohort(2, n=40)
+    fitted = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    with pytest.warns(CohortWarning, match="another order"):
+        restored = cohort_of(fitted, frame.iloc[::-1])
+    pd.testing.assert_frame_equal(restored, schema.validate(frame), check_exact=True)
