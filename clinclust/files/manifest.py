@@ -1,0 +1,106 @@
+"""The manifest of an output folder: the checksum of each of its files, which tells whether they belong together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from clinclust.errors import InputError
+from clinclust.files.writing import atomic_write
+
+__all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
+
+MANIFEST = "manifest.json"
+"""Name of the manifest in its folder. It is put in place after all files that it lists."""
+
+_FORMAT = 1
+_MOST_BYTES = 1_000_000
+_SHA256 = re.compile("[0-9a-f]{64}")
+_NO_PLAIN_NAME = re.compile(r"[/\\:\x00-\x1f\x7f]")
+_REPAIR = "write the folder again, with `clinclust fit` or `MAPDP.save`"
+
+
+def write_manifest(folder: Path, names: Sequence[str]) -> None:
+    """Write the checksums of files of a folder to its manifest, whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+    names : sequence of str
+        Names of files in `folder`. The manifest lists no other file.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read, or the manifest cannot be written.
+    """
+    sha256s = {name: _sha256_of(folder / name) for name in names}
+    text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
+    with atomic_write(folder / MANIFEST) as path:
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that the manifest of a folder lists, by name of the file.
+
+    Raises
+    ------
+    InputError
+        If the manifest is missing, damaged, larger than 1 MB, or lists anything but plain names of files.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            f"{path} is missing, so nobody can tell whether the files of {folder} belong together; {_REPAIR}"
+        )
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{path} has more than {_MOST_BYTES:,} bytes, so clinclust did not write it; {_REPAIR}")
+    try:
+        sha256s = _sha256s_in(json.loads(content))
+    except (ValueError, RecursionError):
+        sha256s = None
+    if sha256s is None:
+        raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
+    return sha256s
+
+
+def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
+    """Return the names whose file in `folder` is missing, or has another SHA-256, in the order of `sha256s`.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    """
+    return [
+        name for name, sha256 in sha256s.items() if not (folder / name).is_file() or _sha256_of(folder / name) != sha256
+    ]
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sha256s_in(content: object) -> dict[str, str] | None:
+    """Return the checksums by name if the content is that of a manifest, else None."""
+    if not isinstance(content, dict) or set(content) != {"clinclust_manifest", "sha256"}:
+        return None
+    if type(content["clinclust_manifest"]) is not int or content["clinclust_manifest"] != _FORMAT:
+        return None
+    sha256s = content["sha256"]
+    if not isinstance(sha256s, dict) or not all(_is_plain(name) for name in sha256s):
+        return None
+    if not all(isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in sha256s.values()):
+        return None
+    return sha256s
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    return name not in ("", ".", "..", MANIFEST) and not _NO_PLAIN_NAME.search(name) and len(name) <= 255
