@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clinclust.control_characters import on_one_line, visible
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -16,8 +18,12 @@ class InputError(ValueError):
     """The input (a file, a table or a parameter) cannot be used.
 
     The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
-    is not an InputError, that is a bug in the package.
+    is not an InputError, that is a bug in the package. Names and values of the data stand in the message with a visible
+    sign for each character that would hide or reorder others, or command a terminal.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(str(message)))
 
 
 class MissingPackageError(ImportError):
@@ -46,7 +52,7 @@ class SchemaError(InputError):
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
         count = len(self.problems)
         heading = "The feature schema has a problem:" if count == 1 else f"The feature schema has {count} problems:"
-        super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
+        super().__init__("\n".join([heading, *(f"  - {_indented(problem)}" for problem in self.problems)]))
 
 
 class CohortError(InputError):
@@ -80,17 +86,22 @@ class CohortError(InputError):
         count = len(self.failures)
         lines = [f"The cohort does not fit the schema; {count} problem{'' if count == 1 else 's'}:"]
         for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records"):
-            lines.append(f"  - {failure['column']}: expected {failure['expected']}")
+            lines.append(f"  - {on_one_line(str(failure['column']))}: expected {failure['expected']}")
             if failure["rows"]:
-                rows = ", ".join(str(row) for row in failure["first_rows"])
+                rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
                 lines[-1] += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
             if failure["examples"]:
                 lines[-1] += " hold " if failure["rows"] != 1 else " holds "
                 lines[-1] += ", ".join(repr(value) for value in failure["examples"])
-            lines[-1] += f". {failure['repair']}"
+            lines[-1] = _indented(f"{lines[-1]}. {failure['repair']}")
         if count > _SHOWN_FAILURES:
             lines.append(f"  ... and {count - _SHOWN_FAILURES} more in the `failures` attribute of this error")
         return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    """Return the text with its further lines indented, so that none can be taken for an item of its own."""
+    return text.replace("\n", "\n      ")
 
 
 class CohortWarning(UserWarning):
@@ -110,3 +121,6 @@ class CohortWarning(UserWarning):
     >>> print(caught[0].message)
     1 column cannot inform a clustering: visits (the same value in every subject observed)
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(str(message)))

@@ -29,7 +29,7 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = ["assignments.csv", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
+FILES = ["assignments.csv", "manifest.json", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
 
 
 def cohort(n=40):
@@ -421,7 +421,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
 
         monkeypatch.setattr(Path, "replace", locked)
     message = refused(capsys, *arguments)
-    assert "No space left" in message or "subtypes.xlsx cannot be written: the file is open" in message
+    assert "the disk is full" in message or "subtypes.xlsx cannot be written: you have no permission" in message
 
 
 FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--restarts", "2", "--associations", "none"]
@@ -443,7 +443,7 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
     monkeypatch.setattr(writing, "write_findings", full)
     assert main(FIT) == 2
     out, err = capsys.readouterr()
-    assert err == f"clinclust: {failing} was not written: [Errno 28] No space left on device\n"
+    assert err.startswith(f"clinclust: {failing} was not written: the disk is full; free some space")
     # The report of the earlier run is gone, and not beside the model of this one.
     assert sorted(path.name for path in Path("out").iterdir()) == [name for name in FILES if name != failing]
     assert MAPDP.load("out").random_seed_ == 0
@@ -468,7 +468,12 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
     assert "For sharing" not in out
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -563,7 +568,12 @@ def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "clinclust: --name: there is no subtype 7" in err
     assert "clinclust: subtypes.html was not written: this is a bug in clinclust" in err
-    assert sorted(path.name for path in Path("out").iterdir()) == ["assignments.csv", "model.json", "model.npz"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "assignments.csv",
+        "manifest.json",
+        "model.json",
+        "model.npz",
+    ]
 
 
 def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):

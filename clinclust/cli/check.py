@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from clinclust.cli.options import Commands, add_schema, add_table, read_schema, read_table
+from clinclust.cli.streams import say
 
 __all__ = ["add_parser", "run"]
 
@@ -21,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """List everything in the table that does not fit the schema, all at once."""
     schema, frame = read_schema(options), read_table(options)
     frame = schema.validate(frame)
-    print(
+    say(
         f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
         f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
     )

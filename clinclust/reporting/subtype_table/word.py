@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +49,9 @@ def write_word(table: SubtypeTable, path: Path) -> None:
         paragraph = document.add_paragraph(style="Subtype table note")
         _write(paragraph, "", note.mark)
         paragraph.add_run(note.text)
-    with tempfile.TemporaryFile() as written, atomic_write(path) as target:
-        document.save(written)
-        written.seek(0)
+    written = io.BytesIO()  # a table of a paper is small, and a file for temporary data could outlive a killed process
+    document.save(written)
+    with atomic_write(path) as target:
         copy_without_times(written, target)
 
 
