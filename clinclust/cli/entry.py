@@ -102,7 +102,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     from clinclust import __version__
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="clinclust",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,

@@ -35,6 +35,7 @@ class VisibleStream:
     def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:
         self._stream = stream
         self._must_arrive = must_arrive
+        self._failure: OSError | None = None
 
     def write(self, text: str) -> int:
         """Write text; a progress bar may begin with a carriage return, to write over its own line."""
@@ -67,7 +68,9 @@ class VisibleStream:
                 binary.write(text.encode("utf-8", "surrogateescape"))
 
     def flush(self) -> None:
-        """Flush the stream."""
+        """Flush the stream; raise again what a write raised, because argparse ignores failures of its own writes."""
+        if self._failure is not None:
+            raise self._failure
         if self._stream is not None:
             with self._may_fail(self._stream):
                 self._stream.flush()
@@ -87,9 +90,9 @@ class VisibleStream:
             _point_at_null(stream)
             if not self._must_arrive:
                 return
-            if isinstance(error, BrokenPipeError):
-                raise
-            raise plain_error(error, _OUTPUT, "written") from error
+            is_unread = isinstance(error, BrokenPipeError)
+            self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
+            raise self._failure from (None if is_unread else error)
 
 
 @contextmanager

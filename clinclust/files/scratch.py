@@ -26,6 +26,7 @@ PLANS = ("forward", "back")
 """Names of the plan of moves that are under way; while there is one, the folder holds the only copy of some files."""
 
 _PREFIX = ".clinclust-scratch-"
+_PASSES = 3  # a program that looks through new files may hold one for a moment
 _NAME = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}")
 
 
@@ -92,15 +93,18 @@ def remove_scratch(scratch: Path, handle: int) -> None:
     if any((scratch / name).exists() for name in PLANS):
         os.close(handle)
         return
-    with suppress(OSError):
-        for content in sorted(scratch.iterdir()):
-            if content.name != LOCK:
-                _remove(content)
+    for _ in range(_PASSES):
+        with suppress(OSError):
+            for content in sorted(scratch.iterdir()):
+                if content.name != LOCK:
+                    _remove(content)
     if os.name == "nt":  # an open file cannot be removed there
         os.close(handle)
-    with suppress(OSError):
-        (scratch / LOCK).unlink(missing_ok=True)
-        scratch.rmdir()
+    for _ in range(_PASSES):
+        with suppress(OSError):
+            (scratch / LOCK).unlink(missing_ok=True)
+            scratch.rmdir()
+            break
     if os.name != "nt":
         os.close(handle)
 

@@ -31,29 +31,34 @@ class SheetFiles:
         """Open the file of a sheet; call it after the sheet is set up and before its first row."""
         from openpyxl.worksheet import _writer
 
-        temporary: list[Any] = _writer.ALL_TEMP_FILES
-
-        file = _SheetFile(self._folder / f"sheet {len(self._files) + 1}.xml")
+        path = self._folder / f"sheet {len(self._files) + 1}.xml"
+        file: Any = _SheetFile(path)
         self._files.append(file)
         self._worksheets.append(worksheet)
-        temporary.append(file)  # from which openpyxl takes it off when the sheet is in the archive
         writer = _writer.WorksheetWriter(worksheet, out=file)
-        worksheet._writer = writer
         writer.write_top()
+        worksheet._writer = writer
+        # From now on openpyxl needs the path alone: it puts the file into the archive, removes it, and forgets it.
+        writer.out = str(path)
+        _writer.ALL_TEMP_FILES.append(writer.out)
 
-    def close(self) -> None:
-        """Close all files. What was not written by now is given up, without a second error from a full disk."""
+    def finish(self) -> None:
+        """Write all sheets to their ends."""
+        for worksheet, file in zip(self._worksheets, self._files, strict=True):
+            worksheet.close()
+            file.close()
+
+    def give_up(self) -> None:
+        """Close what is still open, without a second error from a full disk."""
         from openpyxl.worksheet import _writer
-
-        temporary: list[Any] = _writer.ALL_TEMP_FILES
 
         for worksheet, file in zip(self._worksheets, self._files, strict=True):
             file.give_up()
             # A streamed sheet that is not closed raises a second error when it is garbage-collected.
             with suppress(Exception):
                 worksheet.close()
-            with suppress(ValueError):
-                temporary.remove(file)
+            with suppress(ValueError, AttributeError):
+                _writer.ALL_TEMP_FILES.remove(worksheet._writer.out)
 
 
 @contextmanager
@@ -63,26 +68,23 @@ def sheet_files(folder: Path) -> Iterator[SheetFiles]:
     try:
         yield files
     finally:
-        files.close()
+        files.give_up()
 
 
 class _SheetFile:
-    """A binary file that openpyxl can write to as a file, and name as a path when it reads and removes it."""
+    """A binary file that can be given up: then it takes what is still written to it, and keeps nothing."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._file = path.open("wb")
         self._given_up = False
 
     def write(self, content: bytes) -> int:
         return len(content) if self._given_up else self._file.write(content)
 
+    def close(self) -> None:
+        self._file.close()
+
     def give_up(self) -> None:
         self._given_up = True
         with suppress(OSError):
             self._file.close()
-
-    def __fspath__(self) -> str:
-        if not self._given_up:
-            self._file.flush()
-        return str(self._path)

@@ -45,6 +45,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
         with sheet_files(target.parent) as files:
             for sheet in sheets:
                 write_worksheet(workbook, sheet, files)
+            files.finish()
             # Workbook.save would replace `modified` by the time of saving.
             with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
                 ExcelWriter(workbook, archive).save()
