@@ -11,7 +11,7 @@ __all__ = ["on_one_line", "visible", "visible_to_people"]
 # byte-order mark, annotations, tags). Marks and joiners that Arabic, Hebrew, Persian and Indic texts need are kept.
 _HIDING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u2028\u2029\u202a-\u202e\u2066-\u2069"
-    "\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
 _BREAKING = re.compile("[\t\n]")
 # What the scripts of the world need and a name on a terminal may hide behind: soft hyphen, joiners, marks of direction,

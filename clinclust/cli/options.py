@@ -22,6 +22,7 @@ __all__ = [
     "add_names",
     "add_schema",
     "add_table",
+    "check_suffix",
     "name_problems",
     "names_of",
     "number_or",
@@ -122,6 +123,18 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2
     return frame
+
+
+def check_suffix(path: Path | None, suffixes: Sequence[str], called: str) -> None:
+    """Check that the name of an output ends as what is written does, so that no file of another kind is replaced.
+
+    Raises
+    ------
+    InputError
+        If it does not.
+    """
+    if path is not None and path.suffix.lower() not in suffixes:
+        raise InputError(f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name")
 
 
 def spare_the_inputs(options: argparse.Namespace, *outputs: Path | None) -> None:

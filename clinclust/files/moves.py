@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from clinclust.errors import InputError
@@ -25,10 +25,19 @@ _FORWARD, _BACK = PLANS
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to happen in a folder: the names of files to put in place, in order, and of those to remove before."""
+    """What is to happen in a folder.
+
+    Attributes
+    ----------
+    placed, removed : sequence of str
+        Names of the files to put in place, in order, and of those to remove before.
+    stood : mapping of str to list of int, optional
+        Identity of each file that stands in a place, by name.
+    """
 
     placed: Sequence[str]
     removed: Sequence[str]
+    stood: Mapping[str, list[int] | None] = field(default_factory=dict)
 
 
 def carry_out(plan: Plan, scratch: Path, folder: Path) -> None:
@@ -39,7 +48,7 @@ def carry_out(plan: Plan, scratch: Path, folder: Path) -> None:
     OSError
         If a file cannot be moved; all moves were taken back.
     """
-    _write_down(plan, scratch)
+    _write_down(replace(plan, stood={n: _identity(folder / n) for n in (*plan.placed, *plan.removed)}), scratch)
     try:
         _forward(plan, scratch, folder)
     except BaseException:
@@ -86,7 +95,7 @@ def _forward(plan: Plan, scratch: Path, folder: Path) -> None:
     for name in plan.placed:
         if _is_there(scratch / NEW / name):
             with naming(folder / name):
-                _set_aside(folder / name, scratch / OLD / name)
+                _keep(folder / name, scratch / OLD / name)
                 (scratch / NEW / name).replace(folder / name)
     sync_folder(folder)
 
@@ -101,6 +110,19 @@ def _back(plan: Plan, scratch: Path, folder: Path) -> None:
     sync_folder(folder)
 
 
+def _keep(path: Path, old: Path) -> None:
+    """Keep the file at `path` among the old ones, as a second link, so that its name is never without a file.
+
+    Where a file can have one link only, it is moved.
+    """
+    if _is_there(old):
+        return
+    try:
+        os.link(path, old, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        _set_aside(path, old)
+
+
 def _set_aside(path: Path, old: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         raise IsADirectoryError(f"{path} is a folder, in the place of a file; move it away")
@@ -109,12 +131,13 @@ def _set_aside(path: Path, old: Path) -> None:
 
 
 def _check_fits(plan: Plan, scratch: Path, folder: Path) -> None:
-    """Raise InputError if a file of the plan was written anew after its old one was set aside."""
+    """Raise InputError if a file that would be replaced or removed was written after the plan."""
+    waiting = [name for name in plan.placed if _is_there(scratch / NEW / name)]
     anew = [
         name
-        for name in plan.placed
-        if _is_there(folder / name) and _is_there(scratch / OLD / name) and _is_there(scratch / NEW / name)
-    ] + [name for name in plan.removed if _is_there(folder / name) and _is_there(scratch / OLD / name)]
+        for name in (*waiting, *plan.removed)
+        if _is_there(folder / name) and _identity(folder / name) != plan.stood.get(name)
+    ]
     if anew:
         raise InputError(
             f"{scratch} holds files of a run that was interrupted, and files of the same names were written since: "
@@ -140,12 +163,21 @@ def _write_down(plan: Plan, scratch: Path) -> None:
 def _read(path: Path) -> Plan:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        plan = Plan(list(content["placed"]), list(content["removed"]))
+        plan = Plan(list(content["placed"]), list(content["removed"]), dict(content["stood"]))
     except (ValueError, KeyError, TypeError, RecursionError):
         plan = Plan([""], [])
     if not all(isinstance(name, str) and is_plain_name(name) for name in (*plan.placed, *plan.removed)):
         raise InputError(f"{path} is damaged; look through {path.parent}, keep what you need, and remove it")
     return plan
+
+
+def _identity(path: Path) -> list[int] | None:
+    """Return what tells a file from one that was written or changed later under its name; None if there is none."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return [found.st_ino, found.st_mtime_ns]
 
 
 def _is_there(path: Path) -> bool:
