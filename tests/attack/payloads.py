@@ -18,6 +18,7 @@ import yaml
 import clinclust as cc
 from attack.attempts import Attack
 from attack.terminal import HOSTILE, on_a_terminal
+from clinclust.errors import InputError
 from clinclust.files.inert_text import original_text
 from clinclust.reporting.assignments import assignment_table, write_assignments
 from clinclust.reporting.gathering import gathered_findings
@@ -76,7 +77,7 @@ def payloads_in_outputs(count, rng, folder):
         for payload in PAYLOADS:
             try:
                 made = _everywhere(payload)
-            except cc.InputError:
+            except InputError:
                 continue  # no schema can hold it
             for output, alive in _OUTPUTS.items():
                 if number == count:
@@ -84,8 +85,10 @@ def payloads_in_outputs(count, rng, folder):
                 number += 1
                 try:
                     fault = alive(made, folder)
-                except cc.InputError:
+                except InputError:
                     fault = None  # refused with a message
+                except Exception as error:
+                    fault = f"{type(error).__name__}: {str(error)[:80]}"
                 yield f"{output} with {payload[:30]!r}: {fault}" if fault else None
 
 

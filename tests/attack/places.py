@@ -5,6 +5,7 @@ import io
 import os
 import resource
 import signal
+import stat
 import subprocess
 
 import numpy as np
@@ -97,6 +98,24 @@ def _a_pipe(folder, command):
     return path
 
 
+def _a_device(folder, command):
+    """Return a device of our own: a fault must never replace one of the system."""
+    path = folder / f"device{_SUFFIX[command]}"
+    if not path.exists():
+        try:
+            os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        except PermissionError:
+            os.mkfifo(path)
+    return path
+
+
+def _a_link_to_a_device(folder, command):
+    path = folder / f"link to device{_SUFFIX[command]}"
+    if not path.is_symlink():
+        path.symlink_to(_a_device(folder, command))
+    return path
+
+
 def _a_link_to_the_table(folder, command):
     path = folder / f"link{_SUFFIX[command]}"
     if not path.is_symlink():
@@ -122,8 +141,8 @@ _PLACES = {
     "the schema": (_named("schema.yaml"), "maybe"),  # `draft --force` replaces it
     "a file of the model": (_named("model/model.json"), "refused"),
     "the assignments of the model": (_named("model/assignments.csv"), "refused"),
-    "a device": (lambda folder, command: "/dev/null", "refused"),
-    "standard output": (lambda folder, command: "/dev/stdout", "refused"),
+    "a device": (lambda folder, command: _a_device(folder, command), "refused"),
+    "a link to a device": (lambda folder, command: _a_link_to_a_device(folder, command), "refused"),
     "a pipe": (_a_pipe, "refused"),
     "a link to the table": (_a_link_to_the_table, "refused"),
     "a folder below a file": (_below_a_file, "refused"),
