@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 
-from clinclust.cli.options import Commands, add_model, add_table, check_suffix, path_given, read_table, spare_the_inputs
+from clinclust.cli.options import Commands, add_model, add_table, path_given, read_table, spare_the_inputs
 from clinclust.cli.streams import say, write_data
 
 __all__ = ["add_parser", "run"]
@@ -27,8 +27,7 @@ def run(options: argparse.Namespace) -> int:
     from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
     from clinclust.reporting.assignments import assignment_table, write_assignments
 
-    check_suffix(options.out, (".csv", ".txt"), "a table of assignments")
-    spare_the_inputs(options, options.out)
+    spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     model = MAPDP.load(options.model)
     frame = read_table(options)
     probabilities = model.predict_proba(frame)

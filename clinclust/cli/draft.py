@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clinclust.cli.options import Commands, add_table, check_suffix, path_given, read_table, spare_the_inputs
+from clinclust.cli.options import Commands, add_table, path_given, read_table, spare_the_inputs
 from clinclust.cli.streams import say, write_data
 
 __all__ = ["add_parser", "run"]
@@ -23,8 +23,7 @@ def run(options: argparse.Namespace) -> int:
     """Propose a likelihood for every column, with the reason; read the result through and edit it."""
     from clinclust.schema.draft import draft_schema
 
-    check_suffix(options.out, (".yaml", ".yml"), "a schema")
-    spare_the_inputs(options, options.out)
+    spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     if options.out is not None and options.out.exists() and not options.force:
         raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
     schema = draft_schema(read_table(options))

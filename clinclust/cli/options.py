@@ -22,7 +22,6 @@ __all__ = [
     "add_names",
     "add_schema",
     "add_table",
-    "check_suffix",
     "name_problems",
     "names_of",
     "number_or",
@@ -125,33 +124,34 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
     return frame
 
 
-def check_suffix(path: Path | None, suffixes: Sequence[str], called: str) -> None:
-    """Check that the name of an output ends as what is written does, so that no file of another kind is replaced.
-
-    Raises
-    ------
-    InputError
-        If it does not.
-    """
-    if path is not None and path.suffix.lower() not in suffixes:
-        raise InputError(f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name")
-
-
-def spare_the_inputs(options: argparse.Namespace, *outputs: Path | None) -> None:
+def spare_the_inputs(
+    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
+) -> None:
     """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
 
+    Parameters
+    ----------
+    options : argparse.Namespace
+    outputs : Path
+    suffixes : sequence of str
+        If given, what the names of outputs end in, so that no file of another kind is replaced.
+    called : str
+        What is written, if there are suffixes.
+
     Raises
     ------
     InputError
-        If an output is one of them. The message names all.
+        If an output is an input, or has another suffix. The message names all.
     """
-    problems = [
-        f"--out would replace {output}, which is {called}; give another name"
-        for output in outputs
-        if output is not None and output.exists()
-        for called, path in _inputs(options)
-        if path.exists() and output.samefile(path)
-    ]
+    problems = []
+    for output in (output for output in outputs if output is not None):
+        problems += [
+            f"--out would replace {output}, which is {what}; give another name"
+            for what, path in _inputs(options)
+            if output.exists() and path.exists() and output.samefile(path)
+        ]
+        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
+            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
     if problems:
         raise InputError("\n  ".join(problems))
 

@@ -26,6 +26,7 @@ def inert_text(text: str) -> str:
 
     Examples
     --------
+    >>> from clinclust.files.inert_text import inert_text
     >>> inert_text("=1+1"), inert_text("a;=1+1"), inert_text("p-01"), inert_text("-3.5")
     ("'=1+1", "a;'=1+1", 'p-01', '-3.5')
     """
@@ -37,6 +38,7 @@ def original_text(text: str) -> str:
 
     Examples
     --------
+    >>> from clinclust.files.inert_text import original_text
     >>> original_text("'=1+1"), original_text("''=1+1"), original_text("'tis")
     ('=1+1', "'=1+1", "'tis")
     """

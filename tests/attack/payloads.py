@@ -303,6 +303,6 @@ _OUTPUTS = {
 }
 
 ATTACKS = (
-    Attack("payloads: in every output", payloads_in_outputs, smoke=26, full=13 * len(PAYLOADS)),
+    Attack("payloads: in every output", payloads_in_outputs, smoke=13, full=13 * len(PAYLOADS)),
     Attack("payloads: csv opened by a spreadsheet program", spreadsheets, smoke=1, full=12),
 )

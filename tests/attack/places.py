@@ -215,7 +215,7 @@ def _fault(about, code, said, expected, before, folder):
 
 
 ATTACKS = (
-    Attack("places: odd outputs of every command", odd_places, smoke=24, full=80),
-    Attack("places: full disks", full_disks, smoke=5, full=50),
-    Attack("places: limits of the size of files", limits_of_size, smoke=5, full=100),
+    Attack("places: odd outputs of every command", odd_places, smoke=20, full=80),
+    Attack("places: full disks", full_disks, smoke=4, full=50),
+    Attack("places: limits of the size of files", limits_of_size, smoke=4, full=100),
 )
