@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from clinclust.control_characters import on_one_line, visible
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,7 +26,7 @@ def _listed(heading: str, lines: list[str], attribute: str) -> str:
     """Return a message of the heading and the first of the lines, each cut, that ends with how many more there are."""
     shown: list[str] = []
     for line in lines[:_SHOWN_FAILURES]:
-        cut = _cut(line, _LONGEST_LINE)
+        cut = _indented(_cut(line, _LONGEST_LINE))
         if sum(map(len, shown)) + len(cut) > _LONGEST_LIST:
             break
         shown.append(f"  - {cut}")
@@ -33,12 +35,21 @@ def _listed(heading: str, lines: list[str], attribute: str) -> str:
     return "\n".join([heading, *shown])
 
 
+def _indented(text: str) -> str:
+    """Return the text with its further lines indented, so that none can be taken for an item of its own."""
+    return text.replace("\n", "\n      ")
+
+
 class InputError(ValueError):
     """The input (a file, a table or a parameter) cannot be used.
 
     The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
-    is not an InputError, that is a bug in the package.
+    is not an InputError, that is a bug in the package. Names and values of the data stand in the message with a visible
+    sign for each character that would hide or reorder others, or command a terminal.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(str(message)))
 
 
 class MissingPackageError(ImportError):
@@ -113,9 +124,9 @@ class CohortError(InputError):
 
 def _sentence(failure: dict[Hashable, Any]) -> str:
     """Return one failure of a cohort in words."""
-    said = f"{_cut(str(failure['column']), _LONGEST_NAME)}: expected {failure['expected']}"
+    said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}: expected {failure['expected']}"
     if failure["rows"]:
-        rows = ", ".join(str(row) for row in failure["first_rows"])
+        rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
         said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
     if failure["examples"]:
         said += " hold " if failure["rows"] != 1 else " holds "
@@ -140,3 +151,6 @@ class CohortWarning(UserWarning):
     >>> print(caught[0].message)
     1 column cannot inform a clustering: visits (the same value in every subject observed)
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(str(message)))

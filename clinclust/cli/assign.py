@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import io
 import warnings
-from pathlib import Path
 
-from clinclust.cli.options import Commands, about_table, add_model, add_table, read_table, spare_the_table
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_model,
+    add_table,
+    path_given,
+    read_table,
+    spare_the_inputs,
+)
+from clinclust.cli.streams import say, write_data
 from clinclust.errors import CohortWarning
 
 __all__ = ["add_parser", "run"]
@@ -18,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("assign", help="assign new subjects to subtypes", description=run.__doc__)
     add_table(parser)
     add_model(parser)
-    parser.add_argument("--out", type=Path, metavar="CSV", help="file to write (default: standard output)")
+    parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     parser.set_defaults(run=run)
 
 
@@ -33,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     from clinclust.estimators.new_subjects import notes_on_new_subjects
     from clinclust.reporting.assignments import assignment_table, write_assignments
 
-    spare_the_table(options)
+    spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     model = MAPDP.load(options.model)
     frame = read_table(options)
     with about_table(options):
@@ -44,8 +52,10 @@ def run(options: argparse.Namespace) -> int:
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
     table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])
     if options.out is None:
-        write_assignments(table, sys.stdout)
+        written = io.StringIO()
+        write_assignments(table, written)
+        write_data(written.getvalue())
     else:
         write_assignments(table, options.out)
-        print(f"Wrote {options.out}: {len(table)} subjects")
+        say(f"Wrote {options.out}: {len(table)} subjects")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from clinclust.cli.options import Commands, about_table, add_schema, add_table, read_schema, read_table
+from clinclust.cli.streams import say
 
 __all__ = ["add_parser", "run"]
 
@@ -22,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     schema, frame = read_schema(options), read_table(options)
     with about_table(options):
         frame = schema.validate(frame)
-    print(
+    say(
         f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
         f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
     )

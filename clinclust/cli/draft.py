@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 
-from clinclust.cli.options import Commands, about_table, add_table, read_table, spare_the_table
+from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table, spare_the_inputs
+from clinclust.cli.streams import say, write_data
 
 __all__ = ["add_parser", "run"]
 
@@ -15,7 +14,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
-    parser.add_argument("--out", type=Path, metavar="SCHEMA", help="file to write (default: standard output)")
+    parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
     parser.set_defaults(run=run)
 
@@ -24,15 +23,15 @@ def run(options: argparse.Namespace) -> int:
     """Propose a likelihood for every column, with the reason; read the result through and edit it."""
     from clinclust.schema.draft import draft_schema
 
-    spare_the_table(options)
+    spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     if options.out is not None and options.out.exists() and not options.force:
         raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
     frame = read_table(options)
     with about_table(options):
         schema = draft_schema(frame)
     if options.out is None:
-        sys.stdout.write(schema.to_yaml())
+        write_data(schema.to_yaml())
     else:
         schema.to_yaml(options.out)
-        print(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
+        say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
     return 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import NoReturn
 
 from clinclust.cli import assign, check, draft, fit, table
-from clinclust.cli.failures import tell_failure
+from clinclust.cli.failures import BAD_INPUT, tell_failure
+from clinclust.cli.streams import streams_for_people, tell
+from clinclust.control_characters import on_one_line
 
 __all__ = ["main"]
 
@@ -46,36 +48,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         to send to the maintainers, without any value of the table. 130: interrupted. 141: the reader of the output
         closed it. ``--debug`` adds the traceback to the messages of 2 and 70.
     """
-    from clinclust.errors import CohortWarning
+    with streams_for_people():
+        return _run(arguments)
 
-    options = _parser().parse_args(arguments)
+
+def _run(arguments: Sequence[str] | None) -> int:
+    options = argparse.Namespace(command="", debug=False)
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("always", category=CohortWarning)
-            warnings.showwarning = _show_warning
-            code: int = options.run(options)
+        try:
+            options = _parser().parse_args(arguments)
+        except SystemExit:  # of --help, --version, and arguments at fault
+            sys.stdout.flush()
+            raise
+        code = _carried_out(options)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader closed the output. With the null device in its place, Python reports no second error when it
-        # flushes the output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader closed the output
         return _OUTPUT_CLOSED
     except KeyboardInterrupt:
-        print("clinclust: stopped", file=sys.stderr)
+        tell("clinclust: stopped")
         return _INTERRUPTED
     except Exception as error:
         return tell_failure(error, options)
     return code
 
 
+def _carried_out(options: argparse.Namespace) -> int:
+    from clinclust.errors import CohortWarning
+    from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
+
+    with warnings.catch_warnings():
+        for category in (CohortWarning, LeftoverWarning):
+            warnings.filterwarnings("always", category=category)
+        warnings.showwarning = _show_warning
+        if getattr(options, "model", None) is not None:
+            settle_leftovers(options.model)  # a fit that died while it moved its files into place left a whole model
+        code: int = options.run(options)
+    return code
+
+
 def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
-    print(f"clinclust: note: {message}", file=sys.stderr)
+    tell(f"clinclust: note: {message}")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are told like all others, so that no argument can forge a line."""
+
+    def error(self, message: str) -> NoReturn:
+        tell(self.format_usage().rstrip())
+        tell(f"{self.prog}: error: {on_one_line(message)}")
+        raise SystemExit(BAD_INPUT)
 
 
 def _parser() -> argparse.ArgumentParser:
     from clinclust import __version__
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="clinclust",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,

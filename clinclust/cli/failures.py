@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import platform
-import sys
 import traceback
 from collections.abc import Iterator
 
+from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
+from clinclust.files.system_errors import plain_sentence
 
 __all__ = ["BAD_INPUT", "BUG", "is_bad_input", "tell_failure"]
 
@@ -27,14 +28,14 @@ def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") 
         The part that was not done, if the command did the rest; it begins the message.
     """
     if options.debug:
-        traceback.print_exception(error, file=sys.stderr)
+        tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
     if is_bad_input(error):
-        said = "there is not enough memory" if isinstance(error, MemoryError) else str(error)
-        print(f"clinclust: {about}{said}", file=sys.stderr)
+        tell(f"clinclust: {about}{_sentence_of(error)}")
         return BAD_INPUT
-    print(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.", file=sys.stderr)
-    print("\n".join(_report_of(error, options.command)), file=sys.stderr)
+    tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
+    for line in _report_of(error, options.command):
+        tell(line)
     return BUG
 
 
@@ -45,6 +46,12 @@ def is_bad_input(error: BaseException) -> bool:
     Every other exception, such as a ValueError of NumPy or pandas, is a bug: the package should have checked the input.
     """
     return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
+
+
+def _sentence_of(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    return plain_sentence(error) if isinstance(error, OSError) else str(error)
 
 
 def _report_of(error: BaseException, command: str) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.failures import BAD_INPUT, tell_failure
 from clinclust.cli.options import (
+    FILES_OF_A_FIT,
     Commands,
     about_table,
     add_names,
@@ -18,9 +18,12 @@ from clinclust.cli.options import (
     name_problems,
     names_of,
     number_or,
+    path_given,
     read_schema,
     read_table,
+    spare_the_inputs,
 )
+from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 _REPORTS = ("subtypes.xlsx", "subtypes.html")
-_FILES = (*_REPORTS, "assignments.csv", "model.json", "model.npz", "manifest.json")
 
 
 def add_parser(commands: Commands) -> None:
@@ -41,7 +43,7 @@ def add_parser(commands: Commands) -> None:
     add_table(parser)
     add_schema(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for model, assignments and report"
+        "--out", type=path_given, required=True, metavar="DIR", help="folder for model, assignments and report"
     )
     _add_search(parser)
     _add_report(parser)
@@ -109,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
     from clinclust.reporting.assignments import assignment_table, write_assignments
 
     _check(options)
+    spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
     schema = read_schema(options)
     frame = read_table(options)
     with about_table(options):
@@ -126,18 +129,18 @@ def run(options: argparse.Namespace) -> int:
         random_state=options.seed,
     )
     # A folder that mixes files of two runs would mislead, so the files of this run replace all files of an earlier run.
-    with write_together(options.out, replacing=_FILES) as folder:
+    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         model.fit(frame)
         model.save(folder)
         write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
         code = _write_reports(model, frame, folder, options)
-        written = [name for name in _FILES if name != MANIFEST and (folder / name).exists()]
+        written = [name for name in FILES_OF_A_FIT if name != MANIFEST and (folder / name).exists()]
         write_manifest(folder, written)
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
-    print(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
-    print(f"Wrote {options.out}: {', '.join([*written, MANIFEST])}")
+    say(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
+    say(f"Wrote {options.out}: {', '.join([*written, MANIFEST])}")
     if options.suppress is not None and set(_REPORTS) & set(written):
-        print("For sharing: subtypes.xlsx and subtypes.html only. The other files hold one row for each subject.")
+        say("For sharing: subtypes.xlsx and subtypes.html only. The other files hold one row for each subject.")
     return code
 
 
@@ -179,7 +182,7 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
     names, subtypes = names_of(options), range(1, model.n_clusters_ + 1)
     codes = [0]
     for problem in unknown_names(names, subtypes, called="--name"):
-        print(f"clinclust: {problem}; the reports leave this name out", file=sys.stderr)
+        tell(f"clinclust: {problem}; the reports leave this name out")
         codes.append(BAD_INPUT)
     try:
         known = {subtype: name for subtype, name in names.items() if subtype in subtypes}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.errors import CohortError, InputError
+from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "FILES_OF_A_FIT",
     "Commands",
     "about_table",
     "add_model",
@@ -25,15 +27,20 @@ __all__ = [
     "name_problems",
     "names_of",
     "number_or",
+    "path_given",
     "read_schema",
     "read_table",
-    "spare_the_table",
+    "spare_the_inputs",
 ]
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
     Commands = object
+
+
+FILES_OF_A_FIT = ("subtypes.xlsx", "subtypes.html", "assignments.csv", "model.json", "model.npz", MANIFEST)
+"""Names of the files that `clinclust fit` writes to its folder."""
 
 
 def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
@@ -46,21 +53,30 @@ def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
     return read
 
 
+def path_given(text: str) -> Path:
+    """Return the path that an argument gives. An empty text, as an unset variable leaves it, would mean this folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; give the name of a file or folder")
+    return Path(text)
+
+
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Add the argument of the table and the options for reading it."""
-    parser.add_argument("table", type=Path, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
+    parser.add_argument("table", type=path_given, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
     parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
     parser.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
     """Add the option of the schema file."""
-    parser.add_argument("--schema", type=Path, required=True, help="feature schema (YAML)")
+    parser.add_argument("--schema", type=path_given, required=True, help="feature schema (YAML)")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the option of the folder of a fitted model."""
-    parser.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder that `clinclust fit` wrote")
+    parser.add_argument(
+        "--model", type=path_given, required=True, metavar="DIR", help="folder that `clinclust fit` wrote"
+    )
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -123,14 +139,43 @@ def about_table(options: argparse.Namespace) -> Iterator[None]:
         raise InputError(f"{shown_name(options.table)}: {error}") from error
 
 
-def spare_the_table(options: argparse.Namespace) -> None:
-    """Check that the output does not replace the table that is read.
+def spare_the_inputs(
+    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
+) -> None:
+    """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    outputs : Path
+    suffixes : sequence of str
+        If given, what the names of outputs end in, so that no file of another kind is replaced.
+    called : str
+        What is written, if there are suffixes.
 
     Raises
     ------
-    ValueError
-        If ``--out`` is the file of the table.
+    InputError
+        If an output is an input, or has another suffix. The message names all.
     """
-    there = options.out is not None and options.out.exists() and options.table.exists()
-    if there and options.out.samefile(options.table):
-        raise InputError(f"--out {options.out} is the table itself; give another name")
+    problems = []
+    for output in (output for output in outputs if output is not None):
+        problems += [
+            f"--out would replace {output}, which is {what}; give another name"
+            for what, path in _inputs(options)
+            if output.exists() and path.exists() and output.samefile(path)
+        ]
+        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
+            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
+    if problems:
+        raise InputError("\n  ".join(problems))
+
+
+def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
+    """Yield each file that the command reads, and what it is."""
+    yield "the table itself", options.table
+    if getattr(options, "schema", None) is not None:
+        yield "the schema itself", options.schema
+    if getattr(options, "model", None) is not None:
+        for name in FILES_OF_A_FIT:
+            yield f"a file of the model {options.model}", options.model / name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from clinclust.cli.options import (
     Commands,
@@ -13,9 +12,11 @@ from clinclust.cli.options import (
     add_table,
     name_problems,
     names_of,
+    path_given,
     read_table,
-    spare_the_table,
+    spare_the_inputs,
 )
+from clinclust.cli.streams import say
 from clinclust.errors import InputError
 
 __all__ = ["add_parser", "run"]
@@ -27,7 +28,11 @@ def add_parser(commands: Commands) -> None:
     add_table(parser)
     add_model(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="file to write: .docx, .xlsx, .html, .tex, .md or .csv"
+        "--out",
+        type=path_given,
+        required=True,
+        metavar="FILE",
+        help="file to write: .docx, .xlsx, .html, .tex, .md or .csv",
     )
     parser.add_argument("--title", help="caption of the table (default: the title of the schema)")
     add_names(parser)
@@ -49,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     from clinclust.reporting.subtype_table import subtype_table
     from clinclust.reporting.subtype_table.table import suffix_problems
 
-    spare_the_table(options)
+    spare_the_inputs(options, options.out)
     problems = [*suffix_problems(options.out), *name_problems(options.name)]
     if problems:
         raise InputError("; ".join(problems))
@@ -66,5 +71,5 @@ def run(options: argparse.Namespace) -> int:
         title=options.title or model.schema_.title or None,
     )
     table.save(options.out)
-    print(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
+    say(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
     return 0

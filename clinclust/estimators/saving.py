@@ -51,7 +51,7 @@ def save(model: MAPDP, folder: Path) -> Path:
     np.savez_compressed(numbers, allow_pickle=False, **arrays)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
-    with write_together(folder) as new:
+    with write_together(folder, last=MANIFEST) as new:
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])

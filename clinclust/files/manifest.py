@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from clinclust.errors import InputError
+from clinclust.files.plain_names import is_plain_name
 from clinclust.files.writing import atomic_write
 
 __all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
@@ -19,7 +20,6 @@ MANIFEST = "manifest.json"
 _FORMAT = 1
 _MOST_BYTES = 1_000_000
 _SHA256 = re.compile("[0-9a-f]{64}")
-_NO_PLAIN_NAME = re.compile(r"[/\\:\x00-\x1f\x7f]")
 _REPAIR = "write the folder again, with `clinclust fit` or `MAPDP.save`"
 
 
@@ -94,13 +94,8 @@ def _sha256s_in(content: object) -> dict[str, str] | None:
     if type(content["clinclust_manifest"]) is not int or content["clinclust_manifest"] != _FORMAT:
         return None
     sha256s = content["sha256"]
-    if not isinstance(sha256s, dict) or not all(_is_plain(name) for name in sha256s):
+    if not isinstance(sha256s, dict) or not all(is_plain_name(name) and name != MANIFEST for name in sha256s):
         return None
     if not all(isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in sha256s.values()):
         return None
     return sha256s
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether this is the name of a file in the folder itself, on every system."""
-    return name not in ("", ".", "..", MANIFEST) and not _NO_PLAIN_NAME.search(name) and len(name) <= 255

@@ -1,24 +1,12 @@
-"""Make text of the data safe to show: replace characters that are forbidden or that hide or reorder others."""
+"""Fit text of the data into a place of limited width, with every character visible."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
+from clinclust.control_characters import visible
+
 __all__ = ["shortened", "visible"]
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """Return `text` with a visible sign for each character that XML forbids, or that hides or reorders others."""
-    return _CONTROL.sub(_sign, text)
-
-
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    # U+2400 to U+241F are symbols for the control characters; U+FFFD replaces characters without a symbol.
-    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
 def shortened(text: str, width: int) -> str:

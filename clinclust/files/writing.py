@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from clinclust.errors import InputError
+from clinclust.files.leftovers import settle_leftovers
+from clinclust.files.locks import alone_in
+from clinclust.files.moves import Plan, carry_out, sync_folder
+from clinclust.files.scratch import NEW, final_place, scratch_folder
+from clinclust.files.system_errors import naming
 
 __all__ = ["atomic_write", "check_place", "write_together"]
 
@@ -15,53 +22,75 @@ __all__ = ["atomic_write", "check_place", "write_together"]
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    The temporary file is in the same folder, so that the replacement is one operation of the file system. It has the
-    suffix of `path`, because some writers choose their format by it. It is flushed to disk before it replaces `path`.
-    After an error the temporary file is removed and `path` is unchanged.
+    The temporary file has the name of `path`, because some writers choose their format by the suffix. It lies in a
+    private folder beside `path`, so that the replacement is one operation of the file system; whatever else the block
+    writes to this folder vanishes with it. The file is flushed to disk before it replaces `path`, and takes over the
+    permissions of the file that it replaces. A link is replaced, and what it leads to stays as it is. After an error
+    `path` is unchanged. What a run that died has left in the folder is settled first; see `settle_leftovers`.
 
     Raises
     ------
     FileNotFoundError
         If the folder of `path` does not exist.
     OSError
-        If `path` is a folder or cannot be written.
+        If `path` is a folder or cannot be written; an error of the operating system inside the block, such as a full
+        disk, becomes a sentence that names `path`.
     """
     path = Path(path)
     check_place(path)
-    with _about(path):
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    settle_leftovers(path.parent)
+    shown = final_place(path)
+    with scratch_folder(path.parent, shown) as scratch, naming(shown, instead_of=scratch):
+        temporary = scratch / NEW / path.name
+        temporary.touch()
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        # mkstemp makes files that only their owner can read; give this one the usual permissions of a new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        with _about(path):
+        _keep_permissions(path, temporary)
+        with naming(shown):
             temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        sync_folder(path.parent)
 
 
 def check_place(path: Path) -> None:
-    """Raise OSError if `path` is a folder, or if its parent folder does not exist."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    """Raise OSError if no file can be written at `path`, as far as this can be known before.
+
+    Raises
+    ------
+    InputError
+        If no file can have this name.
+    OSError
+        If `path` is a folder, a device or a pipe, is protected from writing, or if its folder does not exist.
+    """
+    _refuse_impossible_name(path)
+    with naming(path):
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+        _refuse_what_is_no_file(path)
 
 
 @contextmanager
-def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str] = ()) -> Iterator[Path]:
+def write_together(
+    folder: str | os.PathLike[str], *, replacing: Collection[str] = (), last: str | None = None
+) -> Iterator[Path]:
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
     They replace files of the same names. Files named in `replacing` that were not written are removed from `folder`, so
     that no file of an earlier run remains beside those of a later one. After an error `folder` is as it was before: old
-    files are kept, and a folder made by this function is removed.
+    files are kept, and a folder made by this function is removed. If the process dies before all files are complete,
+    the next run removes them; if it dies while they move, the next run finishes the moves (see `settle_leftovers`).
+
+    Parameters
+    ----------
+    folder : str or path
+        It is made if it does not exist.
+    replacing : collection of str
+        Names of files that this set of files replaces.
+    last : str, optional
+        Name of the file that moves after all others, such as a manifest: while the others move, the old one still
+        stands in `folder`, and tells that the set is not whole.
 
     Raises
     ------
@@ -69,21 +98,20 @@ def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str]
         If `folder` is a file or cannot be written; this is checked before the block begins.
     """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file, not a folder")
-    for name in replacing:
-        _refuse_folder(folder / name)
+    _check_folder(folder, replacing)
+    settle_leftovers(folder)
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
-        with _about(folder):
+        with naming(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            scratch = tempfile.TemporaryDirectory(prefix=".clinclust-", dir=folder)
-        with scratch as name:
-            new, old = Path(name, "new"), Path(name, "old")
-            new.mkdir()
-            old.mkdir()
-            yield new
-            _take_places(new, folder, old, replacing)
+        with scratch_folder(folder, folder) as scratch:
+            yield scratch / NEW
+            written = sorted(file.name for file in (scratch / NEW).iterdir())
+            for name in written:
+                check_place(folder / name)
+            with alone_in(folder), naming(folder, instead_of=scratch):
+                plan = Plan(_with_last(written, last), [name for name in replacing if name not in written])
+                carry_out(plan, scratch, folder)
     except BaseException:
         for parent in made:
             with suppress(OSError):
@@ -91,39 +119,46 @@ def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str]
         raise
 
 
-def _take_places(new: Path, folder: Path, old: Path, replacing: Collection[str]) -> None:
-    """Move all files of `new` to `folder`, or none; move the files they replace, and those in `replacing`, to `old`."""
-    placed: list[Path] = []
+def _check_folder(folder: Path, replacing: Collection[str]) -> None:
+    _refuse_impossible_name(folder)
+    with naming(folder):
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is a file, not a folder")
+    for name in replacing if folder.is_dir() else ():
+        check_place(folder / name)
+
+
+def _with_last(names: Collection[str], last: str | None) -> list[str]:
+    return sorted(names, key=lambda name: (name == last, name))
+
+
+def _refuse_impossible_name(path: Path) -> None:
+    """Raise InputError if the name holds a character that no name on this system can hold."""
     try:
-        for target in (folder / name for name in replacing if not (new / name).exists()):
-            with _about(target), suppress(FileNotFoundError):
-                target.replace(old / target.name)
-        for file in sorted(new.iterdir()):
-            target = folder / file.name
-            _refuse_folder(target)
-            with _about(target):
-                if target.exists():
-                    target.replace(old / file.name)
-                placed.append(target)
-                file.replace(target)
-    except BaseException:
-        for target in placed:
-            target.unlink(missing_ok=True)
-        for file in old.iterdir():
-            file.replace(folder / file.name)
-        raise
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    else:
+        possible = "\x00" not in str(path)
+    if not possible:
+        raise InputError(f"{str(path)!r} cannot be the name of a file or folder here; choose another name")
 
 
-def _refuse_folder(path: Path) -> None:
-    """Raise IsADirectoryError if a folder stands where a file is to be written; it is never replaced."""
+def _refuse_what_is_no_file(path: Path) -> None:
+    """Raise OSError if a folder, a device or a pipe stands at `path`, or a file that is protected from writing.
+
+    Renaming would replace all of them, the devices of the system too.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, in the place of a file; move it away")
+    if (path.exists() and not path.is_file()) or path.absolute().parent == Path("/dev"):
+        raise OSError(f"{path} is no ordinary file, and cannot be replaced by one; give another name")
+    if path.is_file() and not path.is_symlink() and not os.access(path, os.W_OK):
+        raise PermissionError(f"{path} is protected from writing; give another name, or allow writing to it")
 
 
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """Make an error of the operating system name `path`, not the temporary file."""
-    try:
-        yield
-    except OSError as error:
-        raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
+def _keep_permissions(path: Path, temporary: Path) -> None:
+    with suppress(OSError):
+        old = path.lstat()
+        if stat.S_ISREG(old.st_mode):
+            temporary.chmod(stat.S_IMODE(old.st_mode) & 0o777)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.files.inert_text import inert_text
 from clinclust.files.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assignment_table", "write_assignments", "write_inert_csv"]
 
-# A spreadsheet program reads a csv field that begins with one of these as a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
-_SIGNED_NUMBER = re.compile(r"[+-][0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
 
 
 def assignment_table(
@@ -70,21 +69,29 @@ def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | Text
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
     """Write a table as csv to a file or stream, so that no text is read as a formula.
 
-    Text that a spreadsheet program would read as a formula gets a leading apostrophe. Numbers are unchanged.
+    Text that a spreadsheet program could read as a formula gets apostrophes by a rule that can be undone: see
+    `clinclust.files.inert_text`. Numbers are unchanged.
     """
-    safe = table.copy()
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = ["" if pd.isna(text) else _inert(str(text)) for text in safe[name]]
-    safe.columns = [_inert(str(name)) for name in safe.columns]
+    columns = [_fields(table.iloc[:, place]) for place in range(table.shape[1])]
+    lines = (",".join(fields) + "\n" for fields in zip(*columns, strict=True))
+    header = ",".join(_field(str(name)) for name in table.columns) + "\n"
     if isinstance(target, str | os.PathLike):
-        with atomic_write(target) as path:
-            safe.to_csv(path, index=False, lineterminator="\n")
+        with atomic_write(target) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(header)
+            file.writelines(lines)
     else:
-        safe.to_csv(target, index=False, lineterminator="\n")
+        target.write(header)
+        target.writelines(lines)
 
 
-def _inert(text: str) -> str:
-    # A carriage return could end the line, because csv writers are certain to quote only the line feed.
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) and not _SIGNED_NUMBER.fullmatch(text) else text
+def _fields(column: pd.Series) -> list[str]:
+    """Return the fields of a column as they stand in the file."""
+    missing = column.isna().to_numpy()
+    is_number = pd.api.types.is_numeric_dtype(column)
+    texts = (str(value) if is_number else _field(str(value)) for value in column.tolist())
+    return ["" if absent else text for absent, text in zip(missing, texts, strict=True)]
+
+
+def _field(text: str) -> str:
+    text = inert_text(text)
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text

@@ -8,6 +8,10 @@ from attack import (
     mutated_files,
     numbers,
     odd_workbooks,
+    payloads,
+    places,
+    terminal,
+    writing,
     wrong_tables,
 )
 from attack.attempts import Attack
@@ -21,4 +25,8 @@ ATTACKS: tuple[Attack, ...] = (
     *mutated_files.ATTACKS,
     *models.ATTACKS,
     *wrong_tables.ATTACKS,
+    *writing.ATTACKS,
+    *places.ATTACKS,
+    *terminal.ATTACKS,
+    *payloads.ATTACKS,
 )

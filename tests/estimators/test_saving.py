@@ -516,7 +516,7 @@ def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("failing", ["write_text", "write_bytes", "replace", "chmod"])
+@pytest.mark.parametrize("failing", ["write_text", "write_bytes", "replace", "touch"])
 def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, monkeypatch):
     model, frame = fitted
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -526,7 +526,7 @@ def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, failing, fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left|the disk is full"):
         other.save(folder)
     monkeypatch.undo()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

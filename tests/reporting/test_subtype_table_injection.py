@@ -113,6 +113,13 @@ def test_no_text_becomes_a_field_or_a_link_in_word(everywhere, shown, tmp_path):
     assert all(text in texts for text in shown)
 
 
+def test_a_title_of_any_length_is_written_in_word(tmp_path):
+    table = cc.subtype_table(_two_groups(), title="x" * 5000)
+    document = docx.Document(table.save(tmp_path / "long.docx"))
+    assert len(document.core_properties.title) == 255
+    assert document.paragraphs[0].text == "x" * 5000
+
+
 def test_no_text_becomes_markup_in_markdown(everywhere):
     text = everywhere.to_markdown()
     rows = [line for line in text.splitlines() if line.startswith("|")]

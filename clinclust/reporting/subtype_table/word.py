@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clinclust.errors import MissingPackageError
+from clinclust.files.visible_text import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import NO_DATE, copy_without_times
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["write_word"]
 
 _FONT = "Calibri"
+_LONGEST_PROPERTY = 255
 _A4 = (21.0, 29.7)  # width and height in cm
 _MARGIN = 1.8
 _TEXT, _INDENTED = "Subtype table text", 0.4
@@ -49,9 +51,9 @@ def write_word(table: SubtypeTable, path: Path) -> None:
         paragraph = document.add_paragraph(style="Subtype table note")
         _write(paragraph, "", note.mark)
         paragraph.add_run(note.text)
-    with tempfile.TemporaryFile() as written, atomic_write(path) as target:
-        document.save(written)
-        written.seek(0)
+    written = io.BytesIO()  # a table of a paper is small, and a file for temporary data could outlive a killed process
+    document.save(written)
+    with atomic_write(path) as target:
         copy_without_times(written, target)
 
 
@@ -81,7 +83,8 @@ def _set_up(document: Document, table: SubtypeTable) -> None:
         style.paragraph_format.line_spacing = 1.0
 
     properties = document.core_properties
-    properties.title, properties.author, properties.last_modified_by = table.title, "clinclust", "clinclust"
+    properties.title = shortened(table.title, _LONGEST_PROPERTY)
+    properties.author = properties.last_modified_by = "clinclust"
     properties.comments, properties.subject = "", "Disease subtypes found by clinclust"
     properties.created = properties.modified = NO_DATE.replace(tzinfo=None)
     properties.revision = 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from clinclust.files.visible_text import visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet
+from clinclust.reporting.workbook.streaming import sheet_files
 from clinclust.reporting.workbook.styles import register_styles
 from clinclust.reporting.workbook.worksheet import write_worksheet
 
@@ -33,14 +33,6 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
 
     workbook = Workbook(write_only=True)
     register_styles(workbook)
-    try:
-        for sheet in sheets:
-            write_worksheet(workbook, sheet)
-    except BaseException:
-        # A streamed sheet that is not closed raises a second error when it is garbage-collected.
-        for worksheet in workbook.worksheets:
-            worksheet.close()
-        raise
     moment = generated.astimezone(UTC).replace(tzinfo=None, microsecond=0)
     workbook.properties.creator = workbook.properties.lastModifiedBy = "clinclust"
     workbook.properties.title = visible(title)
@@ -48,9 +40,15 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.keywords = "disease subtypes, clustering, MAP-DP, clinical cohort"
     workbook.properties.description = f"Sheets: {', '.join(sheet.name for sheet in sheets)}."
     workbook.properties.created = workbook.properties.modified = moment
-    with tempfile.TemporaryFile() as written, atomic_write(path) as target:
-        # Workbook.save would replace `modified` by the time of saving.
-        ExcelWriter(workbook, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True)).save()
+    # What openpyxl writes on the way holds data of patients too, so it lies in the private folder of the target.
+    with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
+        with sheet_files(target.parent) as files:
+            for sheet in sheets:
+                write_worksheet(workbook, sheet, files)
+            files.finish()
+            # Workbook.save would replace `modified` by the time of saving.
+            with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+                ExcelWriter(workbook, archive).save()
         copy_without_times(written, target, _alt_texts(sheets))
 
 

@@ -13,6 +13,7 @@ from clinclust.reporting.layout import WITHHELD, Column, Sheet, Span, Table, Val
 from clinclust.reporting.workbook.cells import Cell, Rows, letter
 from clinclust.reporting.workbook.drawing import CHART_WIDTH, add_chart, height_of
 from clinclust.reporting.workbook.excel_table import add_table, can_be_a_table, unique_headings
+from clinclust.reporting.workbook.streaming import SheetFiles
 from clinclust.reporting.workbook.styles import diverging_scale
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class _Placed:
     last: int
 
 
-def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
-    """Add a sheet to a workbook that was opened with ``write_only=True``.
+def write_worksheet(workbook: Workbook, sheet: Sheet, files: SheetFiles) -> None:
+    """Add a sheet, streamed into one of the files, to a workbook that was opened with ``write_only=True``.
 
     A sheet with a single table without sections that has too many rows is continued on further sheets ("Data 2")
     under the same headings.
@@ -61,7 +62,7 @@ def write_worksheet(workbook: Workbook, sheet: Sheet) -> None:
     in_view = len(shared) + single
     for part in _parts(sheet, _MOST_ROWS - above - in_view):
         _check_size(part)
-        _write_part(workbook, part, widths, notes, above, in_view)
+        _write_part(workbook, part, files, widths, notes, above, in_view)
 
 
 def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
@@ -101,12 +102,19 @@ def _check_size(sheet: Sheet) -> None:
 
 
 def _write_part(
-    workbook: Workbook, sheet: Sheet, widths: Sequence[float], notes: Sequence[str], above: int, in_view: int
+    workbook: Workbook,
+    sheet: Sheet,
+    files: SheetFiles,
+    widths: Sequence[float],
+    notes: Sequence[str],
+    above: int,
+    in_view: int,
 ) -> None:
     shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
     stub = max(table.stub for table in sheet.tables) if in_view else 0
     worksheet: Worksheet = workbook.create_sheet(sheet.name)
     _set_up(worksheet, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
+    files.begin(worksheet)
     rows = Rows(worksheet, widths)
     rows.add([Cell(sheet.name, "title")])
     for line in notes:

@@ -1,0 +1,153 @@
+"""Standard output and standard error of the command: safe for a terminal, and allowed to fail.
+
+Everything that the command prints for people goes through `VisibleStream`, so that no name or value of the data can
+command the terminal. `say` and `tell` write lines that no such name can forge; `write_data` writes for programs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+from clinclust.control_characters import on_one_line, visible_to_people
+from clinclust.files.system_errors import plain_error
+
+__all__ = ["VisibleStream", "say", "streams_for_people", "tell", "write_data"]
+
+_OUTPUT = "standard output"
+_LONGEST_LINE = 1000  # a name may have any length; nobody reads further
+
+
+class VisibleStream:
+    """A text stream for people: control characters become visible signs, and what cannot be encoded an escape.
+
+    Parameters
+    ----------
+    stream : text stream, optional
+        None if it was closed before the process began.
+    must_arrive : bool
+        Whether a failure to write is raised, as an OSError. If standard error fails, there is nobody to tell.
+    """
+
+    def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:
+        self._stream = stream
+        self._must_arrive = must_arrive
+        self._failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write text; a progress bar may begin with a carriage return, to write over its own line."""
+        if self._stream is not None:
+            bar = "\r" if text.startswith("\r") else ""
+            encoding = self._stream.encoding or "utf-8"
+            shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
+            with self._may_fail(self._stream):
+                self._stream.write(bar + shown)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def write_exactly(self, text: str) -> None:
+        """Write text for a program: unchanged, in UTF-8. On a terminal a person reads it, so `write` writes it."""
+        if self._stream is None:
+            raise OSError(f"{_OUTPUT} is closed, and the result was to go there; give --out")
+        if self._stream.isatty():
+            self.write(text)
+            return
+        with self._may_fail(self._stream):
+            self._stream.flush()
+            binary = getattr(self._stream, "buffer", None)
+            if binary is None:
+                self._stream.write(text)
+            else:
+                binary.write(text.encode("utf-8", "surrogateescape"))
+
+    def flush(self) -> None:
+        """Flush the stream; raise again what a write raised, because argparse ignores failures of its own writes."""
+        if self._failure is not None:
+            raise self._failure
+        if self._stream is not None:
+            with self._may_fail(self._stream):
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Return whether a terminal shows the text."""
+        return self._stream is not None and self._stream.isatty()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _may_fail(self, stream: TextIO) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            _point_at_null(stream)
+            if not self._must_arrive:
+                return
+            is_unread = isinstance(error, BrokenPipeError)
+            self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
+            raise self._failure from (None if is_unread else error)
+
+
+@contextmanager
+def streams_for_people() -> Iterator[None]:
+    """Put a `VisibleStream` in the place of standard output and of standard error while the block runs."""
+    _occupy_closed_descriptors()
+    before = sys.stdout, sys.stderr
+    sys.stdout = cast(TextIO, VisibleStream(sys.stdout, must_arrive=True))
+    sys.stderr = cast(TextIO, VisibleStream(sys.stderr, must_arrive=False))
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stdout, sys.stderr = before
+
+
+def say(line: str) -> None:
+    """Print one line on standard output."""
+    print(on_one_line(line))
+
+
+def tell(message: str) -> None:
+    """Print a message on standard error. Its further lines are indented, so that none looks like another message."""
+    first, *more = message.split("\n")
+    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
+    print("\n".join(map(_cut, lines)), file=sys.stderr)
+
+
+def write_data(text: str) -> None:
+    """Write the result of a command on standard output, for another program or for a person at a terminal."""
+    if isinstance(sys.stdout, VisibleStream):
+        sys.stdout.write_exactly(text)
+    else:
+        sys.stdout.write(text)
+
+
+def _cut(line: str) -> str:
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 2 :]}"
+
+
+def _point_at_null(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that Python reports no second error when it flushes it at exit."""
+    with suppress(OSError, ValueError):  # a stream in memory has no descriptor
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
+def _occupy_closed_descriptors() -> None:
+    """Open the null device for each standard descriptor that is closed, so that no file of ours gets its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)

@@ -1,0 +1,40 @@
+"""Make text of the data safe to show: replace characters that hide, reorder or command others."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["on_one_line", "visible", "visible_to_people"]
+
+# C0 except tab and line feed, DEL, C1, surrogates, non-characters; the line separators of Unicode; what reorders
+# (embeddings, overrides, isolates); what has no width and no use in any script (zero-width space, word joiner,
+# byte-order mark, annotations, tags). Marks and joiners that Arabic, Hebrew, Persian and Indic texts need are kept.
+_HIDING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u2028\u2029\u202a-\u202e\u2066-\u2069"
+    "\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+_BREAKING = re.compile("[\t\n]")
+# What the scripts of the world need and a name on a terminal may hide behind: soft hyphen, joiners, marks of direction,
+# fillers without width.
+_UNSEEN = re.compile("[\t\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200c-\u200f\u3164\uffa0]")
+
+
+def visible(text: str) -> str:
+    """Return `text` with a visible sign for each character that XML forbids, or that hides or reorders others."""
+    return _HIDING.sub(_sign, text)
+
+
+def on_one_line(text: str) -> str:
+    """Return `text` as `visible` does, with a visible sign for each tab and line feed too."""
+    return _BREAKING.sub(_sign, visible(text))
+
+
+def visible_to_people(text: str) -> str:
+    """Return `text` as `visible` does, with a sign for every other character without a picture but the line feed."""
+    return _UNSEEN.sub(_sign, visible(text))
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    # U+2400 to U+241F are symbols for the control characters; U+FFFD replaces characters without a symbol.
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

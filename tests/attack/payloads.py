@@ -1,0 +1,308 @@
+"""Texts that would become a formula, markup, a command or a script in something that the package writes."""
+
+import csv
+import html.parser
+import io
+import re
+import shutil
+import subprocess
+import zipfile
+from datetime import UTC, datetime
+from functools import cache
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import yaml
+
+import clinclust as cc
+from attack.attempts import Attack
+from attack.terminal import HOSTILE, on_a_terminal
+from clinclust.errors import InputError
+from clinclust.files.inert_text import original_text
+from clinclust.reporting.assignments import assignment_table, write_assignments
+from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.page.svg import as_svg
+from clinclust.reporting.writing import write_findings
+
+PAYLOADS = (
+    "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",
+    "a\n=1+1", "a,=1+1", " =1+1", "\t=1+1", "\r=1+1", "\ufeff=1+1", "\xa0=1+1", "\u200b=1+1", "＝1+1", "＋1+1",
+    "－1+1",
+    "＠SUM(1)", "+1+1", "-1+cmd", "@SUM(1)", '"=1+1"', '""=1+1', "'=1+1", "''=1+1", 'a";"=1+1', "{=1+1}", "#N/A",
+    "=\n1",
+    "_x003D_1+1", "<script>alert(1)</script>", "</td><script>alert(1)</script>", "</style><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onmouseover='alert(1)", "&lt;script&gt;", "]]>",
+    "-->", "<!--", "</title><script>", "<svg/onload=alert(1)>", "javascript:alert(1)", "{{7*7}}", "${7*7}",
+    "<?xml version='1'?>", r"\input{/etc/passwd}", r"\write18{id}", r"\end{longtable}", r"\catcode`\%=12",
+    "^^5cinput{x}", "$x$", "% gone", "&", "[click](http://x.example)", "![x](http://x.example/x.png)",
+    "<http://x.example>", "www.x.example", "`code`", "|a|b|", "a\n\n# heading",
+    '{ DDEAUTO c:\\\\cmd.exe "/k calc.exe" }', "</w:t></w:r><w:p/>", "\x13 DDEAUTO calc \x15",
+    r"{\rtf1{\field{\*\fldinst X}}}", "!!python/object/apply:os.system [id]", "&anchor *alias", "? complex",
+    "- item", "key: value", "%s%n{0}", "yes", "null", "1e5", "\x00", "\x85", "---", "%YAML 1.1", "@import url(x)",
+    "expression(1)", *HOSTILE,
+)  # fmt: skip
+
+_HTML = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+    ),
+    *("td", "small", "sup", "p", "strong", "nav", "a", "section", "h1", "h2", "h3", "figure", "figcaption", "svg", "g"),
+    *("defs", "path", "use", "text", "clippath", "rect", "ul", "li", "details", "summary", "span", "header", "footer"),
+    *("dl", "dt", "dd", "br", "ol", "col", "colgroup", "tspan", "time", "b", "em", "button", "desc", "image"),
+}
+_FORMULA = re.compile(r"[=+\-@＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_UNSEEN = " \t\r\n\x0b\x0c\xa0\ufeff\u200b\"'"
+
+
+def payloads_in_outputs(count, rng, folder):
+    """Put each payload everywhere a text can stand, and look for it alive in each of thirteen outputs."""
+    number = 0
+    while True:
+        for payload in PAYLOADS:
+            try:
+                made = _everywhere(payload)
+            except InputError:
+                continue  # no schema can hold it
+            for output, alive in _OUTPUTS.items():
+                if number == count:
+                    return
+                number += 1
+                try:
+                    fault = alive(made, folder)
+                except InputError:
+                    fault = None  # refused with a message
+                except Exception as error:
+                    fault = f"{type(error).__name__}: {str(error)[:80]}"
+                yield f"{output} with {payload[:30]!r}: {fault}" if fault else None
+
+
+def spreadsheets(count, rng, folder):
+    """Open a csv with all payloads in LibreOffice under other separators and quotes, and count formulas."""
+    program = shutil.which("soffice")
+    settings = [(separator, quote) for separator in (44, 59, 9, 124) for quote in (34, 39, 0)]
+    ids = [payload.replace("\x00", "") for payload in PAYLOADS]
+    table = pd.DataFrame({"who": ids, "then": ids[::-1], "=n": np.arange(len(ids)) - 5.5})
+    write_assignments(table, folder / "t.csv")
+    for number in range(count):
+        separator, quote = settings[number % len(settings)]
+        yield _formulas(program, folder, separator, quote) if program else None
+
+
+def _formulas(program, folder, separator, quote):
+    arguments = [program, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "xlsx"]
+    arguments += [f"--infilter=CSV:{separator},{quote},76,1", "--outdir", str(folder), str(folder / "t.csv")]
+    subprocess.run(arguments, check=True, capture_output=True, timeout=180)
+    with zipfile.ZipFile(folder / "t.xlsx") as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    found = re.findall(rb"<f[ >][^<]*", sheet)
+    assert sheet.count(b"<row") > len(PAYLOADS) // 2
+    return f"separator {separator}, quote {quote}: {len(found)} formulas, as {found[0][:60]!r}" if found else None
+
+
+@cache
+def _everywhere(payload):
+    """Return findings, tables and schema of a cohort that has the payload everywhere."""
+    text = payload if payload.strip() else f"x{payload}"
+    words = {"label": text, "section": text, "unit": text, "description": text}
+    features = [
+        cc.Feature(name=f"{text}0", role="id"),
+        cc.Feature(name=f"{text}1", likelihood="poisson", **words),
+        cc.Feature(name=f"{text}2", likelihood="categorical", levels=(f"{text.strip()}a", f"{text.strip()}b"), **words),
+        cc.Feature(name="plain", likelihood="gaussian"),
+    ]
+    schema = cc.FeatureSchema(features, title=text)
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], 8)
+    frame = pd.DataFrame(
+        {
+            features[0].name: [f"{text}{row}" if row else text for row in range(16)],
+            features[1].name: rng.poisson(1 + 6 * groups),
+            features[2].name: [features[2].levels[group] for group in groups],
+            "plain": rng.normal(size=16),
+        }
+    )
+    clean = schema.validate(frame, warn=False)
+    partition = cc.Partition(groups, schema, text)
+    findings = gathered_findings(partition, clean, ReportOptions(associations=None, names={1: text}))
+    table = cc.subtype_table(findings.comparisons, names={1: text}, title=text)
+    return text, schema, frame, findings, table
+
+
+def _in_report(made, folder):
+    write_findings(made[3], folder / "r.xlsx", datetime(2026, 1, 2, tzinfo=UTC))
+    return _in_workbook(folder / "r.xlsx")
+
+
+def _in_table_workbook(made, folder):
+    return _in_workbook(made[4].save(folder / "t.xlsx"))
+
+
+def _in_workbook(path):
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if not name.startswith("xl/charts/") and re.search(rb"<f[ >/]", content):
+                return f"a formula in {name}"
+            if b"ddeLink" in content or b'TargetMode="External"' in content or "external" in name.lower():
+                return f"a link in {name}"
+    for sheet in openpyxl.load_workbook(path, read_only=True):
+        for cell in (cell for row in sheet.iter_rows() for cell in row):
+            if isinstance(cell.value, str) and cell.data_type != "s":
+                return f"{cell.coordinate} is no text"
+    return None
+
+
+def _in_page(made, folder):
+    write_findings(made[3], folder / "r.html", datetime(2026, 1, 2, tzinfo=UTC))
+    return _in_html((folder / "r.html").read_text(encoding="utf-8"))
+
+
+class _Elements(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.fault = None
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in _HTML:
+            self.fault = f"the element {tag}"
+        for name, value in attributes:
+            if name.startswith("on") or name == "src" or (name.endswith("href") and not value.startswith("#")):
+                self.fault = f"the attribute {name}={value!r}"
+
+    def handle_comment(self, data):
+        self.fault = "a comment"
+
+
+def _in_html(text):
+    elements = _Elements()
+    elements.feed(text)
+    hidden = re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    return elements.fault or (f"{hidden[0]!r} in the page" if hidden else None)
+
+
+def _in_word(made, folder):
+    with zipfile.ZipFile(made[4].save(folder / "t.docx")) as archive:
+        if b'TargetMode="External"' in archive.read("word/_rels/document.xml.rels"):
+            return "a link"
+        content = archive.read("word/document.xml")
+    found = re.search(rb"<w:(instrText|fldChar|fldSimple|hyperlink|object|altChunk|pict)\b", content)
+    return f"the element {found[1]!r}" if found else None
+
+
+def _in_latex(made, folder):
+    text = made[4].to_latex().split("\n", 1)[1]
+    if re.findall(r"(?<!\\)[%$#_^~]", text):
+        return "a sign that is not escaped"
+    found = set(re.findall(r"\\([A-Za-z]+)", text)) & {"input", "write", "immediate", "catcode", "def", "newpage"}
+    wrong = set(re.findall(r"\\(?:begin|end)\{(\w+)\}", text)) - {"longtable", "landscape"}
+    return f"the command {found or wrong}" if found or wrong or text.count(r"\end{longtable}") != 1 else None
+
+
+def _in_markdown(made, folder):
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("gfm-like").parse(made[4].to_markdown())
+    inline = [child for token in tokens for child in token.children or []]
+    found = {token.type for token in (*tokens, *inline)} & {
+        *("link_open", "image", "code_inline", "fence", "code_block", "heading_open", "html_block", "bullet_list_open"),
+    }
+    live = {child.content for child in inline if child.type == "html_inline"} - {"<br>", "<!-- -->"}
+    return f"{found or live}" if found or live else None
+
+
+def _in_csv_table(made, folder):
+    return _in_csv(made[4].save(folder / "t.csv").read_text(encoding="utf-8"))
+
+
+def _in_assignments(made, folder):
+    _, schema, frame, findings, _ = made
+    model = findings.model
+    table = assignment_table(frame, schema, model.labels_, np.eye(2)[model.labels_])
+    write_assignments(table, folder / "a.csv")
+    content = (folder / "a.csv").read_bytes().decode("utf-8-sig")
+    rows = list(csv.reader(io.StringIO(content, newline="")))
+    ids = [original_text(row[0]) for row in rows]
+    if ids != [table.columns[0], *table.iloc[:, 0]]:
+        return f"the identifiers did not come back: {ids[:2]}"
+    return _in_csv(content)
+
+
+def _in_csv(text):
+    """Return the first field that begins a formula, however the file is divided."""
+    readings = [re.split(f"[{separator}\r\n]", text) for separator in ",;\t|"]
+    readings += [[cell for row in csv.reader(io.StringIO(text), delimiter=mark) for cell in row] for mark in ",;\t|"]
+    for cell in (cell for reading in readings for cell in reading):
+        seen = cell.strip(' \t\r\n\x0b\x0c\xa0\ufeff\u200b"')
+        if _FORMULA.match(seen) and not _NUMBER.fullmatch(re.split(r"[,;|\t]", seen)[0]):
+            return f"the field {cell[:40]!r}"
+    return None
+
+
+def _in_schema(made, folder):
+    _, schema, *_ = made
+    schema.to_yaml(folder / "s.yaml")
+    if cc.FeatureSchema.from_yaml(folder / "s.yaml") != schema:
+        return "another schema came back"
+    yaml.safe_load((folder / "s.yaml").read_text(encoding="utf-8"))
+    return None
+
+
+def _in_notebook(made, folder):
+    _, schema, _, _, table = made
+    for text in (schema._repr_html_(), table._repr_html_()):
+        if fault := _in_html(text):
+            return fault
+    return None
+
+
+def _in_figure(made, folder):
+    text, _, _, findings, _ = made
+    drawn = as_svg(lambda: cc.plot_profile(findings.model, findings.comparisons, names={1: text}), name="x", label=text)
+    return _in_html(drawn)
+
+
+def _on_the_terminal(made, folder):
+    made[2].map(lambda value: str(value).replace("\x00", "")).to_csv(folder / "t.csv", index=False)
+    code, out, err = on_a_terminal(["draft", str(folder / "t.csv")])
+    live = re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", out + err)
+    if code not in (0, 2):
+        return f"exit {code}"
+    return f"{live[0]!r} reached the terminal" if live else None
+
+
+_OUTPUTS = {
+    "report.xlsx": _in_report,
+    "report.html": _in_page,
+    "table.docx": _in_word,
+    "table.xlsx": _in_table_workbook,
+    "table.html": lambda made, folder: _in_html(made[4].save(folder / "t.html").read_text(encoding="utf-8")),
+    "table.tex": _in_latex,
+    "table.md": _in_markdown,
+    "table.csv": _in_csv_table,
+    "assignments.csv": _in_assignments,
+    "schema.yaml": _in_schema,
+    "notebook": _in_notebook,
+    "figure.svg": _in_figure,
+    "terminal": _on_the_terminal,
+}
+
+ATTACKS = (
+    Attack("payloads: in every output", payloads_in_outputs, smoke=13, full=13 * len(PAYLOADS)),
+    Attack("payloads: csv opened by a spreadsheet program", spreadsheets, smoke=1, full=12),
+)
