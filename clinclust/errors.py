@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "SchemaError"]
+__all__ = [
+    "CohortError",
+    "CohortWarning",
+    "InputError",
+    "MissingPackageError",
+    "NotFittedError",
+    "SchemaError",
+    "not_fitted",
+]
 
 _SHOWN_FAILURES = 20
 
@@ -18,6 +28,29 @@ class InputError(ValueError):
     The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
     is not an InputError, that is a bug in the package.
     """
+
+
+class NotFittedError(InputError, AttributeError):
+    """A model was asked for something that it has after a fit only. The message says how to fit it.
+
+    Code that catches ``sklearn.exceptions.NotFittedError`` catches this error as well (`not_fitted`).
+    """
+
+
+def not_fitted(message: str) -> NotFittedError:
+    """Return the error, also as an instance of scikit-learn's `NotFittedError` where scikit-learn is in use.
+
+    Nobody can catch the exception of a package that was not imported, so scikit-learn is never imported for it.
+    """
+    exceptions = sys.modules.get("sklearn.exceptions")
+    return NotFittedError(message) if exceptions is None else _both(exceptions.NotFittedError)(message)
+
+
+@cache
+def _both(theirs: type[Exception]) -> type[NotFittedError]:
+    """Return the class of errors that are a `NotFittedError` of clinclust and of scikit-learn; they are pickled."""
+    reduced = {"__reduce__": lambda error: (not_fitted, error.args)}
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, **reduced})
 
 
 class MissingPackageError(ImportError):

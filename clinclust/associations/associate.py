@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import cohort_problems
+from clinclust.estimators.subtype_model import cohort_problems, require_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,6 +148,7 @@ def validated_associations(
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import seed_of
 
     parameters = {
@@ -170,9 +170,14 @@ def validated_associations(
     else:
         seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
         searched = cast("MAPDP", model)
-        with announcing_compilation():
-            tests = _Tests(searched, frame, method, cold_plan(searched, seed, n_restarts), n_folds, min_size, chosen)
-            found = _side_by_side(tests, features, n_jobs, progress)
+        plan = cold_plan(searched, seed, n_restarts)
+
+        def search_and_test() -> list[dict[str, Any]]:
+            with announcing_compilation():
+                tests = _Tests(searched, frame, method, plan, n_folds, min_size, chosen)
+                return _side_by_side(tests, features, n_jobs, progress)
+
+        found = interruptible(search_and_test, plan.cancelled)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
     rows["seed"] = None if seed is None else str(seed)
@@ -184,8 +189,9 @@ def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, pr
     from tqdm import tqdm
 
     from clinclust.engine.search.plan import n_threads
+    from clinclust.engine.search.threads import Threads
 
-    with ThreadPoolExecutor(max_workers=n_threads(n_jobs)) as pool:
+    with Threads(n_threads(n_jobs)) as pool:
         futures = [pool.submit(tests.row, feature) for feature in features]
         try:
             bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
@@ -303,6 +309,7 @@ def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, An
     """Raise one ValueError that lists all arguments that cannot be used."""
     from clinclust.estimators.parameters import parameter_problems
 
+    require_fitted(model)
     problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
     if problems:
         raise InputError("; ".join(problems))

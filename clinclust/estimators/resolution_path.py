@@ -135,6 +135,7 @@ def resolution_path(
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
+    from clinclust.engine.search.threads import interruptible
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
@@ -158,8 +159,12 @@ def resolution_path(
         outlying_share=outlying_share,
         resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
-    with announcing_compilation():
-        return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
+
+    def search() -> ResolutionPath:
+        with announcing_compilation():
+            return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
+
+    return interruptible(search, plan.cancelled)
 
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:

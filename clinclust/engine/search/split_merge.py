@@ -35,6 +35,8 @@ Labels = NDArray[np.int64]
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
 _POWER_ITERATIONS = 8
+_NUMBERS_AT_ONCE = 2_000_000
+"""Statistics of merged pairs that are held together: all pairs of many clusters with many levels would fill memory."""
 
 
 def merge_gains(problem: Problem, partition: Partition) -> Array:
@@ -53,8 +55,11 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     first, second = np.triu_indices(n_clusters, k=1)
     if first.size:
         apart = _terms(problem, statistics, sizes)
-        together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
-        gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
+        at_once = max(1, _NUMBERS_AT_ONCE // max(statistics.shape[1], 1))
+        for start in range(0, first.size, at_once):
+            one, other = first[start : start + at_once], second[start : start + at_once]
+            together = _terms(problem, statistics[one] + statistics[other], sizes[one] + sizes[other])
+            gains[one, other] = together - apart[one] - apart[other] - _last_seat(problem, n_clusters)
     return gains
 
 

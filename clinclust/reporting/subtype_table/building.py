@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import cohort_problems
+from clinclust.estimators.subtype_model import cohort_problems, require_fitted
 from clinclust.reporting.subtype_table.checking import check_choices
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
@@ -115,6 +115,7 @@ def subtype_table(
     """
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
+        require_fitted(model)
         problems = cohort_problems(model, frame)
         if problems:
             raise InputError("; ".join(problems))

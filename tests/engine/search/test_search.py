@@ -1,5 +1,7 @@
 """The search: exact on small cohorts, monotone always, the same for every order and number of threads."""
 
+import threading
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -13,14 +15,16 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.search import split_merge
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size, compact
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.refine import recombined
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.seeding import bisected, seated
-from clinclust.engine.search.split_merge import merge_all
+from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.threads import SearchCancelled
 from clinclust.estimators.search import search
 from clinclust.schema import schema_for_array
 
@@ -240,12 +244,35 @@ def test_bisections_cut_everybody_in_eight_even_parts():
 @pytest.mark.parametrize(
     "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "greedy"}]
 )
-def test_a_cancelled_search_ends_with_what_it_has(options):
+def test_a_cancelled_search_ends_without_a_result(options):
     frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     plan = SearchPlan(n_restarts=20, n_jobs=1, **options)
     plan.cancelled.set()
-    found = search(problem, plan)
-    assert not any(restart.converged for restart in found.restarts)
-    assert all(restart.labels.shape == (60,) for restart in found.restarts)
-    assert np.isfinite([restart.log_joint for restart in found.restarts]).all()
+    with pytest.raises(SearchCancelled):
+        search(problem, plan)
+
+
+def test_a_search_that_is_cancelled_on_its_way_visits_no_other_start():
+    frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    done = []
+    plan = SearchPlan(n_restarts=500, n_jobs=1, start="single", refine=False, finished=done.append)
+    threading.Timer(0.05, plan.cancelled.set).start()
+    with pytest.raises(SearchCancelled):
+        search(problem, plan)
+    assert len(done) < 500
+
+
+def test_pairs_are_merged_in_parts_that_fit_in_memory(monkeypatch):
+    frame, schema, _, groups = mixed_cohort(2, n=60, n_groups=12)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    partition = new_partition(problem.cohort.arrays, groups)
+    together = merge_gains(problem, partition)
+    held = []
+    terms = split_merge._terms
+    monkeypatch.setattr(split_merge, "_terms", lambda *given: held.append(given[1].size) or terms(*given))
+    monkeypatch.setattr(split_merge, "_NUMBERS_AT_ONCE", 100)
+    assert merge_gains(problem, partition).tobytes() == together.tobytes()
+    assert len(held) > 2
+    assert max(held[1:]) <= 100
