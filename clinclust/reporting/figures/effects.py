@@ -12,6 +12,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
+from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -41,6 +42,7 @@ class Effect(NamedTuple):
 _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
+@serially
 def plot_effects(
     model: SubtypeModel,
     comparisons: pd.DataFrame,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_resolution_path"]
 
 
+@serially
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
 

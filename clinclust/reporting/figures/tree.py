@@ -8,6 +8,7 @@ import numpy as np
 
 from clinclust.estimators.subtype_model import require_search
 from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,7 @@ __all__ = ["plot_tree"]
 _SPAN = 20.0
 
 
+@serially
 def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 
