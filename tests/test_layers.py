@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "clinclust"
 # From the bottom up. Rooms of one line do not know each other. A folder of `engine` is a room of its own.
 LAYERS = (
     ("errors", "nearest", "compiled"),
+    ("arguments",),
     ("files",),
     ("priors",),
     ("likelihoods",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import BY_FEATURE, FRAME, MODEL, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_problems, require_fitted
 
@@ -43,6 +44,7 @@ DOUBTFUL_BELOW = 0.01
 """An association is marked as doubtful if the p of the residual dependence is below this."""
 
 
+@accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE)
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,

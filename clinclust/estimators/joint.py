@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
 from clinclust.estimators.parameters import check_parameters, cluster_codes
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["log_joint"]
 
 
+@accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
 def log_joint(
     frame: pd.DataFrame,
     labels: ArrayLike,

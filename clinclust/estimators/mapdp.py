@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
 from clinclust.estimators.scikit_learn import Parameterised
@@ -273,6 +274,7 @@ class MAPDP(Parameterised, Prediction):
         """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
 
+    @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder as ``model.json`` and ``model.npz``, without pickle; return the folder.
 
@@ -291,6 +293,7 @@ class MAPDP(Parameterised, Prediction):
         return save(self, Path(folder))
 
     @staticmethod
+    @accepting(folder=PATH)
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 

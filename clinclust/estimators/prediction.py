@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arguments import GENERATOR, SEED, TEXT, accepting, either
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.fitted_attributes import FittedAttributes
 
@@ -51,6 +52,7 @@ class Prediction(FittedAttributes):
         """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
         return float(self.score_samples(X).mean())
 
+    @accepting(how=TEXT, random_state=either(GENERATOR, SEED))
     def impute(
         self,
         frame: pd.DataFrame | ArrayLike,

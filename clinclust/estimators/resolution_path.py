@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, seed_of
 
@@ -75,6 +76,7 @@ class ResolutionPath:
         return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
 
 
+@accepting(frame=FRAME, schema=SCHEMA)
 def resolution_path(
     frame: pd.DataFrame,
     schema: FeatureSchema,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files.cell_text import canonical_text
 from clinclust.nearest import did_you_mean
@@ -31,6 +32,7 @@ _ROWS_AT_ONCE = 50_000  # Python strings need much memory, so rows are converted
 _CELLS_SHOWN = 5
 
 
+@accepting(path=PATH, sheet=TEXT, encoding=TEXT)
 def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encoding: str | None = None) -> pd.DataFrame:
     """Read a table from a csv, tsv (or txt), xlsx or parquet file.
 

@@ -3,6 +3,7 @@
 import io
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import matplotlib as mpl
 import pytest
@@ -20,7 +21,8 @@ def findings():
 
 def report(findings, path):
     model, frame, comparisons = findings
-    write_report(model, frame, path, comparisons=comparisons, associations=None)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    write_report(model, frame, path, comparisons=comparisons, associations=None, generated=moment)
     return path.read_bytes()
 
 

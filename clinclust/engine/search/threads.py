@@ -24,7 +24,7 @@ __all__ = ["SearchCancelled", "Threads", "interruptible"]
 
 Result = TypeVar("Result")
 
-_GRACE = 0.3
+_GRACE = 0.2
 """Seconds that an interrupted wait gives to the work to end by itself."""
 _LAST_GRACE = 0.1
 """Seconds that the end of the process gives to work that runs on; it was cancelled before."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.arguments import AXES, COMPARISONS, NAMES, WHOLE, accepting
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
@@ -24,6 +25,7 @@ __all__ = ["plot_missing"]
 _ROW_TEXT = 44
 
 
+@accepting(comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
 @serially
 def plot_missing(
     comparisons: pd.DataFrame,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clinclust.arguments import AXES, RESOLUTION_PATH, accepting
 from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for
 from clinclust.reporting.figures.serial import serially
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_resolution_path"]
 
 
+@accepting(path=RESOLUTION_PATH, ax=AXES)
 @serially
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.

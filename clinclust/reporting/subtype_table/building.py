@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
+from clinclust.arguments import (
+    BY_FEATURE,
+    COMPARISONS,
+    FRAME,
+    FRAME_OF_TESTS,
+    MODEL,
+    NAMES,
+    TEXT,
+    TEXTS,
+    WHOLES,
+    accepting,
+    either,
+)
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
 from clinclust.errors import InputError
@@ -26,6 +39,17 @@ if TYPE_CHECKING:
 __all__ = ["subtype_table"]
 
 
+@accepting(
+    comparisons=either(COMPARISONS, MODEL),
+    frame=FRAME,
+    associations=FRAME_OF_TESTS,
+    names=NAMES,
+    features=either(TEXT, TEXTS),
+    subtypes=WHOLES,
+    between=WHOLES,
+    summaries=either(TEXT, BY_FEATURE),
+    title=TEXT,
+)
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
     frame: pd.DataFrame | None = None,
