@@ -41,6 +41,7 @@ __all__ = [
     "WHOLE",
     "WHOLES",
     "WHOLE_COMPARISONS",
+    "WITHHELD",
     "Kind",
     "accepting",
     "either",
@@ -155,6 +156,7 @@ NOTHING = Kind("None", lambda value: value is None)
 FRAME = Kind("a pandas DataFrame with one row for each subject", _is_frame)
 COMPARISONS = Kind("a DataFrame that compare_subtypes returned", _is_frame)
 WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
+WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
 FRAME_OF_TESTS = Kind("a DataFrame that validated_associations returned", _is_frame)
 ASSOCIATIONS = Kind(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
 SCHEMA = Kind("a FeatureSchema", _has("clustered", "validate", "names"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.arguments import ASSOCIATIONS, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.arguments import ASSOCIATIONS, WHOLE, WHOLE_COMPARISONS, WITHHELD, accepting
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
 from clinclust.disclosure.rounding import rounded
@@ -145,7 +145,7 @@ def suppress_small_cells(
     return result[~(of_withheld & result["kind"].isin(("test", "effect")))].reset_index(drop=True)
 
 
-@accepting(associations=ASSOCIATIONS, suppressed=WHOLE_COMPARISONS)
+@accepting(associations=ASSOCIATIONS, suppressed=WITHHELD)
 def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) -> pd.DataFrame:
     """Withhold the validated associations of features in which a number is withheld.
 

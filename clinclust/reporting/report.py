@@ -23,6 +23,7 @@ from clinclust.arguments import (
     accepting,
     either,
 )
+from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.writing import check_place
 from clinclust.reporting.checking import check_report
 from clinclust.reporting.gathering import gathered_findings
@@ -126,6 +127,7 @@ def write_report(
     >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
     'subtypes.xlsx'
     """
+    require_fitted(model)
     path = Path(path)
     options = ReportOptions(comparisons, associations, names or {}, min_size, significance_level, suppress)
     check_report(model, frame, path, options)
