@@ -28,7 +28,7 @@ def sent_after(delay, sent):
 def outcome(delay):
     before = {name: getattr(model, name) for name in names}
     joint = model.log_joint_
-    model.set_params(n_restarts=30_000, random_state=1, init="single")  # which never stops early
+    model.set_params(n_restarts=5_000, random_state=1, init="single")  # which never stops early
     sent = []
     try:
         threading.Thread(target=sent_after, args=(delay, sent), daemon=True).start()
