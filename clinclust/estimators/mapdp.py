@@ -255,10 +255,11 @@ class MAPDP(Parameterised, Prediction):
             background, and the next fit uses it.
         """
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.fitting import found_fit
         from clinclust.estimators.preparation import prepared
 
         cohort = prepared(self, X, stacklevel=2)
+        from clinclust.estimators.fitting import found_fit  # imported by now, on a thread that no signal reaches
+
         cancelled = Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, self, cohort, cancelled), cancelled)

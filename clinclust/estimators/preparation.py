@@ -54,6 +54,8 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
         If columns cannot inform the clustering, no schema was given, or the fit will need much memory.
     """
     from clinclust.engine.search.threads import interruptible
+
+    interruptible(_import_everything)
     from clinclust.estimators.cost import refuse_or_warn_of_memory
     from clinclust.estimators.from_parameters import problem_of
     from clinclust.schema.informative import warn_of_uninformative
@@ -72,3 +74,10 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(problem, model, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
+
+
+def _import_everything() -> None:
+    """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
+    import clinclust.estimators.cost
+    import clinclust.estimators.fitting
+    import clinclust.schema.pandera_schema  # noqa: F401
