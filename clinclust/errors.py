@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from clinclust.control_characters import on_one_line, visible
@@ -10,7 +12,15 @@ from clinclust.control_characters import on_one_line, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "SchemaError"]
+__all__ = [
+    "CohortError",
+    "CohortWarning",
+    "InputError",
+    "MissingPackageError",
+    "NotFittedError",
+    "SchemaError",
+    "not_fitted",
+]
 
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
@@ -50,6 +60,29 @@ class InputError(ValueError):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(visible(str(message)))
+
+
+class NotFittedError(InputError, AttributeError):
+    """A model was asked for something that it has after a fit only. The message says how to fit it.
+
+    Code that catches ``sklearn.exceptions.NotFittedError`` catches this error as well (`not_fitted`).
+    """
+
+
+def not_fitted(message: str) -> NotFittedError:
+    """Return the error, also as an instance of scikit-learn's `NotFittedError` where scikit-learn is in use.
+
+    Nobody can catch the exception of a package that was not imported, so scikit-learn is never imported for it.
+    """
+    exceptions = sys.modules.get("sklearn.exceptions")
+    return NotFittedError(message) if exceptions is None else _both(exceptions.NotFittedError)(message)
+
+
+@cache
+def _both(theirs: type[Exception]) -> type[NotFittedError]:
+    """Return the class of errors that are a `NotFittedError` of clinclust and of scikit-learn; they are pickled."""
+    reduced = {"__reduce__": lambda error: (not_fitted, error.args)}
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, **reduced})
 
 
 class MissingPackageError(ImportError):

@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "clinclust"
 LAYERS = (
     ("control_characters",),
     ("errors", "nearest", "compiled"),
+    ("arguments",),
     ("files",),
     ("priors",),
     ("likelihoods",),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import BY_FEATURE, FRAME, MODEL, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
+from clinclust.estimators.subtype_model import require_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,7 @@ DOUBTFUL_BELOW = 0.01
 """An association is marked as doubtful if the p of the residual dependence is below this."""
 
 
+@accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE)
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -155,6 +157,7 @@ def validated_associations(
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import seed_of
 
     parameters = {
@@ -168,7 +171,7 @@ def validated_associations(
     }
     _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
-    frame = cohort_of(model, frame)
+    frame = cohort_of(model, frame, stacklevel=3)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     seed: int | None = None
     if model.fit_ is None:
@@ -176,9 +179,14 @@ def validated_associations(
     else:
         seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
         searched = cast("MAPDP", model)
-        with announcing_compilation():
-            tests = _Tests(searched, frame, method, cold_plan(searched, seed, n_restarts), n_folds, min_size, chosen)
-            found = _side_by_side(tests, features, n_jobs, progress)
+        plan = cold_plan(searched, seed, n_restarts)
+
+        def search_and_test() -> list[dict[str, Any]]:
+            with announcing_compilation():
+                tests = _Tests(searched, frame, method, plan, n_folds, min_size, chosen)
+                return _side_by_side(tests, features, n_jobs, progress)
+
+        found = interruptible(search_and_test, plan.cancelled)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
     rows["seed"] = None if seed is None else str(seed)
@@ -190,8 +198,9 @@ def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, pr
     from tqdm import tqdm
 
     from clinclust.engine.search.plan import n_threads
+    from clinclust.engine.search.threads import Threads
 
-    with ThreadPoolExecutor(max_workers=n_threads(n_jobs)) as pool:
+    with Threads(n_threads(n_jobs)) as pool:
         futures = [pool.submit(tests.row, feature) for feature in features]
         try:
             bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
@@ -309,6 +318,7 @@ def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, An
     """Raise one ValueError that lists all arguments that cannot be used."""
     from clinclust.estimators.parameters import parameter_problems
 
+    require_fitted(model)
     problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
     if problems:
         raise InputError("; ".join(problems))

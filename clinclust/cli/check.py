@@ -19,10 +19,15 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List everything in the table that does not fit the schema, all at once."""
-    schema, frame = read_schema(options), read_table(options)
+    """List everything that keeps the table from being fitted: values that do not fit the schema, or nothing to find."""
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.preparation import prepared
+
+    schema, table = read_schema(options), read_table(options)
     with about_table(options):
-        frame = schema.validate(frame)
+        table = schema.validate(table, warn=False)  # `prepared` gives the warnings
+    # What `clinclust fit` does before it searches: the same verdict, in the same words.
+    frame = prepared(MAPDP(schema), table, stacklevel=1).frame
     say(
         f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
         f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."

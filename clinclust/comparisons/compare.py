@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arguments import BY_FEATURE, FRAME, LABELS, NUMBER, SCHEMA, WHOLE, accepting
 from clinclust.comparisons.contrast_choice import checked_choice
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_kind, contrast_of, is_skewed
 from clinclust.comparisons.effect_sizes import effects
@@ -44,6 +45,14 @@ _DTYPES: dict[str, Any] = {
 }
 
 
+@accepting(
+    frame=FRAME,
+    labels=LABELS,
+    schema=SCHEMA,
+    min_size=WHOLE,
+    significance_level=NUMBER,
+    contrasts=BY_FEATURE,
+)
 def compare_subtypes(
     frame: pd.DataFrame,
     labels: ArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.arguments import SIZES, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
 from clinclust.disclosure.rule import Rule
@@ -23,6 +24,7 @@ _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standa
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
 
 
+@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE, truth=WHOLE_COMPARISONS, sizes=SIZES)
 def audit_disclosure(
     comparisons: pd.DataFrame,
     *,

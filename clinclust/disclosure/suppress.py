@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import ASSOCIATIONS, WHOLE, WHOLE_COMPARISONS, WITHHELD, accepting
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
 from clinclust.disclosure.rounding import rounded
@@ -47,6 +48,7 @@ class _Step(NamedTuple):
     group: int
 
 
+@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE)
 def suppress_small_cells(
     comparisons: pd.DataFrame, *, threshold: int = 10, zero_is_disclosive: bool = False, rounding: int | None = None
 ) -> pd.DataFrame:
@@ -143,6 +145,7 @@ def suppress_small_cells(
     return result[~(of_withheld & result["kind"].isin(("test", "effect")))].reset_index(drop=True)
 
 
+@accepting(associations=ASSOCIATIONS, suppressed=WITHHELD)
 def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) -> pd.DataFrame:
     """Withhold the validated associations of features in which a number is withheld.
 

@@ -1,7 +1,11 @@
-"""The table that a user passes to an estimator: a DataFrame, or an array whose columns follow the schema's order."""
+"""The cohort as a table of named columns, from a DataFrame or an array, with its schema.
+
+The messages about arrays hold the words that scikit-learn's own checks of estimators look for.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -12,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.errors import CohortWarning, InputError
 from clinclust.schema import FeatureSchema
 
-__all__ = ["cohort_and_schema", "named_table"]
+__all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
 
 
 def cohort_and_schema(
@@ -32,7 +36,7 @@ def cohort_and_schema(
     CohortError
         If the table does not fit the schema.
     ValueError
-        If an array is not two-dimensional, or its number of columns differs from that of the schema.
+        If an array is no table of numbers or texts, or its number of columns differs from that of the schema.
     """
     if schema is None:
         from clinclust.schema import draft_schema, schema_for_array
@@ -46,7 +50,7 @@ def cohort_and_schema(
                 stacklevel=stacklevel + 1,
             )
         else:
-            schema = schema_for_array(_array(X))
+            schema = schema_for_array(_array(X, "X"))
     return schema.validate(named_table(X, schema.names), warn=False), schema
 
 
@@ -56,18 +60,61 @@ def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataF
     Raises
     ------
     ValueError
-        If an array is not two-dimensional, or its number of columns differs from the number of names.
+        If an array is no table of numbers or texts, or its number of columns differs from the number of names.
     """
     if isinstance(X, pd.DataFrame):
         return X
-    table = _array(X)
+    table = _array(X, "X")
     if table.shape[1] != len(names):
-        raise InputError(f"The array has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
+        raise InputError(f"The array X has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
     return pd.DataFrame(table, columns=list(names))
 
 
-def _array(X: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(X)
+def table_of_fitted(X: pd.DataFrame | ArrayLike, names: tuple[str, ...], *, called: str = "X") -> pd.DataFrame:
+    """Return what `named_table` returns, for new subjects of a fitted model; `called` names the argument in errors."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    table = _array(X, called)
+    if table.shape[1] != len(names):
+        raise InputError(
+            f"{called} has {table.shape[1]} features, but MAPDP is expecting {len(names)} features as input: "
+            f"{', '.join(names)}"
+        )
+    return pd.DataFrame(table, columns=list(names))
+
+
+def _array(X: ArrayLike, called: str) -> NDArray[Any]:
+    """Return a two-dimensional array of at least one column; a masked value is missing in it."""
+    sparse = sys.modules.get("scipy.sparse")  # nobody can hold a sparse matrix of a package that was not imported
+    if sparse is not None and sparse.issparse(X):
+        raise InputError(
+            f"{called}: sparse data was passed, but dense data is required; use {called}.toarray(), in which every "
+            "value that is not stored is 0, not missing"
+        )
+    if X is None or isinstance(X, str | bytes | dict | set):
+        raise InputError(f"{called} must be a DataFrame or an array of shape (N, D), not {type(X).__name__}")
+    try:
+        table = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            f"{called} cannot be read as an array of shape (N, D); every subject needs the same number of values"
+        ) from error
     if table.ndim != 2:
-        raise InputError(f"A cohort is a table of shape (N, D); this array has shape {table.shape}")
+        raise InputError(
+            f"{called} must be a table of shape (N, D), with one row for each subject; this array has shape "
+            f"{table.shape}. Reshape your data: array.reshape(1, -1) for one subject, array.reshape(-1, 1) for one "
+            "feature"
+        )
+    if table.shape[1] == 0:
+        raise InputError(f"{called} has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
+    if np.iscomplexobj(table):
+        raise InputError(f"{called}: Complex data not supported; give the real and the imaginary part a column each")
+    return table
+
+
+def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return a masked array with every masked value missing; `np.asarray` would bring back what was masked."""
+    of_numbers = X.dtype.kind in "biuf"
+    table = np.array(X.data, dtype=np.float64 if of_numbers else object)
+    table[np.ma.getmaskarray(X)] = np.nan if of_numbers else None
     return table

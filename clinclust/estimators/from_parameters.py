@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,9 +45,18 @@ def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Prob
 
 
 def search_plan_of(
-    model: MAPDP, problem: Problem, finished: Callable[[RestartResult], object] | None = None
+    model: MAPDP, problem: Problem, finished: Callable[[RestartResult], object], cancelled: Event
 ) -> SearchPlan:
-    """Return the plan of the search of a fit; `finished` is called with each restart that is done.
+    """Return the plan of the search of a fit.
+
+    Parameters
+    ----------
+    model : MAPDP
+    problem : Problem
+    finished : callable
+        Called with each restart that is done.
+    cancelled : threading.Event
+        Ends the search when it is set.
 
     Raises
     ------
@@ -69,6 +79,7 @@ def search_plan_of(
         resolution=ResolutionPlan(choose=True) if automatic else None,
         hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
         concentration=_choice_of(model.concentration),
+        cancelled=cancelled,
         finished=finished,
     )
 

@@ -18,7 +18,7 @@ from clinclust.errors import InputError
 from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.prediction import Prediction
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
@@ -35,8 +35,8 @@ _INVERSE: dict[str | None, Callable[[Array], Array]] = {
 _WAYS = ("median", "mean", "mode", "draw")
 
 
-def impute(model: MAPDP, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the validated columns with missing values filled in; see `MAPDP.impute`."""
+def impute(model: Prediction, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the validated columns with missing values filled in; see `Prediction.impute`."""
     if how not in _WAYS:
         raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
     encoding = model.clusters_.encoding

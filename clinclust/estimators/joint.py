@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, cluster_codes
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["log_joint"]
 
 
+@accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
 def log_joint(
     frame: pd.DataFrame,
     labels: ArrayLike,

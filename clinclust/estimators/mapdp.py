@@ -1,43 +1,31 @@
-"""MAPDP: the estimator, its parameters, its fitted attributes and its methods."""
+"""MAPDP: the estimator, its parameters and its fit."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from threading import Event
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.cohort_table import cohort_and_schema, named_table
-from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.arguments import PATH, accepting
+from clinclust.errors import CohortWarning
+from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
+from clinclust.estimators.scikit_learn import Parameterised
+from clinclust.schema import FeatureSchema
 
-if TYPE_CHECKING:
-    from clinclust.engine.search.one_start import RestartResult
+__all__ = ["MAPDP", "NONE_OF_THESE"]
 
-__all__ = ["MAPDP"]
-
-Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-NONE_OF_THESE = -1
-"""Label that `MAPDP.predict` returns for a subject that most probably belongs to none of the clusters."""
 
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-
-    _Attributes = Fit  # for type checkers: `__getattr__` makes every field of `fit_` an attribute of a fitted model
-else:
-    _Attributes = object
-
-
-class MAPDP(_Attributes):
+class MAPDP(Parameterised, Prediction):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -211,8 +199,6 @@ class MAPDP(_Attributes):
     (2, [60, 40])
     """
 
-    fit_: Fit
-
     def __init__(
         self,
         schema: FeatureSchema | None = None,
@@ -244,25 +230,6 @@ class MAPDP(_Attributes):
         self.random_state = random_state
         self.progress = progress
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as estimators of scikit-learn do; `deep` has no effect."""
-        return {name: getattr(self, name) for name in _PARAMETERS}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name, as estimators of scikit-learn do.
-
-        Raises
-        ------
-        ValueError
-            If a parameter does not exist. The message names all such parameters.
-        """
-        unknown = sorted(set(parameters) - set(_PARAMETERS))
-        if unknown:
-            raise InputError(f"MAPDP has no parameter {', '.join(unknown)}; it has {', '.join(_PARAMETERS)}")
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
-
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of a cohort.
 
@@ -284,25 +251,21 @@ class MAPDP(_Attributes):
         CohortError
             If the table does not fit the schema.
         ValueError
-            If parameters cannot be used or combined (the message lists all), or no feature is left to cluster on.
+            If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the
+            fit would need more memory than there is.
+        KeyboardInterrupt
+            Within a second of Ctrl-C, while the model stays as it was. Compilation that has begun goes on in the
+            background, and the next fit uses it.
         """
-        from clinclust.engine.kernels.announcement import announcing_compilation
-        from clinclust.estimators.fit import fit_of
-        from clinclust.estimators.from_parameters import problem_of, search_plan_of
-        from clinclust.estimators.search import search
-        from clinclust.schema.informative import warn_of_uninformative
+        from clinclust.engine.search.threads import interruptible
+        from clinclust.estimators.preparation import prepared
 
-        parameters = self.get_params()
-        problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
-        if problems:
-            raise InputError("; ".join(problems))
-        frame, schema = cohort_and_schema(X, self.schema, stacklevel=2)
-        problem = problem_of(self, frame, schema)
-        warn_of_uninformative(problem.kept_out, len(frame), stacklevel=2)
-        with announcing_compilation(), self._progress() as finished:
-            plan = search_plan_of(self, problem, finished)
-            # Set after the search, so that an interrupted fit leaves the model unchanged.
-            self.fit_ = fit_of(search(problem, plan), schema, plan, frame)
+        cohort = prepared(self, X, stacklevel=2)
+        from clinclust.estimators.fitting import found_fit  # imported by now, on a thread that no signal reaches
+
+        cancelled = Event()
+        # Set after the search, so that an interrupted fit leaves the model unchanged.
+        self.fit_ = interruptible(partial(found_fit, self, cohort, cancelled), cancelled)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
                 f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
@@ -315,80 +278,7 @@ class MAPDP(_Attributes):
         """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
-        """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
-
-        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
-        """
-        best = self._scores(X).argmax(axis=1)
-        return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
-
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each cluster for new subjects, float64 (n, K + 1).
-
-        The last column is the probability of none of these clusters. Rows sum to 1.
-        """
-        from clinclust.engine.problem.posterior import probabilities
-
-        return probabilities(self._scores(X))
-
-    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
-
-        It is the density of the mixture over the clusters and a new cluster; the coarsening does not apply to it.
-        """
-        from scipy.special import logsumexp
-
-        return np.asarray(logsumexp(self._scores(X, coarsened=False), axis=1), dtype=np.float64)
-
-    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
-        return float(self.score_samples(X).mean())
-
-    def impute(
-        self,
-        frame: pd.DataFrame | ArrayLike,
-        *,
-        how: str = "median",
-        random_state: int | np.random.Generator | None = None,
-    ) -> pd.DataFrame:
-        """Return the validated columns with every missing value of a clustered feature filled in.
-
-        Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
-        clustering (`kept_out_`), are returned unchanged.
-
-        Parameters
-        ----------
-        frame : DataFrame or array
-            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
-        how : {"median", "mean", "mode", "draw"}
-            What to take from the posterior predictive of the cluster that `predict` gives; if `predict` gives -1, from
-            the prior predictive. A subject without any observed value usually gets the values of the largest cluster.
-            Features with unordered levels get the most probable level, whole numbers are rounded, and a mean that is
-            not finite is replaced by the median. Median, mean and mode are computed on the scale on which the feature
-            is modelled, and transformed back. ``"draw"`` draws the cluster with the probabilities of `predict_proba`
-            and then the values; repeat it for multiple imputation. Values are clipped to the range that the schema
-            allows.
-        random_state : int, numpy.random.Generator or None
-            Seed or generator of ``"draw"``.
-
-        Returns
-        -------
-        DataFrame
-            The validated columns, in one row for each subject.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        ValueError
-            If the model is not fitted, or `how` is not one of the names above.
-        """
-        from clinclust.estimators.imputation import impute
-
-        self._require_fit()
-        return impute(self, named_table(frame, self.schema_.names), how, np.random.default_rng(random_state))
-
+    @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder, without pickle; return the folder.
 
@@ -398,9 +288,11 @@ class MAPDP(_Attributes):
         ------
         OSError
             If the files cannot be written.
+        NotFittedError
+            If the model is not fitted.
         ValueError
-            If the model is not fitted, if its parameters were set to values that cannot be used, or if the schema has
-            checks of a pandera schema, which YAML cannot express.
+            If parameters were set to values that cannot be used, or the schema has checks of a pandera schema, which
+            YAML cannot express.
         """
         from clinclust.estimators.saving import save
 
@@ -408,6 +300,7 @@ class MAPDP(_Attributes):
         return save(self, Path(folder))
 
     @staticmethod
+    @accepting(folder=PATH)
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
@@ -430,100 +323,9 @@ class MAPDP(_Attributes):
         """
         from clinclust.estimators.saving import load
 
-        return load(Path(folder), stacklevel=2)
-
-    @property
-    def made_by(self) -> str:
-        """The method that made the subtypes, as reports name it."""
-        return "a MAP-DP search"
-
-    @property
-    def names_(self) -> Mapping[int, str]:
-        """Empty: subtypes that the search found have no default names."""
-        return {}
-
-    @property
-    def index_(self) -> pd.Index | None:
-        """None: a fit does not store the index of the cohort."""
-        return None
-
-    def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{name}={value!r}" for name, value in self.get_params().items() if not _is_default(name, value)
-        )
-        return f"MAPDP({shown})"
+        return load(Path(folder), stacklevel=3)
 
     def _repr_html_(self) -> str:
         from clinclust.estimators.notebook_view import model_html
 
         return model_html(self)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the attribute of `fit_` of this name, which must end in an underscore.
-
-        Raises
-        ------
-        AttributeError
-            If the model is not fitted, or the fit has no such attribute or it is None.
-        """
-        found = vars(self).get("fit_")
-        value = None if found is None or name.startswith("_") or not name.endswith("_") else getattr(found, name, None)
-        if value is None:
-            fitted = "" if found is not None else ", which is not fitted"
-            raise AttributeError(f"{name!r} is no attribute of this MAPDP{fitted}")
-        return value
-
-    def __dir__(self) -> list[str]:
-        from clinclust.estimators.fit import FITTED_ATTRIBUTES
-
-        return [*super().__dir__(), *(name for name in FITTED_ATTRIBUTES if hasattr(self, name))]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "fit_" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="clusterer",
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(allow_nan=True, string=True, categorical=True),
-        )
-
-    @contextmanager
-    def _progress(self) -> Iterator[Callable[[RestartResult], object]]:
-        """Show a progress bar if standard error is a terminal; yield the function that advances it by one restart."""
-        from tqdm import tqdm
-
-        with tqdm(total=self.n_restarts, desc="restarts", delay=1, disable=None if self.progress else True) as bar:
-            yield lambda restart: bar.update()
-
-    def _new_subjects(self, X: pd.DataFrame | ArrayLike) -> tuple[pd.DataFrame, tuple[Feature, ...]]:
-        self._require_fit()
-        features = self.clusters_.encoding.features
-        frame = named_table(X, self.schema_.names)
-        return self.schema_.restricted_to(feature.name for feature in features).validate(frame, warn=False), features
-
-    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
-        from clinclust.engine.kernels.announcement import announcing_compilation
-        from clinclust.engine.problem.encoding import model_values
-
-        frame, features = self._new_subjects(X)
-        with announcing_compilation():
-            return self.clusters_.scores(model_values(frame, features), coarsened=coarsened)
-
-    def _require_fit(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise InputError("This MAPDP is not fitted yet: call fit first")
-
-
-def _is_default(name: str, value: object) -> bool:
-    """Return whether a parameter has its default value: also after pickling, which makes another object of it."""
-    default = _DEFAULTS[name]
-    return value is default or (type(value) is type(default) and isinstance(value, _COMPARABLE) and value == default)
-
-
-_COMPARABLE = (bool, int, float, str)
-_DEFAULTS: dict[str, Any] = dict(MAPDP.__init__.__kwdefaults__ or {})
-_PARAMETERS = ("schema", *_DEFAULTS)
-_DEFAULTS["schema"] = None

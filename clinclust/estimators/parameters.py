@@ -107,6 +107,13 @@ def _is_grid(value: object) -> bool:
     return len(values) > 0 and all(map(_is_concentration, values))
 
 
+def _is_one_dimensional(value: Any) -> bool:
+    try:
+        return np.ndim(value) == 1
+    except (ValueError, TypeError):  # lists of different lengths
+        return False
+
+
 def _fall(values: object) -> bool:
     coarsenings = list(values) if isinstance(values, Iterable) else []
     in_range = len(coarsenings) > 0 and all(map(_is_power, coarsenings))
@@ -130,7 +137,7 @@ RULES: dict[str, Rule] = {
     "min_size": _whole(1),
     "init": Rule(
         "'search', 'single' or one label for each subject",
-        lambda value: value in ("search", "single") if isinstance(value, str) else np.ndim(value) == 1,
+        lambda value: value in ("search", "single") if isinstance(value, str) else _is_one_dimensional(value),
     ),
     "hyperparameters": _DictionaryOfDictionaries("a dictionary by feature or None", lambda value: value is None),
     "max_sweeps": _whole(1),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, seed_of
 
@@ -75,6 +76,7 @@ class ResolutionPath:
         return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
 
 
+@accepting(frame=FRAME, schema=SCHEMA)
 def resolution_path(
     frame: pd.DataFrame,
     schema: FeatureSchema,
@@ -135,6 +137,8 @@ def resolution_path(
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
+    from clinclust.engine.search.threads import interruptible
+    from clinclust.schema.informative import warn_of_uninformative
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
@@ -149,7 +153,8 @@ def resolution_path(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    problem = pose(schema.validate(frame), schema, hyperparameters, float(concentration), discount)
+    problem = pose(schema.validate(frame, warn=False), schema, hyperparameters, float(concentration), discount)
+    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
     plan = SearchPlan(
         seed=seed_of(random_state),
         n_restarts=n_restarts,
@@ -158,8 +163,12 @@ def resolution_path(
         outlying_share=outlying_share,
         resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
-    with announcing_compilation():
-        return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
+
+    def search() -> ResolutionPath:
+        with announcing_compilation():
+            return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
+
+    return interruptible(search, plan.cancelled)
 
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:

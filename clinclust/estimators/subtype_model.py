@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, not_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,11 +84,16 @@ def require_fitted(model: SubtypeModel) -> None:
 
     Raises
     ------
+    NotFittedError
+        If it is an estimator that has none yet.
     ValueError
-        If it has none.
+        If it is no model.
     """
-    if not is_fitted(model):
-        raise InputError(NOT_FITTED)
+    if is_fitted(model):
+        return
+    if not hasattr(model, "fit"):
+        raise InputError(f"model must be a fitted MAPDP or a Partition, not {type(model).__name__}")
+    raise not_fitted(NOT_FITTED)
 
 
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
@@ -102,8 +107,10 @@ def require_search(model: SubtypeModel, purpose: str) -> Fit:
 
     Raises
     ------
+    NotFittedError
+        If the model is not fitted.
     ValueError
-        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
+        If its subtypes were not found by a MAP-DP search.
     """
     require_fitted(model)
     if model.fit_ is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import shortened
 from clinclust.files.delimited import read_delimited
@@ -30,6 +31,7 @@ _SAVE_AS = {
 }
 
 
+@accepting(path=PATH, sheet=TEXT, encoding=TEXT)
 def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encoding: str | None = None) -> pd.DataFrame:
     """Read a table from a csv, tsv (or txt), xlsx or parquet file.
 
@@ -99,7 +101,7 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
         else:
             read = read_delimited(path, encoding, "," if suffix == ".csv" else "\t")
     for remark in read.remarks:
-        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=2)
+        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
     return read.frame
 
 

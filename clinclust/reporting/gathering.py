@@ -35,7 +35,7 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     CohortWarning
         If the rows of `frame` are in another order than at the fit; they are put back into it.
     """
-    frame = cohort_of(model, frame, stacklevel=3)
+    frame = cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
     if comparisons is None:
         comparisons = compare_subtypes(

@@ -8,6 +8,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clinclust.arguments import (
+    ASSOCIATIONS,
+    FRAME,
+    MODEL,
+    MOMENT,
+    NAMES,
+    NOTHING,
+    NUMBER,
+    PATH,
+    TEXT,
+    WHOLE,
+    WHOLE_COMPARISONS,
+    accepting,
+    either,
+)
+from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.writing import check_place
 from clinclust.reporting.checking import check_report
 from clinclust.reporting.gathering import gathered_findings
@@ -23,6 +39,18 @@ if TYPE_CHECKING:
 __all__ = ["write_report"]
 
 
+@accepting(
+    model=MODEL,
+    frame=FRAME,
+    path=PATH,
+    comparisons=WHOLE_COMPARISONS,
+    associations=either(ASSOCIATIONS, TEXT, NOTHING),
+    names=NAMES,
+    min_size=WHOLE,
+    significance_level=NUMBER,
+    suppress=WHOLE,
+    generated=MOMENT,
+)
 def write_report(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -105,6 +133,7 @@ def write_report(
     >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
     'subtypes.xlsx'
     """
+    require_fitted(model)
     path = Path(path)
     options = ReportOptions(comparisons, associations, names or {}, min_size, significance_level, suppress)
     check_report(model, frame, path, options)

@@ -67,7 +67,7 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     "two values, of which 'm' counts as yes (swap the levels to change that)"
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
+        raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
     features, comments = [], {}

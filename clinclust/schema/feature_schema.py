@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
+from clinclust.errors import SchemaError
 from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
 from clinclust.schema.pandera_extras import PanderaExtras
@@ -75,6 +76,8 @@ class FeatureSchema:
         missing_codes: Iterable[str] = ("",),
         other_columns: Literal["error", "ignore"] = "error",
     ) -> None:
+        if isinstance(features, str) or not isinstance(features, Iterable):
+            raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
         self._features = tuple(features)
         self._settings = settings_of(self._features, title, missing_codes, other_columns)
         self._by_name = {feature.name: feature for feature in self._features}

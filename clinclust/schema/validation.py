@@ -30,7 +30,7 @@ _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
     """Implement `FeatureSchema.validate`; see there."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
+        raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
     typed = frame.copy(deep=False) if is_validated(schema, frame) else _validated(schema, frame)
     if warn:

@@ -1,6 +1,9 @@
 """All attacks, in the order of the table of results."""
 
 from attack import (
+    api,
+    arguments,
+    interrupts,
     joint_law,
     malformed_schemas,
     malformed_tables,
@@ -29,4 +32,7 @@ ATTACKS: tuple[Attack, ...] = (
     *places.ATTACKS,
     *terminal.ATTACKS,
     *payloads.ATTACKS,
+    *api.ATTACKS,
+    *arguments.ATTACKS,
+    *interrupts.ATTACKS,
 )

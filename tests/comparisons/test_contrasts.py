@@ -284,7 +284,7 @@ def test_everything_wrong_with_the_choice_is_said_at_once():
         "  - sex: categorical cannot be contrasted by student (only by counts)",
         "  - 3: no such feature.",
     ]
-    with pytest.raises(ValueError, match="must name a contrast for each feature"):
+    with pytest.raises(ValueError, match="contrasts must be a dictionary by feature"):
         compare_subtypes(frame, [0, 1], schema, contrasts="rank")
 
 

@@ -500,7 +500,7 @@ def test_arrays_of_the_wrong_shape_are_refused():
         MAPDP().fit(X[:, 0])
     with pytest.raises(ValueError, match=r"shape \(3,\)"):
         model.predict(X[0])
-    with pytest.raises(ValueError, match="2 columns, the schema 3: x0, x1, x2"):
+    with pytest.raises(ValueError, match="X has 2 features, but MAPDP is expecting 3 features as input: x0, x1, x2"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="2 columns, the schema 3"):
         MAPDP(model.schema_).fit(X[:, :2])
@@ -594,11 +594,11 @@ def test_nothing_is_written_when_nobody_watches(capfd):
 
 
 def workers():
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("clinclust")]
 
 
 INTERRUPTED_FIT = """
-import faulthandler, os, signal, threading
+import faulthandler, os, signal, threading, time
 faulthandler.dump_traceback_later(100, exit=True)  # a fit that does not heed the signal says where it stands
 import numpy as np
 from clinclust import MAPDP
@@ -612,7 +612,8 @@ try:
     model.fit(X)
 except KeyboardInterrupt:
     assert all(getattr(model, name) is value for name, value in before.items())
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+    while [thread for thread in threading.enumerate() if thread.name.startswith("clinclust")]:
+        time.sleep(0.01)  # the work ends in the background, at the end of its sweeps
     print("interrupted")
 """
 

@@ -338,7 +338,7 @@ def test_refused(comparisons, arguments, message):
 def test_another_frame_or_suffix_is_refused(comparisons, tmp_path):
     with pytest.raises(ValueError, match="it lacks kind"):
         cc.subtype_table(pd.DataFrame({"feature": ["x"]}))
-    with pytest.raises(ValueError, match="lacks kind"):
+    with pytest.raises(ValueError, match="comparisons must be a DataFrame that compare_subtypes returned"):
         cc.subtype_table(None)
     with pytest.raises(ValueError, match=r"\.docx, \.xlsx.*not '\.pdf'"):
         cc.subtype_table(comparisons).save(tmp_path / "x.pdf")

@@ -363,7 +363,7 @@ def test_other_suffixes_are_refused(model, frame, tmp_path, name):
 
 
 def test_an_unfitted_model_or_the_wrong_frame_is_refused(model, frame, tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError, match="model must be a fitted MAPDP or a Partition, not object"):
         write_report(object(), frame, tmp_path / "x.xlsx")
     with pytest.raises(ValueError, match="119 rows, but the model was fitted on 120"):
         write_report(model, frame.iloc[1:], tmp_path / "x.xlsx")

@@ -107,8 +107,9 @@ class Encoding:
             codes.append(rows if order is None else rows[order])
             level_start.append(level_start[-1] + levels.size)
             level_values.append(levels)
-            statistics = likelihood.statistics(levels)
-            level_statistics.append(np.zeros((levels.size, 2)) if likelihood.counts_levels else statistics)
+            # A likelihood that counts its levels has L statistics of L levels, which no kernel reads from here.
+            counted = np.zeros((levels.size, 2)) if likelihood.counts_levels else likelihood.statistics(levels)
+            level_statistics.append(counted)
             level_log_base.append(likelihood.log_base_measure(levels, theta))
             if level_log_base[-1].any():
                 counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]

@@ -80,8 +80,8 @@ class SearchPlan:
     concentration : {"map", "cross-validation"} or tuple of float, optional
         How to estimate the concentration, or the values to try; None = keep that of the problem.
     cancelled : threading.Event
-        When it is set, every search ends after its present sweep and returns its present partition as not converged.
-        An exception in the thread that waits for the searches (Ctrl-C) sets it.
+        When it is set, every search ends after its present sweep, and the searches as a whole end with
+        `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
     finished : callable, optional
         Called with each finished restart, on the thread that waits for the searches; for a progress bar.
     """

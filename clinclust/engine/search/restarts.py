@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -27,6 +26,7 @@ from clinclust.engine.search.plan import SearchPlan, n_threads
 from clinclust.engine.search.refine import perturbed, recombined
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.starts import Start
+from clinclust.engine.search.threads import SearchCancelled, Threads
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -73,15 +73,19 @@ def run_restarts(
     list of RestartResult
         The restarts in the order of the starts, then the results of the refinement. The order does not depend on the
         threads.
+
+    Raises
+    ------
+    SearchCancelled
+        If `plan.cancelled` is set before the search has ended.
     """
     begin = partial(search, problem, attempts=Attempts())
-    with ThreadPoolExecutor(max_workers=n_threads(plan.n_jobs)) as pool:
+    with Threads(n_threads(plan.n_jobs)) as pool:
         try:
             found = _restarts(pool, begin, starts, plan, second_half)
             if plan.refine:
                 found += _refinements(pool, problem, begin, found, plan)
         except BaseException:
-            # Ctrl-C reaches this thread only. The event makes the other threads stop at the end of their sweep.
             plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -89,7 +93,7 @@ def run_restarts(
 
 
 def _restarts(
-    pool: ThreadPoolExecutor,
+    pool: Threads,
     begin: Begin,
     starts: list[Start],
     plan: SearchPlan,
@@ -107,6 +111,7 @@ def _restarts(
                 later = second_half(starts[n_first:], found)
                 futures += [pool.submit(begin, start=start, plan=own_plan) for start in later]
             found.append(futures[len(found)].result())
+            _refuse_cancelled(plan)
             if plan.finished is not None:
                 plan.finished(found[-1])
     finally:
@@ -114,6 +119,12 @@ def _restarts(
         for future in futures:
             future.cancel()
     return found
+
+
+def _refuse_cancelled(plan: SearchPlan) -> None:
+    """Raise SearchCancelled if the plan is cancelled: searches that stopped early are no result."""
+    if plan.cancelled.is_set():
+        raise SearchCancelled("the search was cancelled")
 
 
 def _times_found(found: list[RestartResult]) -> int:
@@ -134,7 +145,7 @@ class _Either(Event):
 
 
 def _refinements(
-    pool: ThreadPoolExecutor,
+    pool: Threads,
     problem: Problem,
     begin: Begin,
     found: list[RestartResult],
@@ -150,6 +161,7 @@ def _refinements(
 
     def run(name: str, makers: list[tuple[RestartResult, Maker]]) -> bool:
         """Search from the labels that each maker returns; return whether a better partition was found."""
+        _refuse_cancelled(plan)
         before = max(restart.log_joint for restart in everything)
         futures = [
             pool.submit(_search_from_made, partial(begin, plan=plan), name, make, origin, _seed(plan, next(numbers)))
@@ -159,7 +171,7 @@ def _refinements(
         return max(restart.log_joint for restart in everything) > before + minimum_gain(problem)
 
     failures = 0
-    while failures < patience and not plan.cancelled.is_set():
+    while failures < patience:
         while pairs := [
             pair for pair in itertools.combinations(best_distinct(everything, _ELITE), 2) if _joints(pair) not in tried
         ]:

@@ -9,7 +9,7 @@ members of a cluster, so that a cluster too small for the first sample can still
 from __future__ import annotations
 
 import time
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from clinclust.engine.search.scan import assigned, settle_by_scans
 from clinclust.engine.search.settle import SweepResult, minimum_gain
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.threads import Threads
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -46,7 +47,7 @@ _CLOSE = 30.0
 """Largest difference in log joint, in nats, to the best partition of the sample for a partition to be extended."""
 _ALIKE = 0.95
 """Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
-_N_DIVIDED = 8_000
+N_DIVIDED = 8_000
 """Largest number of members of a cluster among whom a division is searched for."""
 
 
@@ -61,7 +62,7 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     part = problem.restricted_to(sampled, 0)
     in_sample = replace(plan, refine=True, divide=True, patience=1)
     found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
-    with ThreadPoolExecutor(max_workers=n_threads(plan.n_jobs)) as pool:
+    with Threads(n_threads(plan.n_jobs)) as pool:
         try:
             return [_carried_over(problem, part, restart, rng, pool, plan) for restart in _unlike(found)]
         except BaseException:
@@ -121,7 +122,7 @@ def _divided(
     labels = found.partition.labels
     n_clusters = int(found.partition.n_clusters[0])
     groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
-    some = [np.sort(rng.permutation(members)[:_N_DIVIDED]) for members in groups]
+    some = [np.sort(rng.permutation(members)[:N_DIVIDED]) for members in groups]
     futures = [
         pool.submit(resettle, problem.restricted_to(members, n_clusters - 1), np.zeros_like(members), seeded, cancelled)
         for members, seeded in zip(some, rng.spawn(n_clusters), strict=True)

@@ -23,9 +23,9 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return the given Axes, or the Axes of a new figure; `size` is its width and height in inches."""
     if ax is not None:
         return ax
-    from matplotlib.figure import Figure
+    from clinclust.reporting.figures.serial_figure import SerialFigure
 
-    figure = Figure(figsize=size, layout="constrained")
+    figure = SerialFigure(figsize=size, layout="constrained")
     new: Any = figure.add_subplot()
     return new  # type: ignore[no-any-return]
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +28,8 @@ _TALLEST = 0.85
 _NAME_TEXT = 28
 
 
+@accepting(model=MODEL, names=NAMES, ax=AXES)
+@serially
 def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw, for each subtype, the membership probabilities of its subjects.
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, TEXT, WHOLE, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
+from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -41,6 +43,16 @@ class Effect(NamedTuple):
 _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
+@accepting(
+    model=MODEL,
+    comparisons=COMPARISONS,
+    versus=WHOLE,
+    measure=TEXT,
+    names=NAMES,
+    at_most=WHOLE,
+    ax=AXES,
+)
+@serially
 def plot_effects(
     model: SubtypeModel,
     comparisons: pd.DataFrame,

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.arguments import AXES, COMPARISONS, NAMES, WHOLE, accepting
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.figures.profile import headings
+from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -23,6 +25,8 @@ __all__ = ["plot_missing"]
 _ROW_TEXT = 44
 
 
+@accepting(comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@serially
 def plot_missing(
     comparisons: pd.DataFrame,
     *,

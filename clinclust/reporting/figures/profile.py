@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
+from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
 
@@ -29,6 +31,8 @@ _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
 _ASIDE = " †"
 
 
+@accepting(model=MODEL, comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@serially
 def plot_profile(
     model: SubtypeModel,
     comparisons: pd.DataFrame,

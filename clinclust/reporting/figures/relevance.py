@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.arguments import AXES, MODEL, WHOLE, accepting
 from clinclust.estimators.subtype_model import require_search
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,8 @@ __all__ = ["plot_relevance"]
 _ROW_TEXT = 44
 
 
+@accepting(model=MODEL, at_most=WHOLE, ax=AXES)
+@serially
 def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clinclust.arguments import AXES, RESOLUTION_PATH, accepting
 from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_resolution_path"]
 
 
+@accepting(path=RESOLUTION_PATH, ax=AXES)
+@serially
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
 

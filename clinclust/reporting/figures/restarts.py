@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import AXES, MODEL, accepting
 from clinclust.estimators.subtype_model import require_search
 from clinclust.reporting.figures.canvas import BLUE, VERMILION, axes_for
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +23,8 @@ _LINEAR_BELOW = 10.0  # nats; beyond this the scale is logarithmic, because ther
 _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
 
 
+@accepting(model=MODEL, ax=AXES)
+@serially
 def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.arguments import AXES, MODEL, accepting
 from clinclust.estimators.subtype_model import require_search
 from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for
+from clinclust.reporting.figures.serial import serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,8 @@ __all__ = ["plot_tree"]
 _SPAN = 20.0
 
 
+@accepting(model=MODEL, ax=AXES)
+@serially
 def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 

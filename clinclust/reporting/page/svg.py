@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from clinclust.files.visible_text import visible
 from clinclust.reporting.figures.canvas import BLUE, GREY
+from clinclust.reporting.figures.serial import DRAWING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
         "svg.hashsalt": name,
     }
     written = io.BytesIO()
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    with DRAWING, mpl.rc_context(settings), warnings.catch_warnings():
         # matplotlib warns of glyphs that DejaVu Sans lacks; the browser takes them from another font.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure: Any = draw().figure

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
+from clinclust.arguments import (
+    BY_FEATURE,
+    COMPARISONS,
+    FRAME,
+    FRAME_OF_TESTS,
+    MODEL,
+    NAMES,
+    TEXT,
+    TEXTS,
+    WHOLES,
+    accepting,
+    either,
+)
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.subtype_model import require_fitted
 from clinclust.reporting.subtype_table.checking import check_choices
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
@@ -25,6 +39,17 @@ if TYPE_CHECKING:
 __all__ = ["subtype_table"]
 
 
+@accepting(
+    comparisons=either(COMPARISONS, MODEL),
+    frame=FRAME,
+    associations=FRAME_OF_TESTS,
+    names=NAMES,
+    features=either(TEXT, TEXTS),
+    subtypes=WHOLES,
+    between=WHOLES,
+    summaries=either(TEXT, BY_FEATURE),
+    title=TEXT,
+)
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
     frame: pd.DataFrame | None = None,
@@ -114,7 +139,8 @@ def subtype_table(
     """
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
-        cohort = cohort_of(model, frame)
+        require_fitted(model)
+        cohort = cohort_of(model, frame, stacklevel=3)
         comparisons, names = compare_subtypes(cohort, model.labels_, model.schema_), {**model.names_, **(names or {})}
     compared = Compared(cast("pd.DataFrame", comparisons))
     check_choices(

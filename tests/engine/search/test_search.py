@@ -1,5 +1,7 @@
 """The search: exact on small cohorts, monotone always, the same for every order and number of threads."""
 
+import threading
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -22,6 +24,7 @@ from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.seeding import bisected, seated
 from clinclust.engine.search.split_merge import merge_all
 from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.threads import SearchCancelled
 from clinclust.estimators.search import search
 from clinclust.schema import schema_for_array
 
@@ -241,15 +244,24 @@ def test_bisections_cut_everybody_in_eight_even_parts():
 @pytest.mark.parametrize(
     "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "greedy"}]
 )
-def test_a_cancelled_search_ends_with_what_it_has(options):
+def test_a_cancelled_search_ends_without_a_result(options):
     frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     plan = SearchPlan(n_restarts=20, n_jobs=1, **options)
     plan.cancelled.set()
-    found = search(problem, plan)
-    assert not any(restart.converged for restart in found.restarts)
-    assert all(restart.labels.shape == (60,) for restart in found.restarts)
-    assert np.isfinite([restart.log_joint for restart in found.restarts]).all()
+    with pytest.raises(SearchCancelled):
+        search(problem, plan)
+
+
+def test_a_search_that_is_cancelled_on_its_way_visits_no_other_start():
+    frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    done = []
+    plan = SearchPlan(n_restarts=500, n_jobs=1, start="single", refine=False, finished=done.append)
+    threading.Timer(0.05, plan.cancelled.set).start()
+    with pytest.raises(SearchCancelled):
+        search(problem, plan)
+    assert len(done) < 500
 
 
 def test_gains_of_mergers_do_not_depend_on_how_many_are_computed_at_once(monkeypatch):

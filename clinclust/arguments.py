@@ -1,0 +1,183 @@
+"""The kinds of arguments that public functions take, checked before a function runs.
+
+A check says what every argument at fault is, and what it must be. What depends on the data (the columns of a frame, the
+names of features) is checked where the data are known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
+
+from clinclust.errors import InputError
+
+__all__ = [
+    "ASSOCIATIONS",
+    "AXES",
+    "BY_FEATURE",
+    "COMPARISONS",
+    "FRAME",
+    "FRAME_OF_TESTS",
+    "GENERATOR",
+    "LABELS",
+    "MODEL",
+    "MOMENT",
+    "NAMES",
+    "NOTHING",
+    "NUMBER",
+    "PATH",
+    "RESOLUTION_PATH",
+    "SCHEMA",
+    "SEED",
+    "SIZES",
+    "TEXT",
+    "TEXTS",
+    "WHOLE",
+    "WHOLES",
+    "WHOLE_COMPARISONS",
+    "WITHHELD",
+    "Kind",
+    "accepting",
+    "either",
+]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of argument.
+
+    Attributes
+    ----------
+    allowed : str
+        Completes the sentence "frame must be ...".
+    accepts : callable
+        Returns whether a value is of this kind.
+    """
+
+    allowed: str
+    accepts: Callable[[Any], bool]
+
+
+def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Return a decorator that refuses arguments of another kind; a default is always accepted.
+
+    Raises
+    ------
+    ValueError
+        By the decorated function, if arguments are of another kind. The message lists all of them by name.
+    """
+
+    def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        parameters = signature(function)
+        defaults = {name: parameter.default for name, parameter in parameters.parameters.items()}
+
+        @wraps(function)
+        def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            given = parameters.bind(*args, **kwargs).arguments
+            problems = [
+                f"{name} must be {kinds[name].allowed}, not {_shown(value)}"
+                for name, value in given.items()
+                if name in kinds and value is not defaults[name] and not kinds[name].accepts(value)
+            ]
+            if problems:
+                raise InputError("; ".join(problems))
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorated
+
+
+def either(*kinds: Kind) -> Kind:
+    """Return the kind of all values that are of one of the kinds."""
+    return Kind(" or ".join(kind.allowed for kind in kinds), lambda value: any(kind.accepts(value) for kind in kinds))
+
+
+def _shown(value: object) -> str:
+    """Return a number or a short text as it is; of everything else the type, because it may hold values of patients."""
+    if _is_frame(value):
+        return f"a DataFrame of {value.shape[1]} columns"  # type: ignore[attr-defined]
+    shown = isinstance(value, bool | int | float | str) and len(repr(value)) <= 40
+    return repr(value) if shown else type(value).__name__
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_frame(value: object) -> bool:
+    import pandas as pd
+
+    return isinstance(value, pd.DataFrame)
+
+
+def _has_columns(*names: str) -> Callable[[Any], bool]:
+    return lambda value: _is_frame(value) and set(names) <= set(value.columns)
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in names)
+
+
+def _is_column(value: object) -> bool:
+    import numpy as np
+
+    if isinstance(value, str | bytes | Mapping | set):
+        return False
+    try:
+        return np.ndim(value) > 0  # type: ignore[arg-type]
+    except (ValueError, TypeError):  # lists of different lengths
+        return False
+
+
+def _all_are(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return whether a value is a sequence, array or index, and every element is of a kind."""
+    return lambda value: _is_column(value) and all(map(kind, value))
+
+
+def _maps(key: Callable[[Any], bool], to: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, Mapping) and all(map(key, value)) and all(map(to, value.values()))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+NOTHING = Kind("None", lambda value: value is None)
+FRAME = Kind("a pandas DataFrame with one row for each subject", _is_frame)
+COMPARISONS = Kind("a DataFrame that compare_subtypes returned", _is_frame)
+WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
+WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
+FRAME_OF_TESTS = Kind("a DataFrame that validated_associations returned", _is_frame)
+ASSOCIATIONS = Kind(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
+SCHEMA = Kind("a FeatureSchema", _has("clustered", "validate", "names"))
+MODEL = Kind(
+    "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
+)
+RESOLUTION_PATH = Kind("a ResolutionPath", _has("steps", "labels_at"))
+AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
+LABELS = Kind("one label for each subject", _is_column)
+NAMES = Kind("a dictionary from the number of a subtype to its name", _maps(_is_whole, _is_text))
+SIZES = Kind(
+    "a dictionary from the number of a subtype to its size or None",
+    _maps(_is_whole, lambda value: value is None or _is_whole(value)),
+)
+BY_FEATURE = Kind("a dictionary by feature", lambda value: isinstance(value, Mapping))
+WHOLE = Kind("a whole number", _is_whole)
+NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
+TEXT = Kind("a text", _is_text)
+TEXTS = Kind("a list of texts", _all_are(_is_text))
+WHOLES = Kind("a list of whole numbers", _all_are(_is_whole))
+PATH = Kind("a path", lambda value: isinstance(value, str | os.PathLike))
+SEED = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
+GENERATOR = Kind("a numpy Generator", _has("bit_generator", "integers"))
+MOMENT = Kind("a datetime", lambda value: isinstance(value, datetime))

@@ -1,0 +1,176 @@
+"""Threads on which searches run, and a wait for them that Ctrl-C ends at once.
+
+Python runs the handler of Ctrl-C on the main thread, between any two of its instructions. Where the main thread
+compiles kernels, imports packages or holds a lock of a queue, the exception can be swallowed, or leave the lock held
+for ever. The main thread therefore only waits, in one call that can be interrupted at any time (`interruptible`). All
+work is done on other threads, which no signal reaches.
+
+None of these threads keeps a process from ending. Compilation cannot be stopped; it goes on in the background after
+Ctrl-C, and what it compiled is used by the next fit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast
+
+__all__ = ["SearchCancelled", "Threads", "interruptible"]
+
+Result = TypeVar("Result")
+
+_GRACE = 0.2
+"""Seconds that an interrupted wait gives to the work to end by itself."""
+_LAST_GRACE = 0.1
+"""Seconds that the end of the process gives to work that runs on; it was cancelled before."""
+_LOOK = 0.2
+"""Seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait."""
+_NAME = "clinclust"
+
+_running: dict[threading.Thread, threading.Event] = {}
+"""The work in progress on threads of `interruptible`, with what cancels it."""
+
+
+class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
+    """A search was cancelled, so that it has no result. Nobody waits for it any more."""
+
+
+class Threads(Executor):
+    """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`.
+
+    Parameters
+    ----------
+    n_threads : int
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._most = n_threads
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Run a function on one of the threads, in the order of submission; return its future."""
+        future: Future[Result] = Future()
+        self._tasks.put((future, lambda: function(*args, **kwargs)))
+        if len(self._threads) < self._most:
+            self._add_thread()
+        return future
+
+    def _add_thread(self) -> None:
+        name = f"{_NAME}-{len(self._threads)}"
+        thread = threading.Thread(target=_work_off, args=(self._tasks,), name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system allows no more threads; those there do the work
+            if not self._threads:
+                raise
+            self._most = len(self._threads)
+        else:
+            self._threads.append(thread)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads after the work submitted so far, or, with `cancel_futures`, after that which has begun."""
+        while cancel_futures:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task is not None:
+                task[0].cancel()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+
+def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        future, work = task
+        if not future.set_running_or_notify_cancel():
+            continue
+        try:
+            result = work()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+        del task, future, work  # else the last task and its arrays would live on while the thread waits
+
+
+def interruptible(work: Callable[[], Result], cancelled: threading.Event | None = None) -> Result:
+    """Return the result of `work`, which runs on another thread while the main thread waits.
+
+    Called on any other thread, which no signal reaches, `work` runs at once.
+
+    Parameters
+    ----------
+    work : callable
+    cancelled : threading.Event, optional
+        It is set when the wait is interrupted, and tells the work to end soon.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Within about half a second of Ctrl-C. If the work has not ended by then, it ends in the background, and its
+        result is dropped.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    stop = threading.Event() if cancelled is None else cancelled
+    outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    context = contextvars.copy_context()  # NumPy keeps its error state there
+    thread = threading.Thread(target=_deliver, args=(context, work, outcome), name=f"{_NAME}-fit", daemon=True)
+    _running[thread] = stop
+    try:
+        thread.start()
+        succeeded, result = _awaited(outcome)
+    except BaseException:
+        stop.set()
+        _wait_for([thread], _GRACE)
+        raise
+    finally:
+        if not thread.is_alive():
+            _running.pop(thread, None)
+    if succeeded:
+        return cast(Result, result)
+    try:
+        raise cast(BaseException, result)
+    finally:
+        del result  # its traceback holds this frame
+
+
+def _deliver(context: contextvars.Context, work: Callable[[], object], outcome: SimpleQueue[tuple[bool, Any]]) -> None:
+    try:
+        outcome.put((True, context.run(work)))
+    except BaseException as error:
+        outcome.put((False, error))
+    finally:
+        _running.pop(threading.current_thread(), None)
+
+
+def _awaited(outcome: SimpleQueue[tuple[bool, Any]]) -> tuple[bool, Any]:
+    while True:
+        try:
+            return outcome.get(timeout=_LOOK)
+        except Empty:
+            continue
+
+
+def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
+    """Wait until the threads have ended, but no longer than this number of seconds."""
+    until = time.monotonic() + seconds
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
+        time.sleep(0.005)  # not `join`, whose lock an interrupt could leave held
+
+
+@atexit.register
+def _end_all() -> None:
+    """Cancel what still runs when the process ends. What has not ended after a moment, ends with the process."""
+    for stop in list(_running.values()):
+        stop.set()
+    _wait_for(list(_running), _LAST_GRACE)

@@ -1,0 +1,118 @@
+"""What a fitted model says about new subjects: their clusters, densities, and missing values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.arguments import GENERATOR, SEED, TEXT, accepting, either
+from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.estimators.fitted_attributes import FittedAttributes
+
+__all__ = ["NONE_OF_THESE", "Prediction"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+NONE_OF_THESE = -1
+"""Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
+
+
+class Prediction(FittedAttributes):
+    """An estimator that assigns new subjects to the clusters that its fit found."""
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
+        """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
+
+        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
+        """
+        best = self._scores(X).argmax(axis=1)
+        return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the probability of each cluster for new subjects, float64 (n, K + 1).
+
+        The last column is the probability of none of these clusters. Rows sum to 1.
+        """
+        from clinclust.engine.problem.posterior import probabilities
+
+        return probabilities(self._scores(X))
+
+    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
+
+        It is the density of the mixture over the clusters and a new cluster; the coarsening does not apply to it.
+        """
+        from scipy.special import logsumexp
+
+        return np.asarray(logsumexp(self._scores(X, coarsened=False), axis=1), dtype=np.float64)
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
+        """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
+        return float(self.score_samples(X).mean())
+
+    @accepting(how=TEXT, random_state=either(GENERATOR, SEED))
+    def impute(
+        self,
+        frame: pd.DataFrame | ArrayLike,
+        *,
+        how: str = "median",
+        random_state: int | np.random.Generator | None = None,
+    ) -> pd.DataFrame:
+        """Return the validated columns with every missing value of a clustered feature filled in.
+
+        Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
+        clustering (`kept_out_`), are returned unchanged.
+
+        Parameters
+        ----------
+        frame : DataFrame or array
+            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
+        how : {"median", "mean", "mode", "draw"}
+            What to take from the posterior predictive of the cluster that `predict` gives; if `predict` gives -1, from
+            the prior predictive. A subject without any observed value usually gets the values of the largest cluster.
+            Features with unordered levels get the most probable level, whole numbers are rounded, and a mean that is
+            not finite is replaced by the median. Median, mean and mode are computed on the scale on which the feature
+            is modelled, and transformed back. ``"draw"`` draws the cluster with the probabilities of `predict_proba`
+            and then the values; repeat it for multiple imputation. Values are clipped to the range that the schema
+            allows.
+        random_state : int, numpy.random.Generator or None
+            Seed or generator of ``"draw"``.
+
+        Returns
+        -------
+        DataFrame
+            The validated columns, in one row for each subject.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        NotFittedError
+            If the model is not fitted.
+        ValueError
+            If `how` is not one of the names above.
+        """
+        from clinclust.estimators.imputation import impute
+
+        self._require_fit()
+        table = table_of_fitted(frame, self.schema_.names, called="frame")
+        return impute(self, table, how, np.random.default_rng(random_state))
+
+    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
+        from clinclust.engine.kernels.announcement import announcing_compilation
+        from clinclust.engine.problem.encoding import model_values
+        from clinclust.engine.search.threads import interruptible
+
+        self._require_fit()
+        clusters = self.clusters_
+        features = clusters.encoding.features
+        schema = self.schema_.restricted_to(feature.name for feature in features)
+        values = model_values(schema.validate(table_of_fitted(X, self.schema_.names), warn=False), features)
+
+        def scores() -> Array:
+            with announcing_compilation():
+                return clusters.scores(values, coarsened=coarsened)
+
+        return interruptible(scores)

@@ -1,0 +1,83 @@
+"""What a fit does, and may refuse, before it searches. `clinclust check` does the same."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from clinclust.errors import InputError
+from clinclust.estimators.cohort_table import cohort_and_schema
+from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
+from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["Prepared", "prepared"]
+
+
+class Prepared(NamedTuple):
+    """A cohort that can be fitted."""
+
+    frame: pd.DataFrame
+    """The validated columns."""
+    schema: FeatureSchema
+    problem: Problem
+
+
+def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
+    """Check the parameters and the cohort, and pose the problem of the fit.
+
+    Parameters
+    ----------
+    model : MAPDP
+        Its parameters are read.
+    X : DataFrame or array, shape (N, D)
+    stacklevel : int
+        Stack level of the warnings; 1 is the caller of this function.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the fit
+        would need more memory than there is.
+
+    Warns
+    -----
+    CohortWarning
+        If columns cannot inform the clustering, no schema was given, or the fit will need much memory.
+    """
+    from clinclust.engine.search.threads import interruptible
+
+    interruptible(_import_everything)
+    from clinclust.estimators.cost import refuse_or_warn_of_memory
+    from clinclust.estimators.from_parameters import problem_of
+    from clinclust.schema.informative import warn_of_uninformative
+
+    parameters = model.get_params()
+    problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
+    if problems:
+        raise InputError("; ".join(problems))
+    frame, schema = cohort_and_schema(X, model.schema, stacklevel=stacklevel + 1)
+    if len(frame) == 1:
+        raise InputError(
+            "No feature is left to cluster on: the cohort has one subject (n_samples = 1), and subtypes need at least "
+            "two. Check how the file was read or filtered"
+        )
+    problem = interruptible(partial(problem_of, model, frame, schema))
+    warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
+    refuse_or_warn_of_memory(problem, model, stacklevel=stacklevel + 1)
+    return Prepared(frame, schema, problem)
+
+
+def _import_everything() -> None:
+    """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
+    import clinclust.estimators.cost
+    import clinclust.estimators.fitting
+    import clinclust.schema.pandera_schema  # noqa: F401

@@ -1,0 +1,147 @@
+"""Odd arguments of every public function: each is used, or refused by its name."""
+
+import inspect
+import re
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+import clinclust
+from attack.attempts import Attack
+from attack.odd_arguments import odd_value, shown
+from clinclust.errors import InputError, MissingPackageError
+
+_REFUSALS = (InputError, TypeError, OSError, MissingPackageError)
+
+
+def _sound_calls(folder):
+    """Return every public function with arguments that it accepts, and methods of a model, by name."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(60) % 2
+    frame = pd.DataFrame({"gait": rng.normal(20 * groups, 1), "falls": rng.poisson(1 + 20 * groups)})
+    schema = clinclust.FeatureSchema(
+        [clinclust.Feature(name="gait", likelihood="gaussian"), clinclust.Feature(name="falls", likelihood="poisson")]
+    )
+    quick = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
+    model = clinclust.MAPDP(schema, **quick).fit(frame)
+    labels = model.labels_
+    comparisons = clinclust.compare_subtypes(frame, labels, schema)
+    suppressed = clinclust.suppress_small_cells(comparisons)
+    associations = clinclust.validated_associations(model, frame, n_restarts=1, n_jobs=1, progress=False)
+    path = clinclust.resolution_path(frame, schema, n_restarts=1, n_jobs=1, random_state=0)
+    frame.to_csv(folder / "cohort.csv", index=False)
+
+    def fit(X, **parameters):
+        return clinclust.MAPDP(**{"schema": schema, **quick, **parameters}).fit(X)
+
+    every_parameter = clinclust.MAPDP(schema, **quick).get_params()
+    compared = {"model": model, "comparisons": comparisons}
+    return {
+        "MAPDP.fit": (fit, {"X": frame, **every_parameter}),
+        "MAPDP.predict": (model.predict, {"X": frame}),
+        "MAPDP.score_samples": (model.score_samples, {"X": frame}),
+        "MAPDP.impute": (model.impute, {"frame": frame, "how": "draw", "random_state": 0}),
+        "MAPDP.save": (model.save, {"folder": folder / "model"}),
+        "MAPDP.load": (clinclust.MAPDP.load, {"folder": folder / "no model"}),
+        "Feature": (clinclust.Feature, {"name": "gait", "role": "cluster", "likelihood": "gaussian", "prior": None}),
+        "FeatureSchema": (clinclust.FeatureSchema, {"features": list(schema), "title": "t", "missing_codes": ("",)}),
+        "FeatureSchema.validate": (schema.validate, {"frame": frame}),
+        "Partition": (clinclust.Partition, {"labels": labels, "schema": schema, "made_by": "us"}),
+        "audit_disclosure": (
+            clinclust.audit_disclosure,
+            {"comparisons": suppressed, "threshold": 10, "rounding": None, "truth": None, "sizes": None},
+        ),
+        "compare_subtypes": (
+            clinclust.compare_subtypes,
+            {"frame": frame, "labels": labels, "schema": schema, "min_size": 3, "contrasts": None},
+        ),
+        "draft_schema": (clinclust.draft_schema, {"frame": frame}),
+        "log_joint": (
+            clinclust.log_joint,
+            {"frame": frame, "labels": labels, "schema": schema, "hyperparameters": None, "concentration": 3.0},
+        ),
+        "plot_certainty": (clinclust.plot_certainty, {"model": model, "names": None, "ax": None}),
+        "plot_effects": (
+            clinclust.plot_effects,
+            {**compared, "versus": None, "measure": None, "names": None, "at_most": 5, "ax": None},
+        ),
+        "plot_missing": (
+            clinclust.plot_missing,
+            {"comparisons": comparisons, "names": None, "at_most": 5, "ax": None},
+        ),
+        "plot_profile": (clinclust.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
+        "plot_relevance": (clinclust.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
+        "plot_resolution_path": (clinclust.plot_resolution_path, {"path": path, "ax": None}),
+        "plot_restarts": (clinclust.plot_restarts, {"model": model, "ax": None}),
+        "plot_tree": (clinclust.plot_tree, {"model": model, "ax": None}),
+        "read_cohort": (clinclust.read_cohort, {"path": folder / "cohort.csv", "sheet": None, "encoding": None}),
+        "resolution_path": (
+            clinclust.resolution_path,
+            {"frame": frame, "schema": schema, "coarsenings": [1.0, 0.5], "n_restarts": 1, "n_jobs": 1, "n_fresh": 1},
+        ),
+        "subtype_table": (
+            clinclust.subtype_table,
+            {
+                **{"comparisons": comparisons, "frame": None, "associations": None, "names": None, "features": None},
+                **{"subtypes": None, "between": None, "summaries": None, "title": None},
+            },
+        ),
+        "suppress_small_cells": (
+            clinclust.suppress_small_cells,
+            {"comparisons": comparisons, "threshold": 10, "rounding": None},
+        ),
+        "validated_associations": (
+            clinclust.validated_associations,
+            {"model": model, "frame": frame, "method": "refit", "n_restarts": 1, "n_jobs": 1, "contrasts": None},
+        ),
+        "withhold_associations": (
+            clinclust.withhold_associations,
+            {"associations": associations, "suppressed": suppressed},
+        ),
+        "write_report": (
+            clinclust.write_report,
+            {
+                **{"model": model, "frame": frame, "path": folder / "report.html", "comparisons": comparisons},
+                **{"associations": None, "names": None, "min_size": 3, "suppress": None, "generated": None},
+            },
+        ),
+    }
+
+
+def _names_one_of(error, names):
+    if isinstance(error, clinclust.CohortError | clinclust.SchemaError):  # they name the columns and keys at fault
+        return True
+    return any(re.search(rf"\b{re.escape(name)}\b", str(error)) for name in names)
+
+
+def _outcome(name, call, odd):
+    about = f"{name}({', '.join(f'{key}={shown(value)}' for key, value in odd.items())})"
+    try:
+        call()
+    except _REFUSALS as error:
+        if isinstance(error, OSError) or _names_one_of(error, odd):
+            return None if len(str(error)) < 4000 else f"{about}: a message of {len(str(error))} characters"
+        return f"{about}: {type(error).__name__} names no argument: {str(error)[:120]!r}"
+    except Exception as error:
+        return f"{about}: {type(error).__name__}: {str(error)[:120]!r}"
+    return None
+
+
+def _odd_arguments(count, rng, folder):
+    calls = _sound_calls(folder)
+    public = {name for name in clinclust.__all__ if not inspect.isclass(getattr(clinclust, name))}
+    assert public <= set(calls), f"no sound call of {public - set(calls)}"
+    names = list(calls)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in range(count):
+            name = names[number % len(names)]
+            function, sound = calls[name]
+            changed = rng.permutation(list(sound))[: rng.integers(1, 3)]
+            odd = {str(key): odd_value(rng) for key in changed}
+            yield _outcome(name, partial(function, **{**sound, **odd}), odd)
+
+
+ATTACKS = (Attack("odd arguments of public functions", _odd_arguments, smoke=60, full=300),)

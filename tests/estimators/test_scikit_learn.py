@@ -1,0 +1,203 @@
+"""MAPDP among the estimators of scikit-learn: its own checks, copies, and what an estimator without a fit says."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from cohorts import LIKELIHOODS, mixed_cohort
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError as TheirNotFittedError
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from clinclust import (
+    MAPDP,
+    CohortWarning,
+    plot_certainty,
+    plot_effects,
+    plot_profile,
+    plot_relevance,
+    plot_restarts,
+    plot_tree,
+    subtype_table,
+    validated_associations,
+    write_report,
+)
+from clinclust.errors import InputError, NotFittedError, not_fitted
+
+QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
+
+
+def checks():
+    with warnings.catch_warnings():
+        # clinclust does not depend on scikit-learn, so that it meets the conventions without the base class.
+        warnings.filterwarnings("ignore", "Estimator MAPDP does not inherit from")
+        found = [check for _, check in estimator_checks_generator(MAPDP(**QUICK), legacy=True)]
+    # One check runs only where SCIPY_ARRAY_API is set before SciPy is imported.
+    return [check for check in found if check.func.__name__ != "check_array_api_input"]
+
+
+CHECKS = checks()
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_scikit_learns_checks_of_every_estimator(check):
+    check(MAPDP(**QUICK))
+
+
+def test_they_are_all_there():
+    assert len(CHECKS) >= 39
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, schema, _, _ = mixed_cohort(3, n=40, likelihoods=LIKELIHOODS)
+    return MAPDP(schema, n_restarts=2, random_state=0).fit(frame), frame
+
+
+# --- before the fit --------------------------------------------------------------------------------------------------
+
+AFTER_FIT = {
+    "predict": lambda model, frame, folder: model.predict(frame),
+    "predict_proba": lambda model, frame, folder: model.predict_proba(frame),
+    "score_samples": lambda model, frame, folder: model.score_samples(frame),
+    "score": lambda model, frame, folder: model.score(frame),
+    "impute": lambda model, frame, folder: model.impute(frame),
+    "save": lambda model, frame, folder: model.save(folder),
+    "labels_": lambda model, frame, folder: model.labels_,
+    "fit_": lambda model, frame, folder: model.fit_,
+    "n_features_in_": lambda model, frame, folder: model.n_features_in_,
+    "write_report": lambda model, frame, folder: write_report(model, frame, folder / "report.html"),
+    "subtype_table": lambda model, frame, folder: subtype_table(model, frame),
+    "associations": lambda model, frame, folder: validated_associations(model, frame),
+    "certainty": lambda model, frame, folder: plot_certainty(model),
+    "effects": lambda model, frame, folder: plot_effects(model, frame),
+    "profile": lambda model, frame, folder: plot_profile(model, frame),
+    "relevance": lambda model, frame, folder: plot_relevance(model),
+    "restarts": lambda model, frame, folder: plot_restarts(model),
+    "tree": lambda model, frame, folder: plot_tree(model),
+}
+
+
+@pytest.mark.parametrize("asked", AFTER_FIT)
+def test_what_needs_a_fit_says_so(asked, fitted, tmp_path):
+    with pytest.raises(NotFittedError, match=r"not fitted.*call") as caught:
+        AFTER_FIT[asked](MAPDP(fitted[0].schema), fitted[1], tmp_path)
+    for kind in (TheirNotFittedError, InputError, AttributeError):
+        assert isinstance(caught.value, kind)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_estimator_without_fit_has_no_fitted_attribute():
+    model = MAPDP()
+    assert not hasattr(model, "labels_")
+    assert getattr(model, "labels_", None) is None
+    with pytest.raises(AttributeError) as caught:
+        model.lables  # noqa: B018
+    assert not isinstance(caught.value, NotFittedError)
+
+
+UNFITTED = """
+import clinclust, sys
+try:
+    clinclust.MAPDP().predict([[1]])
+except ValueError as error:
+    print(type(error).__name__)
+assert "sklearn" not in sys.modules
+"""
+
+
+def test_scikit_learn_is_not_imported_to_say_it():
+    code = (
+        "import clinclust, sys\ntry: clinclust.MAPDP().predict([[1]])\nexcept ValueError as e: print(type(e).__name__)"
+    )
+    code += "\nassert 'sklearn' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "NotFittedError\n"
+
+
+def test_the_error_survives_pickling():
+    twin = pickle.loads(pickle.dumps(not_fitted("call fit")))
+    assert isinstance(twin, TheirNotFittedError)
+    assert str(twin) == "call fit"
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"concentration": 3.0, "coarsening": 1.0, "init": "search"},
+        {"concentration": [0.5, 3.0], "outlying_share": 0.02, "hyperparameters": "greedy", "n_jobs": 2},
+        {"init": np.arange(40) % 3, "concentration": np.array([1.0, 2.0]), "random_state": np.random.default_rng(1)},
+        {"random_state": np.int64(4), "select_features": np.True_, "discount": np.float64(0.0)},
+    ],
+)
+def test_copies_show_the_same(parameters, fitted):
+    schema = fitted[0].schema
+    for model in (MAPDP(**parameters), MAPDP(schema, **parameters), fitted[0]):
+        for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            assert repr(twin) == repr(model)
+            assert twin._repr_html_() == model._repr_html_()
+        assert repr(clone(model)) == repr(model)
+    assert repr(pickle.loads(pickle.dumps(MAPDP()))) == "MAPDP()"
+
+
+def test_a_generator_is_shown_without_its_address():
+    assert repr(MAPDP(random_state=np.random.default_rng(0))) == "MAPDP(random_state=Generator(PCG64))"
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+NO_TABLES = {
+    "complex": (X + 1j, "Complex data not supported"),
+    "sparse": (scipy.sparse.csr_matrix(X), r"sparse data was passed.*toarray\(\)"),
+    "sparse array": (scipy.sparse.coo_array(X), r"sparse data was passed.*toarray\(\)"),
+    "no rows": (X[:0], "at least one row"),
+    "no columns": (X[:, :0], r"0 feature\(s\) \(shape=\(12, 0\)\)"),
+    "one dimension": (X[0], r"shape \(3,\). Reshape your data"),
+    "three dimensions": (X[None], r"shape \(1, 12, 3\)"),
+    "no dimension": (3.0, r"shape \(\)"),
+    "nothing": (None, "not NoneType"),
+    "a text": ("cohort.csv", "not str"),
+    "a dictionary": ({"a": [1, 2]}, "not dict"),
+    "ragged": ([[1, 2], [3]], "same number of values"),
+    "infinite": (np.where(X > 1, np.inf, X), "finite"),
+}
+
+
+@pytest.mark.parametrize("given", NO_TABLES)
+def test_what_is_no_table_is_refused_by_fit_and_predict(given):
+    array, said = NO_TABLES[given]
+    with pytest.raises(InputError, match=said):
+        MAPDP(**QUICK).fit(array)
+    model = MAPDP(**QUICK).fit(X)
+    for call in (model.predict, model.predict_proba, model.score_samples, model.impute):
+        with pytest.raises(InputError, match=said):
+            call(array)
+
+
+def test_one_subject_cannot_be_clustered():
+    with pytest.raises(InputError, match=r"one subject \(n_samples = 1\)"):
+        MAPDP(**QUICK).fit(X[:1])
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.array(X, mask=np.abs(X) > 1.5)
+    missing = np.where(np.abs(X) > 1.5, np.nan, X)
+    model, twin = MAPDP(**QUICK).fit(masked), MAPDP(**QUICK).fit(missing)
+    assert model.log_joint_ == twin.log_joint_
+    assert model.predict_proba(masked).tobytes() == twin.predict_proba(missing).tobytes()
+    texts = np.ma.array(np.array([["a", "b"], ["b", "b"], ["c", "a"]] * 4), mask=[[0, 1], [0, 0], [0, 0]] * 4)
+    assert MAPDP(**QUICK).fit(texts).schema_["x1"].levels == ("a", "b")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CohortWarning)
+        assert MAPDP(**QUICK).fit(np.ma.array(X > 0, mask=X > 2)).n_features_in_ == 3
