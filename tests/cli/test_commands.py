@@ -1,0 +1,130 @@
+"""What each command does with sound input."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import FILES, cohort
+
+from clinclust import MAPDP, FeatureSchema
+from clinclust.cli import main
+
+
+def test_a_first_analysis_step_by_step(here, capsys):
+    assert main(["draft", "cohort.csv", "--out", "draft.yaml"]) == 0
+    assert "Wrote draft.yaml: 6 columns" in capsys.readouterr().out
+    assert len(FeatureSchema.from_yaml(here / "draft.yaml")) == 6
+    assert main(["check", "cohort.csv", "--schema", "schema.yaml"]) == 0
+    assert "fits schema.yaml: 40 subjects, 4 features to cluster on, 1 to describe" in capsys.readouterr().out
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--restarts", "3", "--jobs", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "2 subtypes among 40 subjects: 24 (60.0%), 16 (40.0%)" in out
+    assert err == ""
+    assert sorted(path.name for path in Path("a/b").iterdir()) == FILES
+    assert main(["assign", "cohort.csv", "--model", "a/b", "--out", "new.csv"]) == 0
+    assert "Wrote new.csv: 40 subjects" in capsys.readouterr().out
+
+
+def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    assert main([*arguments, "map", "--concentration", "map", "--hyperparameters", "empirical"]) == 0
+    assert main([*arguments, "auto", "--coarsening", "auto"]) == 0
+    assert main([*arguments, "selected", "--select-features", "--concentration", "0.5"]) == 0
+    capsys.readouterr()
+    by_map, auto, selected = (MAPDP.load(here / folder) for folder in ("map", "auto", "selected"))
+    assert by_map.concentration == "map"
+    assert by_map.concentration_ != 3.0
+    assert by_map.hyperparameters == "empirical"
+    assert auto.coarsening == "auto"
+    assert auto.coarsening_ <= 1.0
+    assert selected.select_features
+    assert selected.concentration_ == 0.5
+
+
+def test_reports_for_sharing_can_be_asked_for(here, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    assert main([*arguments, "shared", "--suppress"]) == 0
+    assert "For sharing: subtypes.xlsx and subtypes.html only" in capsys.readouterr().out
+    page = (here / "shared" / "subtypes.html").read_text(encoding="utf-8")
+    assert "counts below 10" in page
+    assert "Assignments" not in page
+    assert main([*arguments, "never", "--suppress", "1"]) == 2
+    assert "--suppress must be at least 2, not 1" in capsys.readouterr().err
+
+
+def test_the_draft_goes_to_standard_output(here, capsys):
+    assert main(["draft", "cohort.csv"]) == 0
+    text = capsys.readouterr().out
+    assert FeatureSchema.from_yaml(text).names == tuple(cohort())
+    assert sorted(path.name for path in here.iterdir()) == ["cohort.csv", "schema.yaml"]
+
+
+def test_the_assignments_say_what_the_model_says(fitted):
+    model = MAPDP.load(fitted)
+    with (fitted / "assignments.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    columns = ["who", "subtype", "probability", *(f"subtype_{k}" for k in range(1, model.n_clusters_ + 1))]
+    assert list(rows[0]) == columns
+    assert [int(row["subtype"]) for row in rows] == (model.labels_ + 1).tolist()
+    shares = np.array([[float(row[name]) for name in columns[3:]] for row in rows])
+    np.testing.assert_array_equal(shares, model.membership_)
+    own = [float(row["probability"]) for row in rows]
+    assert own == shares[np.arange(40), model.labels_].tolist()
+    assert [row["who"] for row in rows[:3]] == ['\'=HYPERLINK("http://x")', "-12", "p002"]
+
+
+def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
+    new = pd.DataFrame(
+        {
+            "crp": [5.0, 25.0, 1e9, None],
+            "stage": [0, 4, None, None],
+            "extra": "x",
+            "tremor": ["no", "yes", "no", None],
+            "falls": [1, 13, None, None],
+        }
+    )
+    new.to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted)]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("clinclust: note: new.csv: 1 row (5) has no observed value in any feature")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert [row["row"] for row in rows] == ["2", "3", "4", "5"]  # as a spreadsheet counts
+    assert [row["subtype"] for row in rows] == ["1", "2", "0", "1"]
+    assert float(rows[2]["probability"]) == float(rows[2]["none_of_these"]) > 0.9
+    assert float(rows[3]["subtype_1"]) == pytest.approx(24 / 43)
+    for row in rows:
+        assert sum(float(row[name]) for name in ("subtype_1", "subtype_2", "none_of_these")) == pytest.approx(1.0)
+
+
+def test_the_same_run_gives_the_same_files(here, fitted, capsys):
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4"]
+    assert main(arguments) == 0
+    for name in ("assignments.csv", "model.npz"):
+        assert Path("again", name).read_bytes() == (fitted / name).read_bytes(), name
+    Path("again", "mine.txt").write_text("kept")
+    assert main([*arguments, "--seed", "1", "--concentration", "1"]) == 0
+    assert sorted(path.name for path in Path("again").iterdir()) == sorted([*FILES, "mine.txt"])
+    assert MAPDP.load("again").random_seed_ == 1
+
+
+def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
+    frame = cohort().assign(stage=2)
+    frame["who"] = "Zoë " + frame["who"].astype(str)
+    Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "2"]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 2
+    assert err[0].startswith("clinclust: note: cohort.csv: the file is not UTF-8")
+    assert err[1].startswith("clinclust: note: 1 column cannot inform a clustering: stage")
+    assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
+    assert main(["check", "cohort.csv", "--schema", "schema.yaml", "--encoding", "cp1252"]) == 0
+    assert "UTF-8" not in capsys.readouterr().err
+
+
+def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
+    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "max_sweeps", 1)
+    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "init", "single")
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1"]) == 0
+    assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err

@@ -1,0 +1,97 @@
+"""What may be written over, what is left behind, and what is shown."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import FILES, SCHEMA_OPTION, contents, refused
+
+from clinclust import MAPDP
+from clinclust.cli import main
+from clinclust.files.manifest import changed_files, read_manifest, write_manifest
+from clinclust.files.writing import write_together
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["draft", "cohort.csv", "--out", ""],
+        ["draft", ""],
+        ["check", "cohort.csv", "--schema", ""],
+        ["assign", "cohort.csv", "--model", " "],
+        ["assign", "cohort.csv", "--model", "m", "--out", ""],
+        ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", ""],
+        ["table", "cohort.csv", "--model", "m", "--out", ""],
+    ],
+)
+def test_an_empty_name_is_not_this_folder(here, capsys, arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "the name is empty" in capsys.readouterr().err
+    assert sorted(contents()) == ["cohort.csv", "schema.yaml"]
+
+
+def test_no_command_replaces_what_it_reads(here, fitted, capsys):
+    Path("out").mkdir()
+    Path("cohort.csv").rename("out/assignments.csv")
+    Path("schema.yaml").rename("out/model.json")
+    message = refused(capsys, "fit", "out/assignments.csv", "--schema", "out/model.json", "--out", "out")
+    assert "assignments.csv, which is the table itself" in message
+    assert "model.json, which is the schema itself" in message
+    message = refused(capsys, "assign", "out/assignments.csv", "--model", fitted, "--out", f"{fitted}/assignments.csv")
+    assert "which is a file of the model" in message
+    assert "ends in .csv or .txt" in refused(capsys, "assign", "x.csv", "--model", fitted, "--out", "schema.yaml")
+    assert "ends in .yaml or .yml" in refused(capsys, "draft", "x.csv", "--force", "--out", "out/model.json")
+
+
+def test_the_manifest_lists_the_files_of_the_fit(fitted):
+    sha256s = read_manifest(fitted)
+    assert sorted([*sha256s, "manifest.json"]) == FILES
+    assert changed_files(fitted, sha256s) == []
+
+
+def test_a_fit_that_died_while_it_moved_its_files_is_finished_by_the_next_command(here, fitted, capsys):
+    shutil.copytree(fitted, "old")
+    child = os.fork()
+    if child == 0:
+        replace = os.replace
+
+        def dies(source, target):
+            if Path(target).name == "model.npz" and Path(target).parent == Path("old"):
+                os._exit(9)
+            replace(source, target)
+
+        os.replace = dies
+        with write_together("old", replacing=FILES, last="manifest.json") as folder:
+            MAPDP.load(fitted).save(folder)
+            write_manifest(folder, ["model.json", "model.npz"])
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert main(["assign", "cohort.csv", "--model", "old", "--out", "new.csv"]) == 0
+    assert "clinclust: note: old: the files that an interrupted run had begun to move" in capsys.readouterr().err
+    assert sorted(path.name for path in Path("old").iterdir()) == ["manifest.json", "model.json", "model.npz"]
+
+
+def test_the_temporary_files_of_a_workbook_stay_beside_it(here, fitted, monkeypatch):
+    """A kill leaves them where the next run looks, and nothing of patients in the folder for temporary files."""
+    Path("temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(here / "temporary"))
+    monkeypatch.setattr("openpyxl.writer.excel.ExcelWriter.save", lambda self: os._exit(9))
+    child = os.fork()
+    if child == 0:
+        main(["table", "cohort.csv", "--model", str(fitted), "--out", "t.xlsx"])
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert list(Path("temporary").iterdir()) == []
+    (left,) = Path().glob(".clinclust-scratch-*")
+    assert len(list(left.rglob("sheet *.xml"))) == 1
+
+
+def test_no_name_forges_a_line(here, capsys):
+    assert main(["check", "a\nclinclust: note: forged.csv", *SCHEMA_OPTION]) == 2
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("clinclust: note")] == []
+    with pytest.raises(SystemExit):
+        main(["check", "cohort.csv", "--a\nclinclust: note: forged"])
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("clinclust: note")] == []
