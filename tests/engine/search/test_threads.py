@@ -80,7 +80,7 @@ def test_ctrl_c_ends_the_wait_for_work_that_heeds_nothing():
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         interruptible(go.wait, cancelled)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 20.0  # not for ever, on a busy machine either
     assert cancelled.is_set()
     go.set()
 
