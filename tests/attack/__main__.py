@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attack.attempts import carried_out
+from attack.attempts import ImpossibleHereError, carried_out
 from attack.registry import ATTACKS
 
 _RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "attack.md"
@@ -31,9 +31,12 @@ def main() -> int:
     for attack in chosen:
         started = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            count = carried_out(
-                attack, max(1, round(attack.full * options.scale)), np.random.default_rng(options.seed), Path(folder)
-            )
+            number, rng = max(1, round(attack.full * options.scale)), np.random.default_rng(options.seed)
+            try:
+                count = carried_out(attack, number, rng, Path(folder))
+            except ImpossibleHereError as error:
+                print(f"| {attack.name} | not possible here: {error} | |", flush=True)
+                continue
         row = f"| {count.name} | {count.tried:,} | {len(count.failures)} |"
         print(f"{row} {time.perf_counter() - started:.0f} s", flush=True)
         for failure in count.failures[:10]:

@@ -12,6 +12,10 @@ BAD_INPUT_EXITS = (0, 2)
 Tries = Callable[[int, Generator, Path], Iterator[str | None]]
 
 
+class ImpossibleHereError(Exception):
+    """The machine lacks what an attack needs; the message says what. No try was made."""
+
+
 @dataclass(frozen=True)
 class Attack:
     """An attack and its sizes.

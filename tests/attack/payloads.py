@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 
 import clinclust as cc
-from attack.attempts import Attack
+from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.files.inert_text import original_text
@@ -95,13 +95,15 @@ def payloads_in_outputs(count, rng, folder):
 def spreadsheets(count, rng, folder):
     """Open a csv with all payloads in LibreOffice under other separators and quotes, and count formulas."""
     program = shutil.which("soffice")
+    if program is None:
+        raise ImpossibleHereError("LibreOffice is not installed")
     settings = [(separator, quote) for separator in (44, 59, 9, 124) for quote in (34, 39, 0)]
     ids = [payload.replace("\x00", "") for payload in PAYLOADS]
     table = pd.DataFrame({"who": ids, "then": ids[::-1], "=n": np.arange(len(ids)) - 5.5})
     write_assignments(table, folder / "t.csv")
     for number in range(count):
         separator, quote = settings[number % len(settings)]
-        yield _formulas(program, folder, separator, quote) if program else None
+        yield _formulas(program, folder, separator, quote)
 
 
 def _formulas(program, folder, separator, quote):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from attack.attempts import Attack
+from attack.attempts import Attack, ImpossibleHereError
 from clinclust.cli import main
 
 _LONGEST = 4096
@@ -39,8 +39,7 @@ def full_disks(count, rng, folder):
     disk = folder / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], check=False).returncode:
-        yield from [None] * count  # not allowed here
-        return
+        raise ImpossibleHereError("this user may not mount a disk")
     try:
         for number in range(count):
             command = list(_COMMANDS)[number % len(_COMMANDS)]

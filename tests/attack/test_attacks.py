@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from attack.attempts import carried_out
+from attack.attempts import ImpossibleHereError, carried_out
 from attack.registry import ATTACKS
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_no_try_of_an_attack_breaks_the_package(attack, tmp_path):
-    count = carried_out(attack, attack.smoke, np.random.default_rng(0), tmp_path)
+    try:
+        count = carried_out(attack, attack.smoke, np.random.default_rng(0), tmp_path)
+    except ImpossibleHereError as error:
+        pytest.skip(str(error))
 
     assert count.failures == ()

@@ -108,4 +108,4 @@ CHANGES = {
     "other identifiers": lambda frame, rng: frame.assign(who=[f"q{row}" for row in range(N)]),
 }
 
-ATTACKS = (Attack("a table that is not the model's", wrong_tables, smoke=34, full=204),)
+ATTACKS = (Attack("a table that is not the model's", wrong_tables, smoke=12, full=204),)
