@@ -1,5 +1,6 @@
 """Texts that would become a formula, markup, a command or a script in something that the package writes."""
 
+import contextlib
 import csv
 import html.parser
 import io
@@ -163,8 +164,8 @@ def _in_workbook(path):
                 return f"a formula in {name}"
             if b"ddeLink" in content or b'TargetMode="External"' in content or "external" in name.lower():
                 return f"a link in {name}"
-    for sheet in openpyxl.load_workbook(path, read_only=True):
-        for cell in (cell for row in sheet.iter_rows() for cell in row):
+    with contextlib.closing(openpyxl.load_workbook(path, read_only=True)) as workbook:
+        for cell in (cell for sheet in workbook for row in sheet.iter_rows() for cell in row):
             if isinstance(cell.value, str) and cell.data_type != "s":
                 return f"{cell.coordinate} is no text"
     return None
