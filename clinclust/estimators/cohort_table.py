@@ -91,6 +91,11 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
             f"{called}: sparse data was passed, but dense data is required; use {called}.toarray(), in which every "
             "value that is not stored is 0, not missing"
         )
+    if not isinstance(X, np.ndarray) and (hasattr(X, "column_names") or hasattr(X, "columns")):
+        raise InputError(
+            f"{called} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}, whose columns have names; pass "
+            f"{called}.to_pandas(), in which columns are found by their names"
+        )
     if X is None or isinstance(X, str | bytes | dict | set):
         raise InputError(f"{called} must be a DataFrame or an array of shape (N, D), not {type(X).__name__}")
     try:
@@ -109,7 +114,7 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
         raise InputError(f"{called} has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
     if np.iscomplexobj(table):
         raise InputError(f"{called}: Complex data not supported; give the real and the imaginary part a column each")
-    return table
+    return table.astype(np.float64) if table.dtype == np.longdouble else table
 
 
 def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:

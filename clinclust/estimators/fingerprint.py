@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.estimators.fifteen_digits import fifteen_digits
+from clinclust.estimators.seven_digits import seven_digits
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -36,9 +36,9 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 class CohortFingerprint:
     """What a fit remembers of its cohort: enough to recognise it and to restore its order, and no value of a subject.
 
-    Two tables have the same fingerprint if they hold the same validated values, up to 15 significant digits. The order
-    of the columns, their dtypes and the index do not matter. Subjects whose validated values are all equal are
-    interchangeable.
+    Two tables have the same fingerprint if they hold the same validated values: texts and whole numbers exactly, other
+    numbers to seven significant digits (`clinclust.estimators.seven_digits`). The order of the columns, their dtypes
+    and the index do not matter. Subjects whose validated values are all equal are interchangeable.
 
     Attributes
     ----------
@@ -104,8 +104,8 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
 def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
     """Return the salt of a fit, which depends on all from which labels and predictions follow.
 
-    Equal fits have equal salts, and are saved as the same bytes. In a saved model that somebody changed, the salt does
-    not follow from the rest; a salt that was changed with it does not give the digest of the cohort.
+    Equal fits have equal salts. In a saved model that somebody changed, the salt does not follow from the rest; a salt
+    that was changed with it does not give the digest of the cohort.
     """
     model = clusters.model
     numbers = (model.concentration, model.discount, model.coarsening, clusters.outlying_share)
@@ -160,7 +160,7 @@ def _values(column: pd.Series, keys: Words) -> Words:
         texts = column.cat.categories.to_numpy(dtype=object)
         found: Words = np.append(_of_texts(texts, keys), _MISSING)[column.cat.codes.to_numpy()]
     elif column.dtype == np.float64:
-        found = fifteen_digits(column.to_numpy()).view(np.uint64)
+        found = seven_digits(column.to_numpy())
     elif pd.api.types.is_integer_dtype(column.dtype):
         found = column.to_numpy(dtype=np.int64, na_value=0).astype(np.uint64)
     else:

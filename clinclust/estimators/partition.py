@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.control_characters import on_one_line
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.schema import FeatureSchema
@@ -133,7 +134,7 @@ class Partition:
 
     def __repr__(self) -> str:
         subtypes = "1 subtype" if self.n_clusters_ == 1 else f"{self.n_clusters_} subtypes"
-        return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {self.made_by})"
+        return f"Partition({subtypes} of {self.labels_.size:,} subjects, made by {on_one_line(self.made_by)})"
 
     def _repr_html_(self) -> str:
         from clinclust.estimators.notebook_view import partition_html

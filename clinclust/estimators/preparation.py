@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clinclust.errors import InputError
+from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.cohort_table import cohort_and_schema
 from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.schema import FeatureSchema
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["Prepared", "prepared"]
+
+_ROWS_SHOWN = 5
 
 
 class Prepared(NamedTuple):
@@ -51,7 +54,8 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     Warns
     -----
     CohortWarning
-        If columns cannot inform the clustering, no schema was given, or the fit will need much memory.
+        If columns cannot inform the clustering, rows have no value to cluster on, no schema was given, or the fit will
+        need much memory.
     """
     from clinclust.engine.search.threads import interruptible
 
@@ -72,8 +76,23 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
         )
     problem = interruptible(partial(problem_of, model, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
+    _warn_of_unobserved(problem, frame, stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(problem, model, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
+
+
+def _warn_of_unobserved(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of rows without any value to cluster on, which are often notes or totals, and count as subjects."""
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    rows = frame.index[frame[names].isna().all(axis="columns").to_numpy()]
+    if len(rows):
+        shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
+        warnings.warn(
+            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
+            "as a subject, so leave notes, totals and empty rows out of the table",
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _import_everything() -> None:

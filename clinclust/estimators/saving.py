@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.control_characters import visible
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
@@ -79,7 +80,7 @@ def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
     """
     for name in (_TEXT, _NUMBERS):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no saved model: {name} is missing")
+            raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing"))
         _refuse_link(folder, name)
     text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
     if not (folder / MANIFEST).is_file():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 
 from clinclust.errors import InputError
 from clinclust.files.listed import Places, listed
@@ -13,27 +15,37 @@ __all__ = ["DelimitedLines", "delimiter_of"]
 
 _FIELD_TOO_LONG = "field larger than field limit"  # what the csv module says
 _MISFITS_KEPT = 10
+_LINES_TRIED = 50
 _SWALLOWING = "a text in quotes holds whole rows of the table: look for a quote that is not closed in its place"
-# What a file of each kind may use: first the delimiter of its kind, then others that split its header into more names,
-# then those that are looked for only if all of these leave the header in one piece.
+_NO_VALUE = "rows without any value are left out"
+# What a file of each kind may use: first the delimiter of its kind, and others that may split it better, then those
+# that are looked for only if all of these leave the header in one piece.
 _CANDIDATES = {",": ((",", ";"), ("\t",)), "\t": (("\t",),)}
 
 
 def delimiter_of(text: str, usual: str) -> str:
-    """Return the delimiter of a text that splits its header into most names; `usual`, that of its kind, wins ties."""
+    """Return the delimiter that splits all rows alike or, if none or several do, the header into most names.
+
+    In a tie the usual one, that of the kind of file, wins.
+    """
     for candidates in _CANDIDATES[usual]:
-        counts = {mark: _n_names(text, mark) for mark in candidates}
-        most = max(counts, key=lambda mark: counts[mark])
-        if counts[most] > 1:
-            return most
+        splits = {mark: _split(text, mark) for mark in candidates}
+        best = max(splits, key=lambda mark: splits[mark])
+        if splits[best][1] > 1:
+            return best
     return usual
 
 
-def _n_names(text: str, delimiter: str) -> int:
-    try:
-        return len(next(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), []))
-    except csv.Error:
-        return 0
+def _split(text: str, delimiter: str) -> tuple[bool, int]:
+    """Return whether a delimiter splits the header and the first rows into as many fields, and how many names it finds.
+
+    A comma in the names of a German table splits its header, but not each row in the same way.
+    """
+    rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    numbers: list[int] = []
+    with suppress(csv.Error):
+        numbers.extend(map(len, islice(rows, _LINES_TRIED)))
+    return len(set(numbers)) == 1 and numbers[0] > 1, numbers[0] if numbers else 0
 
 
 class DelimitedLines:
@@ -50,7 +62,7 @@ class DelimitedLines:
         self._text, self._delimiter, self._before = text, delimiter, first_line - 1
         self._misfits: list[str] = []
         self._n_misfits = 0
-        self._swallowing = Places()
+        self._remarks = Places()
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (row number from 1, fields) for the header and every row that is not blank; all have one length.
@@ -73,7 +85,10 @@ class DelimitedLines:
                     continue
                 if line > first + 1:
                     self._look_inside(first, row)
-                yield number, row
+                if len(row) > 1 and number > 1 and not any(map(str.strip, row)):
+                    self._remarks.add(_NO_VALUE, f"line {first + self._before}")
+                else:
+                    yield number, row
         except csv.Error as error:
             raise InputError(self._unreadable(line + 1, str(error))) from None
         if self._misfits:
@@ -84,7 +99,7 @@ class DelimitedLines:
 
     def remarks(self) -> list[str]:
         """Return what the reader must know of the rows that were read."""
-        return self._swallowing.sentences()
+        return self._remarks.sentences()
 
     def _add_misfit(self, line: int, n_fields: int) -> None:
         self._n_misfits += 1
@@ -96,7 +111,7 @@ class DelimitedLines:
         for text in row if len(row) > 1 else []:
             inner = text.splitlines()[1:-1]
             if any(part.count(self._delimiter) == len(row) - 1 for part in inner):
-                self._swallowing.add(_SWALLOWING, f"line {line + self._before}")
+                self._remarks.add(_SWALLOWING, f"line {line + self._before}")
                 return
 
     def _unreadable(self, line: int, said: str) -> str:

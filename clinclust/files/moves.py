@@ -6,6 +6,7 @@ skipped if it was done already. What a move replaces waits among the old files u
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -31,13 +32,13 @@ class Plan:
     ----------
     placed, removed : sequence of str
         Names of the files to put in place, in order, and of those to remove before.
-    stood : mapping of str to list of int, optional
+    stood : mapping of str to str, optional
         Identity of each file that stands in a place, by name.
     """
 
     placed: Sequence[str]
     removed: Sequence[str]
-    stood: Mapping[str, list[int] | None] = field(default_factory=dict)
+    stood: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def carry_out(plan: Plan, scratch: Path, folder: Path) -> None:
@@ -171,13 +172,20 @@ def _read(path: Path) -> Plan:
     return plan
 
 
-def _identity(path: Path) -> list[int] | None:
-    """Return what tells a file from one that was written or changed later under its name; None if there is none."""
+def _identity(path: Path) -> str | None:
+    """Return what tells a file from one that was written or changed later under its name; None if there is none.
+
+    It is the SHA-256 of the content, or the target of a link, which a copy of the folder keeps.
+    """
     try:
-        found = path.lstat()
+        if path.is_symlink():
+            return f"link to {path.readlink()}"
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None
-    return [found.st_ino, found.st_mtime_ns]
+    except OSError:  # a folder, or a file that only others can read
+        return "unreadable"
 
 
 def _is_there(path: Path) -> bool:

@@ -21,7 +21,12 @@ def read_parquet(path: Path) -> TableRead:
     try:
         with path.open("rb") as file:  # else pyarrow reads all files of a folder of this name
             table = pyarrow.parquet.read_table(file, page_checksum_verification=True)
-        frame = _one_value_a_cell(table).to_pandas()
+        table = _one_value_a_cell(table)
+        table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
+        # Whole numbers beside missing ones stay whole numbers, because a float would change the digits of long ones.
+        frame = table.to_pandas(integer_object_nulls=True)
+        named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+        frame = frame.reset_index(named) if named else frame
     except (InputError, MemoryError):
         raise
     except Exception as error:  # damaged metadata end in errors of many types, of pyarrow, pandas and json
@@ -30,8 +35,13 @@ def read_parquet(path: Path) -> TableRead:
             f"this parquet file cannot be read ({type(error).__name__}: {said}); write it again, for instance with "
             "pandas: frame.to_parquet(path)"
         ) from None
-    named = [name for name in frame.index.names if name is not None]
-    return TableRead(frame.reset_index() if named else frame)
+    return TableRead(frame)
+
+
+def _bytes_of(kinds: Any) -> list[Any]:
+    """Return the functions that recognise columns of bytes; older versions of pyarrow have fewer."""
+    names = ("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view")
+    return [getattr(kinds, name) for name in names if hasattr(kinds, name)]
 
 
 def _one_value_a_cell(table: Any) -> Any:
@@ -50,7 +60,7 @@ def _one_value_a_cell(table: Any) -> Any:
         kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
         if kinds.is_nested(kind):
             unusable.append(column.name)
-        elif kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_fixed_size_binary(kind):
+        elif any(is_bytes(kind) for is_bytes in _bytes_of(kinds)):
             try:
                 table = table.set_column(place, column.name, table.column(place).cast(pyarrow.string()))
             except pyarrow.ArrowException:

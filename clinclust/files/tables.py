@@ -39,8 +39,8 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     ----------
     path : str or path
         The file. Its suffix determines the format. The delimiter of a csv file is the comma or the semicolon, whichever
-        splits its header into more names, or else the tab; that of a tsv or txt file is the tab. A first line such as
-        ``sep=;`` sets it, and is no row.
+        splits all rows alike or else the header into more names, or else the tab; that of a tsv or txt file is the tab.
+        A first line such as ``sep=;`` sets it, and is no row.
     sheet : str, optional
         Name of the sheet of an xlsx file. By default the first sheet that is not hidden is read, with a
         warning if there are several.

@@ -42,7 +42,11 @@ class Gaussian(Likelihood):
     is_continuous: ClassVar[bool] = True
     largest: ClassVar[float] = LARGEST_MEASUREMENT
     is_real: ClassVar[bool] = True
-    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"mean": (-1e6, 1e6), "rate": (1e-12, 1e12)}
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "mean": (-1e6, 1e6),
+        "kappa": (1e-10, 1e9),
+        "rate": (1e-6, 1e12),
+    }
     with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "rate"})
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})

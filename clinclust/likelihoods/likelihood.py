@@ -95,7 +95,8 @@ class Likelihood(ABC):
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {}
     """The lowest and highest value of a hyperparameter, by name, where it is not `usual_bounds`.
 
-    Within these bounds the log joint is accurate to ten digits. They hold for the values of `unit_free`.
+    Within these bounds the log joint is accurate to ten digits, but for a Gaussian rate below a thousandth of the
+    variance: its error is up to about 1e-16 N² / rate nats. They hold for the values of `unit_free`.
     """
     usual_bounds: ClassVar[tuple[float, float]] = (1e-6, 1e9)
     with_unit: ClassVar[frozenset[str]] = frozenset()

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
+from clinclust.files.cell_text import numbers_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
@@ -25,9 +26,9 @@ def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
     Parameters
     ----------
     X : ndarray, shape (N, D)
-        A column of only 0 and 1, or of booleans, becomes bernoulli. A column of other numbers becomes gaussian. A
-        column of texts becomes categorical, with its distinct texts, sorted, as levels; it is ignored if there are
-        fewer than two. NaN, None and empty texts are missing.
+        A column of only 0 and 1, or of booleans, becomes bernoulli. A column of other numbers, or of texts that all
+        write numbers, becomes gaussian. A column of other texts becomes categorical, with its distinct texts, sorted,
+        as levels; it is ignored if there are fewer than two. NaN, None and empty texts are missing.
 
     Raises
     ------
@@ -48,6 +49,8 @@ def _feature(name: str, column: pd.Series) -> Feature:
         binary = observed.size > 0 and observed.isin([0, 1]).all()
         return Feature(name=name, likelihood=Bernoulli.name if binary else Gaussian.name)
     levels = sorted({text for text in text_cells(observed).texts if text})
+    if levels and np.isfinite(numbers_of(levels)).all():
+        return _feature(name, pd.Series(numbers_of(levels)))
     if len(levels) < 2:
         return Feature(name=name, role="ignore")
     return Feature(name=name, likelihood=Categorical.name, levels=tuple(levels))

@@ -29,6 +29,7 @@ _DATE = re.compile(
     r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}(?: .*)?"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?")
+_SHARE_OF_AN_ID = 0.9
 _FEWEST_FOR_AN_ID = 20  # with fewer rows all values often differ by chance
 
 
@@ -133,6 +134,11 @@ def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
         return {"role": "ignore"}, "dates: compute what matters from them, such as a duration in years"
     if _is_identifier(name, column, texts):
         return {"role": "id"}, "every row has its own value, so it names the subject"
+    if _was_identifier(name, column, texts):
+        return {"role": "ignore"}, (
+            f"an identifier by its name, but {len(texts)} different values in {len(column)} rows: look for rows that "
+            "are repeated, empty or no subject, and give role: id"
+        )
     numbers = numbers_of(texts)
     if np.isfinite(numbers).all():
         fields, reason = likelihood_of_numbers(texts, numbers, counts)
@@ -160,6 +166,14 @@ def _is_identifier(name: str, column: pd.Series, texts: list[str]) -> bool:
     if _ID_NAME.fullmatch(name):
         return True
     return len(texts) >= _FEWEST_FOR_AN_ID and not any(" " in text or len(text) > 40 for text in texts)
+
+
+def _was_identifier(name: str, column: pd.Series, texts: list[str]) -> bool:
+    """Return whether a column has the name of an identifier, and nearly every row has a value of its own."""
+    if _ID_NAME.fullmatch(name) is None or len(texts) < _SHARE_OF_AN_ID * len(column):
+        return False
+    numbers = numbers_of(texts)
+    return not np.isfinite(numbers).all() or bool((np.floor(numbers) == numbers).all())
 
 
 def _joined(reason: str, remark: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
+from clinclust.control_characters import on_one_line
 from clinclust.errors import SchemaError
 from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
@@ -169,7 +170,7 @@ class FeatureSchema:
     def __repr__(self) -> str:
         kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        return f"FeatureSchema({self.title or 'untitled'}: {len(self)} features; {summary})"
+        return f"FeatureSchema({on_one_line(self.title or 'untitled')}: {len(self)} features; {summary})"
 
     def _repr_html_(self) -> str:
         from clinclust.schema.notebook_view import schema_html

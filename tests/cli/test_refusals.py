@@ -161,7 +161,7 @@ def test_peculiar_new_subjects_are_assigned_and_told(here, fitted, capsys):
     frame = cohort().head(8)
     frame.loc[3, "who"] = frame.loc[5, "who"]
     frame.loc[6, "who"] = "NA"
-    frame.loc[7] = ""
+    frame.loc[7] = ["NA", *[""] * 5]
     frame.to_csv("new.csv", index=False)
     assert main(["assign", "new.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
     notes = [line.removeprefix("clinclust: note: new.csv: ") for line in capsys.readouterr().err.splitlines()]

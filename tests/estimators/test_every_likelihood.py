@@ -105,6 +105,7 @@ def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints
         assert difference == pytest.approx(0.8 * slope[place], rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:no observed value in any feature")
 @every
 def test_it_is_reported_and_shared(name, tmp_path):
     frame, schema, _, _ = _cohort(name, n=90, n_features=3, missing=0.15)

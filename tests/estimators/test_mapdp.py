@@ -15,6 +15,7 @@ from cohorts import LEVELS, LIKELIHOODS, TRIALS, feature, mixed_cohort, random_h
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, log_joint
+from clinclust.errors import InputError
 from clinclust.estimators.mapdp import NONE_OF_THESE
 
 
@@ -644,3 +645,26 @@ def test_an_error_while_progress_is_shown_ends_every_thread():
         run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, finished=finished))
     assert len(calls) == 1
     assert not workers()
+
+
+def test_a_row_without_any_value_to_cluster_on_is_told():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 9.0, None], "b": [1.0, 1.5, 8.0, None], "note": ["", "", "", "Total"]})
+    schema = FeatureSchema(
+        [*(Feature(name=name, likelihood="gaussian") for name in "ab"), Feature(name="note", role="ignore")]
+    )
+    with pytest.warns(CohortWarning, match=r"no observed value in any feature to cluster on: 1 row\(s\) \(first: 3\)"):
+        MAPDP(schema, random_state=0).fit(frame)
+
+
+def test_a_table_whose_columns_another_package_names_is_not_read_by_position():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"b": [1.0, 2.0], "a": [3.0, 4.0]})
+    with pytest.raises(InputError, match=r"X is a pyarrow Table, .* pass X.to_pandas\(\)"):
+        MAPDP().fit(table)
+
+
+def test_numbers_written_as_text_and_long_doubles_are_numbers():
+    values = np.vstack([np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(9, 1, (20, 2))])
+    expected = MAPDP(random_state=0).fit(values).labels_.tolist()
+    assert MAPDP(random_state=0).fit(values.astype(str)).labels_.tolist() == expected
+    assert MAPDP(random_state=0).fit(values.astype(np.longdouble)).labels_.tolist() == expected

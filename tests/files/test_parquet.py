@@ -1,5 +1,6 @@
-"""Parquet files that are damaged."""
+"""Parquet files: what is damaged is refused, and nothing is read as something else."""
 
+import pandas as pd
 import pyarrow.parquet
 import pytest
 
@@ -38,3 +39,22 @@ def test_bytes_are_text_and_nested_cells_are_refused_all_at_once(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"a": [[1], []], "b": [b"\xff", b""], "c": [{"x": 1}, None]}), path)
     with pytest.raises(InputError, match=r"^cohort\.parquet: cells of 'a', 'b', 'c' hold lists, records or bytes"):
         read_cohort(path)
+
+
+def test_whole_numbers_beside_missing_ones_keep_all_their_digits(tmp_path):
+    ids = pyarrow.array([1234567890123456001, None, 1234567890123456002])
+    pyarrow.parquet.write_table(pyarrow.table({"id": ids}), tmp_path / "x.parquet")
+    assert read_cohort(tmp_path / "x.parquet")["id"].tolist() == [1234567890123456001, None, 1234567890123456002]
+
+
+def test_an_index_that_is_also_a_column_is_read_once(tmp_path):
+    frame = pd.DataFrame({"who": ["a", "b"], "falls": [1, 2]})
+    frame.set_index("who", drop=False).to_parquet(tmp_path / "x.parquet")
+    assert read_cohort(tmp_path / "x.parquet").columns.tolist() == ["who", "falls"]
+
+
+def test_text_that_is_no_text_is_refused(tmp_path):
+    broken = pyarrow.array([b"caf\xe9", b"x"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"name": broken}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: this parquet file cannot be read"):
+        read_cohort(tmp_path / "x.parquet")

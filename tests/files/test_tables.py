@@ -72,7 +72,16 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, rows):
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
     with warnings.catch_warnings():  # some of these texts look like rows of the table
         warnings.simplefilter("ignore", CohortWarning)
-        assert [tuple(row) for row in read_cohort(path).to_numpy().tolist()] == rows
+        found = [tuple(row) for row in read_cohort(path).to_numpy().tolist()]
+    assert found == [row for row in rows if "".join(row).strip()]
+
+
+def test_rows_of_delimiters_only_are_left_out_and_told(tmp_path):
+    path = write(tmp_path / "x.csv", "a,b\n1,2\n,\n3,4\n , \n")
+    with pytest.warns(CohortWarning, match="line 3, line 5: rows without any value are left out"):
+        frame = read_cohort(path)
+    assert frame.to_numpy().tolist() == [["1", "2"], ["3", "4"]]
+    assert frame.index.tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(("ending", "last"), [("\n", ""), ("\r\n", "\r\n"), ("\r", "\r"), ("\n", "\n\n\n")])

@@ -77,7 +77,7 @@ MALFORMED = [
     ({"name": "x", "likelihood": "gaussian", "prior": {"kapa": 1}}, ["x: prior", "Did you mean 'kappa'"]),
     (
         {"name": "x", "likelihood": "gaussian", "prior": {"kappa": 0}},
-        ["x: prior", "kappa must lie between 1e-06 and 1e+09, not 0"],
+        ["x: prior", "kappa must lie between 1e-10 and 1e+09, not 0"],
     ),
     ({"name": "x", "likelihood": "gaussian", "prior": {"mean": float("inf")}}, ["x: prior", "finite"]),
     ({"name": "x", "likelihood": "gaussian", "prior": [1]}, ["x: prior", "by name"]),

@@ -77,7 +77,11 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
             changed = _divided(problem, found, gains, start.seed, attempts, cancelled) if plan.divide else None
         if changed is None:
             break
-        found = settle(problem, changed, start.order, plan.max_sweeps, cancelled)
+        after = settle(problem, changed, start.order, plan.max_sweeps, cancelled)
+        # What was gained must show in the joint: rounding errors of large terms could otherwise be gained for ever.
+        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * minimum_gain(problem):
+            break
+        found = after
         trace += found.trace
     return RestartResult(
         start=start.name,

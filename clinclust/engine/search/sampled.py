@@ -102,7 +102,10 @@ def _carried_over(
             changed = _divided(problem, found, rng, plan.cancelled, pool)
         if changed is None:
             break
-        found = settle_by_scans(problem, changed, plan, pool)
+        after = settle_by_scans(problem, changed, plan, pool)
+        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * minimum_gain(problem):  # as in `search_from`
+            break
+        found = after
         trace += found.trace
     return RestartResult(
         start=f"sample: {restart.start}",

@@ -103,6 +103,9 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
 def minimum_gain(problem: Problem) -> float:
     """Return the smallest rise of the log joint, in nats, that counts as one and not as a rounding error.
 
-    The rounding error of a sum grows with its number of terms, so the threshold grows with N D.
+    The rounding error of a sum grows with its number of terms, so the threshold grows with N D, and with the size of
+    the terms: the log base measure of large counts is cancelled by the log marginals.
     """
-    return 1e-9 + 1e-13 * problem.cohort.n_subjects * len(problem.cohort.encoding.features)
+    arrays = problem.cohort.arrays
+    largest = float(np.abs(arrays.level_log_base).max())
+    return 1e-9 + (1e-13 + 1e-15 * largest) * problem.cohort.n_subjects * len(problem.cohort.encoding.features)

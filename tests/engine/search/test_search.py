@@ -295,3 +295,15 @@ def test_a_long_scale_of_few_values_is_scored_by_its_trials_not_by_its_levels():
             moved[subject] = cluster
             there = log_joint(problem, new_partition(problem.cohort.arrays, moved))
             assert scores[subject, cluster] - scores[subject, labels[subject]] == pytest.approx(there - here, abs=1e-8)
+
+
+@pytest.mark.parametrize("values", [(50_000, 100_000), (0, 1, 100_000), (10_000, 20_000)])
+def test_a_fit_of_counts_whose_terms_are_large_ends(values):
+    """Rounding errors of terms of a hundred million nats were taken for gains, again and again."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({f"x{number}": rng.choice(values, 160) for number in range(3)})
+        schema = FeatureSchema([Feature(name=name, likelihood="poisson") for name in frame])
+        model = MAPDP(schema, random_state=1, n_restarts=4).fit(frame)
+        assert (np.diff(model.log_joint_trace_) >= -1e-4).all()
+        assert model.n_clusters_ == len((frame // 10_000).drop_duplicates())  # 0 and 1 are hardly different
