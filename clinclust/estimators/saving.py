@@ -19,6 +19,8 @@ from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
 from clinclust.estimators.saved_text import LARGEST, read_text, written_text
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
+from clinclust.files.scratch import final_place
+from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def save(model: MAPDP, folder: Path) -> Path:
     np.savez_compressed(numbers, allow_pickle=False, **arrays)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
-    with write_together(folder, last=MANIFEST) as new:
+    with write_together(folder, last=MANIFEST) as new, naming(final_place(folder), instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])

@@ -98,18 +98,19 @@ def write_together(
         If `folder` is a file or cannot be written; this is checked before the block begins.
     """
     folder = Path(folder)
+    shown = final_place(folder)
     _check_folder(folder, replacing)
     settle_leftovers(folder)
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
-        with naming(folder):
+        with naming(shown):
             folder.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(folder, folder) as scratch:
+        with scratch_folder(folder, shown) as scratch:
             yield scratch / NEW
             written = sorted(file.name for file in (scratch / NEW).iterdir())
             for name in written:
                 check_place(folder / name)
-            with alone_in(folder), naming(folder, instead_of=scratch):
+            with alone_in(folder), naming(shown, instead_of=scratch):
                 plan = Plan(_with_last(written, last), [name for name in replacing if name not in written])
                 carry_out(plan, scratch, folder)
     except BaseException:
