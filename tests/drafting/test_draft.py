@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from schema_strategies import messy_frames
 from scipy import integrate, stats
 
+from clinclust.drafting import draft_schema
 from clinclust.errors import CohortError, CohortWarning
 from clinclust.likelihoods import REGISTRY
-from clinclust.schema import Feature, FeatureSchema, draft_schema
+from clinclust.schema import Feature, FeatureSchema
 
 N = 400
 rng = np.random.default_rng(1)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from clinclust.drafting.likelihood_choice import likelihood_of_numbers, likelihood_of_texts
+from clinclust.drafting.missing_codes import suspected_codes
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.schema.draft_likelihood import likelihood_of_numbers, likelihood_of_texts
-from clinclust.schema.draft_missing import suspected_codes
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
