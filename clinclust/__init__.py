@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
+    from clinclust.drafting import draft_schema
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         plot_tree,
     )
     from clinclust.reporting.subtype_table import subtype_table
-    from clinclust.schema import Feature, FeatureSchema, draft_schema
+    from clinclust.schema import Feature, FeatureSchema
 
 __version__ = "0.1.0"
 
@@ -43,7 +44,7 @@ _HOME = {
     "Partition": "clinclust.estimators.partition",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
-    "draft_schema": "clinclust.schema",
+    "draft_schema": "clinclust.drafting",
     "log_joint": "clinclust.estimators.joint",
     "plot_certainty": "clinclust.reporting.figures",
     "plot_effects": "clinclust.reporting.figures",

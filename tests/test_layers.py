@@ -22,6 +22,7 @@ LAYERS = (
     ("priors",),
     ("likelihoods",),
     ("schema",),
+    ("drafting",),
     ("engine.kernels",),
     ("engine.problem",),
     ("engine.search",),

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Propose a likelihood for every column, with the reason; read the result through and edit it."""
-    from clinclust.schema.draft import draft_schema
+    from clinclust.drafting import draft_schema
 
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     if options.out is not None and options.out.exists() and not options.force:

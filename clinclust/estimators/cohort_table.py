@@ -39,7 +39,8 @@ def cohort_and_schema(
         If an array is no table of numbers or texts, or its number of columns differs from that of the schema.
     """
     if schema is None:
-        from clinclust.schema import draft_schema, schema_for_array
+        from clinclust.drafting import draft_schema
+        from clinclust.schema import schema_for_array
 
         if isinstance(X, pd.DataFrame):
             schema = draft_schema(X)

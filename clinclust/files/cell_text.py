@@ -8,7 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of", "shortened"]
+__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of", "shortened", "without_letters"]
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """The texts that are numbers: ASCII digits with an optional sign, decimal point and exponent."""
@@ -25,9 +25,14 @@ def number_of(text: str) -> float:
     return float(text) if NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else float("nan")
 
 
+def without_letters(texts: list[str]) -> bool:
+    """Return whether the texts hold only characters of plain numbers, which is fast to know."""
+    return _CHARACTERS.issuperset("".join(texts))
+
+
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:
     """Return `number_of` each text, float64 (len(texts),); fast if all texts are numbers."""
-    if _CHARACTERS.issuperset("".join(texts)):  # of these characters float() accepts exactly what NUMBER matches
+    if without_letters(texts):  # of these characters float() accepts exactly what NUMBER matches
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:

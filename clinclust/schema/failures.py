@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
+from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.reading import read_column
 
@@ -31,7 +32,7 @@ _CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for di
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
-_CENSORED = re.compile(r"[<>≤≥]=?\s*[0-9.]+")
+_WITH_UNIT = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?\s*([^\W\d_].*|[%‰°].*)")
 _DATE_OR_TIME = re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*")
 _CORRECT = "Correct the cells, or list the values under `missing_codes`."
 
@@ -172,7 +173,10 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     if kind == "level":
         assert feature.levels is not None
         hints = {did_you_mean(text, feature.levels) for text in examples}
-        return f"{''.join(sorted(hints)).strip()} {_CORRECT[:-1]}; add to `levels` what is a level.".strip()
+        return (
+            f"{''.join(sorted(hints)).strip()} {_CORRECT[:-1]}; add to `levels` what is a level, and to `synonyms` "
+            "what means one."
+        ).strip()
     if kind == "number":
         return _repair_of_text(feature, examples)
     if kind == "finite":
@@ -197,21 +201,22 @@ def _repair_of_size(feature: Feature) -> str:
 
 
 def _repair_of_text(feature: Feature, examples: list[str]) -> str:
-    name = feature.name
-
     def any_like(pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(text) for text in examples)
 
     has_decimal_comma = any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples)
     if any_like(_THOUSANDS) and not has_decimal_comma:
-        return "Write numbers without separators of thousands, and decimals after a point. " + _CORRECT
+        return 'If they are separators of thousands, declare that in the schema, such as `thousands: ","`. ' + _CORRECT
     if has_decimal_comma:
+        return 'Declare the decimal comma in the schema: `decimal: ","`.'
+    if any_like(BEYOND_A_LIMIT):
         return (
-            "Write a decimal point, not a decimal comma: "
-            f"frame[{name!r}] = frame[{name!r}].str.replace(',', '.', regex=False)."
+            "Values beyond a limit of detection: say in the schema what stands for them, `censored: limit`, "
+            "`censored: half` (half of the limit) or `censored: missing`."
         )
-    if any_like(_CENSORED):
-        return "Values beyond a limit of detection: replace them by numbers, or list them in `missing_codes`."
+    units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
+    if len(units) == 1:
+        return f"If {shortened(units.pop())!r} is the unit, declare it in the schema (`unit`). {_CORRECT}"
     if any_like(_DATE_OR_TIME):
         return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):

@@ -16,8 +16,9 @@ from clinclust.files.listed import quoted
 from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
+from clinclust.schema.as_written import Censored, Decimal, Thousands
 from clinclust.schema.feature_rules import broken_rules
-from clinclust.schema.field_types import Codes, Levels, Number, Prior, Text, Whole, YesNo
+from clinclust.schema.field_types import Codes, Levels, Number, Prior, Synonyms, Text, Whole, YesNo
 
 __all__ = ["Feature", "FeatureError"]
 
@@ -28,6 +29,9 @@ _CHOICES = {
     "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
     "contrast": get_args(ContrastKind),
+    "decimal": get_args(Decimal),
+    "thousands": get_args(Thousands),
+    "censored": get_args(Censored),
 }
 
 
@@ -83,7 +87,19 @@ class Feature(BaseModel):
         The test of all subtypes at once in this feature, if not the default. `clinclust.compare_subtypes` describes
         each of them.
     label, unit, section, description : str
-        Texts for the reader of the report.
+        Texts for the reader of the report. Numbers may be followed by the unit in the cells, as in ``5.2 mg/dL``.
+    synonyms : dict of str to str
+        Other texts in the column, and the level or number that each means, such as ``{ja: yes, Y: yes}``.
+    decimal : {".", ","}
+        The decimal mark of numbers written as text. The default is the point.
+    thousands : {".", ",", " ", "'"}
+        The separator of thousands in numbers written as text, if there is one.
+    censored : {"limit", "half", "missing"}
+        What stands for values below or above a limit of detection, such as ``<5`` and ``>200``: the limit, half of it
+        (above a limit: the limit; for counts rounded down), or a missing value. Without it, they are errors.
+    asked_if : str
+        Whom the question was asked, in words or in the branching logic of a questionnaire. It is recorded for the
+        reader: values that are missing because nobody asked are modelled like all others.
     block : str
         The name of a group of features that depend on each other even within subtypes.
     missing_codes : tuple of str
@@ -125,6 +141,11 @@ class Feature(BaseModel):
     block: Text | None = None
     description: Text | None = None
     missing_codes: Codes = ()
+    synonyms: Synonyms | None = None
+    decimal: Decimal | None = None
+    thousands: Thousands | None = None
+    censored: Censored | None = None
+    asked_if: Text | None = None
     complete: YesNo = False
     prior: Prior | None = None
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clinclust.files.cell_text import NUMBER
 from clinclust.files.listed import quoted
 from clinclust.likelihoods import REGISTRY
 from clinclust.nearest import did_you_mean
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["broken_rules"]
 
 _OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")
-_OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, "contrast", "prior", "complete")
+_OF_NUMBERS = ("decimal", "thousands", "censored")
+_OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, *_OF_NUMBERS, "synonyms", "contrast", "prior", "complete")
 
 
 def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
@@ -33,6 +35,7 @@ def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
         return
     yield from _rules_of_levels(feature)
     yield from _rules_of_numbers(feature)
+    yield from _rules_of_texts(feature)
     if feature.contrast is not None and feature.contrast not in feature.traits.contrasts:
         fitting = ", ".join(feature.traits.contrasts)
         yield "contrast", f"{feature.likelihood} cannot be contrasted by {feature.contrast} (only by {fitting})"
@@ -78,6 +81,24 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
     most, steps = feature.traits.most_steps, feature.n_trials
     if most is not None and steps is not None and steps > most:
         yield "trials", f"{likelihood} has at most {most:,} steps, not {steps:,}; declare a longer scale gaussian"
+
+
+def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
+    """Yield the problems of what the feature declares about the texts of its cells."""
+    for field in _OF_NUMBERS:
+        if feature.levels is not None and getattr(feature, field) is not None:
+            yield field, "a feature with levels has no numbers; leave this out"
+    if feature.thousands is not None and feature.thousands == (feature.decimal or "."):
+        yield "thousands", f"the decimal mark is {quoted(feature.decimal or '.')} too; they must differ"
+    for given, meant in (feature.synonyms or {}).items():
+        if given in (feature.levels or ()):
+            yield "synonyms", f"{quoted(given)} is itself a level"
+        elif given in feature.missing_codes:
+            yield "synonyms", f"{quoted(given)} is also a missing code"
+        elif feature.levels is not None and meant not in feature.levels:
+            yield "synonyms", f"{quoted(given)} must mean a level, not {quoted(meant)}"
+        elif feature.levels is None and NUMBER.fullmatch(meant) is None:
+            yield "synonyms", f"{quoted(given)} must mean a number, not {quoted(meant)}"
 
 
 def _that_take(field: str) -> list[str]:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Codes", "Levels", "Number", "Prior", "Text", "Whole", "YesNo", "codes", "text"]
+__all__ = ["Codes", "Levels", "Number", "Prior", "Synonyms", "Text", "Whole", "YesNo", "codes", "text"]
 
 
 def text(value: object) -> str:
@@ -103,10 +103,25 @@ def _prior(value: object) -> dict[str, float | list[float]]:
     return read
 
 
+def _synonyms(value: object) -> dict[str, str]:
+    """Return other texts of a column and what each means, without outer white space."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f'must give what other texts mean, such as {{ja: "yes"}}, not {quoted(value)}')
+    read: dict[str, str] = {}
+    for given, meant in value.items():
+        for side in (given, meant):
+            if isinstance(side, bool) or not isinstance(side, (str, int, float)):
+                raise ValueError(f"texts are given for texts, not {quoted(side)}")
+            _encodable(str(side))
+        read[canonical_text(given)] = canonical_text(meant)
+    return read
+
+
 Text = Annotated[str, BeforeValidator(text)]
 Number = Annotated[float, BeforeValidator(_number)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 YesNo = Annotated[bool, BeforeValidator(_yes_no)]
 Levels = Annotated[tuple[str, ...], BeforeValidator(_levels)]
 Codes = Annotated[tuple[str, ...], BeforeValidator(codes)]
+Synonyms = Annotated[dict[str, str], BeforeValidator(_synonyms)]
 Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_prior)]

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.files.cell_text import canonical_text, number_of, numbers_of
+from clinclust.files.cell_text import canonical_text, number_of, numbers_of, without_letters
+from clinclust.schema.as_written import number_meant
 from clinclust.schema.expectations import Kind, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
 
@@ -139,6 +140,7 @@ def _read_levels(
     else:
         cells = text_cells(column)
         index_of = {level: index for index, level in enumerate(levels)}
+        index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
         level_of_text = np.array([index_of.get(text, -1) for text in cells.texts] + [-1], dtype=np.intp)
         codes = level_of_text[cells.codes]
         known = np.array([text in index_of or text in missing_codes for text in cells.texts], dtype=bool)
@@ -166,7 +168,10 @@ def numbers_in(
         cells = text_cells(column, truth_as_number=feature.traits.is_yes_no)
         codes = np.array([text in missing_codes for text in cells.texts], dtype=bool)
         of_text = np.full(len(codes) + 1, np.nan)
-        of_text[:-1][~codes] = numbers_of([text for text in cells.texts if text not in missing_codes])
+        of_text[:-1][~codes], absent = _numbers_meant(
+            feature, [text for text in cells.texts if text not in missing_codes]
+        )
+        codes[~codes] = absent
         numbers = of_text[cells.codes]
         missing = (cells.codes < 0) | cells.pick(codes)
         unreadable = np.isnan(numbers) & ~missing
@@ -179,6 +184,17 @@ def numbers_in(
     at_fault = np.logical_or.reduce(list(faults.values()))
     values = np.where(missing | at_fault, np.nan, numbers)
     return values, _only_present(faults)
+
+
+def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the number that each text means (NaN if none), and which texts mean a missing value."""
+    for_any_text = feature.synonyms or feature.decimal or feature.thousands
+    for_some_texts = feature.unit or feature.censored
+    if not for_any_text and (not for_some_texts or without_letters(texts)):
+        return numbers_of(texts), np.zeros(len(texts), dtype=bool)
+    meant = [number_meant(feature, text) for text in texts]
+    absent = np.array([number is None for number in meant], dtype=bool)
+    return np.array([np.nan if number is None else number for number in meant], dtype=np.float64), absent
 
 
 def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool:

@@ -27,6 +27,7 @@ def codebook(findings: Findings) -> Sheet:
         *(Column(title, widest=20) for title in ("Section", "Description", "Levels")),
         *(Column(title, "any") for title in ("Trials", "Minimum", "Maximum")),
         *(Column(title) for title in ("Unit", "Transform", "Block", "Missing codes", "Must be complete")),
+        *(Column(title, widest=24) for title in ("Other texts read", "Asked if")),
         *(Column(title, "0") for title in ("Observed", "Missing")),
         Column("Clustered on"),
         Column("Prior, or why not clustered on", widest=28),
@@ -52,10 +53,22 @@ def _row(findings: Findings, feature: Feature) -> list[Value]:
         *(_whole(number) for number in (feature.minimum, feature.maximum)),
         *texts,
         "yes" if feature.complete else "no",
+        _other_texts(feature),
+        feature.asked_if,
         *_observed(findings, feature),
         findings.clustered_on_text(feature),
         _prior_or_reason(findings, feature),
     ]
+
+
+def _other_texts(feature: Feature) -> str | None:
+    """Return what the schema says of texts that are neither levels nor plain numbers."""
+    texts = [f"{given} = {meant}" for given, meant in (feature.synonyms or {}).items()]
+    texts += ["decimal comma"] if feature.decimal == "," else []
+    texts += [f"thousands separated by {feature.thousands!r}"] if feature.thousands else []
+    standing = {"limit": "the limit", "half": "half of the limit", "missing": "a missing value"}
+    texts += [f"for values beyond a limit, {standing[feature.censored]}"] if feature.censored else []
+    return _joined(texts)
 
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:

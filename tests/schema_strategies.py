@@ -26,6 +26,7 @@ def features(draw, name, role=None):
     fields = {"name": name, "role": role}
     for key in ("label", "unit", "section", "block", "description"):
         fields[key] = draw(optional_text)
+    fields["asked_if"] = draw(optional_text)
     fields["missing_codes"] = draw(st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True))
     if role in ("cluster", "describe"):
         fields["complete"] = draw(st.booleans())
@@ -57,6 +58,14 @@ def modelled(draw, likelihood):
     if traits.is_real:
         fields["transform"] = draw(st.sampled_from([None, "log", "log1p", "sqrt"]))
         fields["minimum"] = draw(st.none() | st.floats(-1e12, 1e12))
+    if "levels" not in fields or fields["levels"] is None:
+        fields["decimal"] = draw(st.sampled_from([None, None, "."]))
+        fields["thousands"] = draw(st.sampled_from([None, None, ",", "'", " "]))
+        fields["censored"] = draw(st.sampled_from([None, None, "limit", "half", "missing"]))
+        fields["synonyms"] = draw(st.none() | st.dictionaries(levels_text.map("{}§".format), st.just("1"), min_size=1))
+    else:
+        meant = st.sampled_from(fields["levels"])
+        fields["synonyms"] = draw(st.none() | st.dictionaries(levels_text.map("{}§".format), meant, min_size=1))
     lengths = traits.hyperparameter_lengths(Feature(name="x", **fields))
     stated = {
         name: positive if length is None else st.lists(positive, min_size=length, max_size=length)

@@ -1,0 +1,79 @@
+"""One column of a table as it is seen before it is drafted: its distinct texts and how often each occurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.files.cell_text import numbers_of
+from clinclust.files.column_notes import ColumnNotes
+from clinclust.schema.reading import text_cells
+
+__all__ = ["ObservedColumn", "observed"]
+
+
+@dataclass(frozen=True)
+class ObservedColumn:
+    """The cells of a column that are not empty.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+        The number of rows of the table.
+    texts : list of str
+        The distinct texts, without outer white space, in the order of the table.
+    counts : int64 ndarray, shape (len(texts),)
+        The number of cells that hold each text.
+    notes : ColumnNotes
+        What the file says of the column.
+    is_time : bool
+        Whether the cells are dates or times by their type.
+    """
+
+    name: str
+    n_rows: int
+    texts: list[str]
+    counts: NDArray[np.int64]
+    notes: ColumnNotes
+    is_time: bool = False
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The number that each text writes, float64 (len(texts),); NaN for other texts."""
+        return numbers_of(self.texts)
+
+    @property
+    def n_observed(self) -> int:
+        """The number of cells that are not empty."""
+        return int(self.counts.sum())
+
+    def without(self, codes: list[str]) -> ObservedColumn:
+        """Return the column without the cells that hold one of these texts."""
+        kept = [place for place, text in enumerate(self.texts) if text not in set(codes)]
+        return replace(self, texts=[self.texts[place] for place in kept], counts=self.counts[kept])
+
+    def merged(self, meaning: dict[str, str]) -> ObservedColumn:
+        """Return the column with each text of `meaning` replaced by what it means."""
+        counted: dict[str, int] = {}
+        for text, count in zip(self.texts, self.counts.tolist(), strict=True):
+            meant = meaning.get(text, text)
+            counted[meant] = counted.get(meant, 0) + count
+        return replace(self, texts=list(counted), counts=np.array(list(counted.values()), dtype=np.int64))
+
+
+def observed(name: str, column: pd.Series, notes: ColumnNotes) -> ObservedColumn:
+    """Return a column as its distinct texts, without empty cells."""
+    cells = text_cells(column)
+    per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
+    counted: dict[str, int] = {}
+    for text, count in zip(cells.texts, per_text.tolist(), strict=True):
+        if text and count:  # cells that differ only in outer white space are one text
+            counted[text] = counted.get(text, 0) + count
+    counts = np.array(list(counted.values()), dtype=np.int64)
+    is_time = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype)
+    return ObservedColumn(name, len(column), list(counted), counts, notes, is_time)

@@ -1,0 +1,77 @@
+"""Choose a likelihood for a column of texts that are levels: yes/no, an ordered scale, or levels without order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.evidence import candidate, how_clear
+from clinclust.drafting.names import looks_coded
+from clinclust.drafting.orders import in_order
+from clinclust.drafting.proposal import Proposal, joined
+from clinclust.drafting.spellings import NO_AND_YES
+
+__all__ = ["levels_in_order", "proposal_of_codes", "proposal_of_texts", "two_levels"]
+
+_MOST_LEVELS = 50
+_LONG_TEXT = 30
+_RARE = 5
+"""Levels that fewer subjects have say little, and may be spelling mistakes."""
+
+
+def proposal_of_texts(column: ObservedColumn) -> Proposal:
+    """Propose a feature for a column of texts; the role is ``ignore`` if they cannot be levels."""
+    texts = column.texts
+    if len(texts) == 2:
+        return two_levels(column)
+    if len(texts) > _MOST_LEVELS or column.n_observed < 2 * len(texts):
+        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
+        kind = "free text" if is_long else "too many different values for levels"
+        return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
+    ordered = in_order(texts, column.name)
+    if ordered is not None:
+        return levels_in_order(column, ordered[0], f"{len(texts)} levels, {ordered[1]}")
+    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts without a known order")
+
+
+def two_levels(column: ObservedColumn) -> Proposal:
+    """Propose a yes/no feature for two texts."""
+    pair = sorted(column.texts)
+    for words in NO_AND_YES:
+        no, yes = (set(side.split()) for side in words)
+        ranked = [text for text in pair if text.casefold() in no] + [text for text in pair if text.casefold() in yes]
+        if len(ranked) == 2 and ranked[0].casefold() in no and ranked[1].casefold() in yes:
+            pair = ranked
+            break
+    else:
+        order = in_order(pair, column.name)
+        pair = order[0] if order is not None else pair
+    reason = f"two values, of which {pair[1]!r} counts as yes (swap the levels to change that)"
+    return Proposal({"likelihood": "bernoulli", "levels": pair}, reason)
+
+
+def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
+    """Propose a scale for levels from low to high: binomial if they are spread as a binomial scale, or ordinal."""
+    place = {level: score for score, level in enumerate(levels)}
+    scores = np.repeat([float(place[text]) for text in column.texts], column.counts)
+    options = [candidate({"likelihood": name, "levels": levels}, scores) for name in ("ordinal", "binomial")]
+    best = max(options, key=lambda option: option.evidence)  # the first one, ordinal, wins ties
+    words, is_clear = how_clear(best, [option for option in options if option is not best])
+    reason = joined([what, f"an ordered scale, {best.called}" + (f" ({words})" if words else "")])
+    return Proposal(best.fields, reason, _rare(column), is_clear or best.called == "ordinal")
+
+
+def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
+    """Propose levels without order."""
+    looks = _rare(column)
+    is_short = 3 <= len(levels) <= 7 and not looks_coded(column.name)
+    hint = "if they have an order, list them from low to high and write `likelihood: ordinal`" if is_short else ""
+    return Proposal({"likelihood": "categorical", "levels": levels}, joined([what, hint]), looks, not is_short)
+
+
+def _rare(column: ObservedColumn) -> tuple[str, ...]:
+    rare = [text for text, count in zip(column.texts, column.counts.tolist(), strict=True) if count < _RARE]
+    if not rare or len(column.texts) < 3 or column.n_observed < 20 * _RARE:
+        return ()
+    shown = ", ".join(map(repr, rare[:3])) + (" ..." if len(rare) > 3 else "")
+    return (f"fewer than {_RARE} subjects have {shown}: spelling mistakes, or levels to join (`synonyms`)?",)

@@ -1,0 +1,26 @@
+"""Something in a table that deserves a look before subtypes are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Look"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Something that fits a schema, but may make subtypes that are none.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns that it concerns, in the order of the table; empty if it concerns the whole table.
+    what : str
+        What was seen, as a sentence without a full stop.
+    repair : str
+        What to write in the schema, or which option to give, if it is a fault.
+    """
+
+    columns: tuple[str, ...]
+    what: str
+    repair: str

@@ -1,0 +1,112 @@
+"""A second look at a table and its schema: what fits, but may make subtypes that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.drafting.column import observed
+from clinclust.drafting.evidence import candidate
+from clinclust.drafting.look import Look
+from clinclust.drafting.orders import in_order
+from clinclust.drafting.units import odd_numbers
+from clinclust.drafting.unmodelled import unmodelled
+from clinclust.files.column_notes import ColumnNotes
+from clinclust.schema.feature import Feature
+from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["looks_of"]
+
+Array = NDArray[np.float64]
+
+_MOSTLY = 0.5
+_RARE, _FEWEST_SUBJECTS = 5, 100
+_SPIKE, _TIED = 0.1, 0.2
+_FEW_EQUAL = 5
+_CLEAR = 20.0
+"""By how many nats another likelihood must be better. Subtypes themselves make a binomial scale look less binomial."""
+
+
+def looks_of(table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
+    """Return what deserves a look before subtypes are searched.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, shape (N, any)
+        The table as it was read.
+    frame : pandas.DataFrame, shape (N, D)
+        The table as `FeatureSchema.validate` returned it.
+    schema : FeatureSchema
+    """
+    looks: list[Look] = []
+    for feature in schema:
+        if feature.role == "ignore" and feature.name in table:
+            looks += _about_identifiers(feature.name, table[feature.name])
+        elif feature.role == "cluster":
+            looks += _about_feature(feature, frame[feature.name])
+    return looks
+
+
+def _about_identifiers(name: str, column: pd.Series) -> Iterator[Look]:
+    proposal = unmodelled(observed(name, column, ColumnNotes()))
+    for look in proposal.looks if proposal is not None else ():
+        yield Look((name,), look, f"--one-row-per {name}")
+
+
+def _about_feature(feature: Feature, column: pd.Series) -> Iterator[Look]:
+    """Yield what deserves a look in one feature that is clustered on."""
+    name, missing = (feature.name,), float(column.isna().mean())
+    if missing > _MOSTLY:
+        yield Look(name, f"{missing:.0%} of the values are missing", "role: describe")
+    scores = feature.scores(column)
+    scores = scores[~np.isnan(scores)]
+    if scores.size < 2:
+        return
+    if feature.levels is not None:
+        yield from _about_levels(feature, feature.levels, scores)
+    if feature.traits.is_scale:
+        yield from _about_scale(feature, scores - (0.0 if feature.levels else feature.lowest))
+    elif feature.traits.is_continuous:
+        yield from _about_density(feature, scores)
+
+
+def _about_levels(feature: Feature, levels: tuple[str, ...], scores: Array) -> Iterator[Look]:
+    counts = np.bincount(scores.astype(np.int64), minlength=len(levels))
+    rare = [level for level, count in zip(levels, counts.tolist(), strict=True) if 0 < count < _RARE]
+    if rare and len(levels) > 2 and scores.size >= _FEWEST_SUBJECTS:
+        shown = ", ".join(map(repr, rare[:3])) + (" ..." if len(rare) > 3 else "")
+        yield Look((feature.name,), f"fewer than {_RARE} subjects have {shown}", f"synonyms: {{{rare[0]}: ...}}")
+    if feature.traits.is_nominal and len(levels) > 2:
+        found = in_order(list(levels), feature.name)
+        if found is not None:
+            repair = f"likelihood: ordinal, levels: [{', '.join(found[0])}]"
+            yield Look((feature.name,), f"the levels have an order ({found[1]})", repair)
+
+
+def _about_scale(feature: Feature, scores: Array) -> Iterator[Look]:
+    if feature.likelihood != "binomial" or feature.n_trials is None or feature.n_trials < 2:
+        return
+    binomial, ordinal = (
+        candidate({"likelihood": name, "trials": feature.n_trials}, scores) for name in ("binomial", "ordinal")
+    )
+    if ordinal.evidence - binomial.evidence > _CLEAR:
+        yield Look((feature.name,), "the values are not spread as a binomial scale", "likelihood: ordinal")
+
+
+def _about_density(feature: Feature, values: Array) -> Iterator[Look]:
+    """Yield ties, which a density makes subtypes of, and numbers that contradict themselves."""
+    name = (feature.name,)
+    numbers, counts = np.unique(values, return_counts=True)
+    place = int(np.argmax(counts))
+    share, n = counts[place] / values.size, int(counts[place])
+    at_end = place in (0, numbers.size - 1)
+    if n >= _FEW_EQUAL and share >= (_SPIKE if at_end else _TIED):
+        is_whole = bool((np.floor(numbers) == numbers).all()) and numbers[0] >= 0
+        repair = "likelihood: negative_binomial" if is_whole else "role: describe"
+        what = f"{share:.0%} of the values are exactly {numbers[place]:g}; a density makes a subtype of them"
+        yield Look(name, what, repair)
+    for what in odd_numbers(feature.name, values):
+        yield Look(name, what, "missing_codes, minimum or maximum, or correct the table")

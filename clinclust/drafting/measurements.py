@@ -1,0 +1,97 @@
+"""Choose a likelihood for a column of measurements: plain, on the log scale, or exponential."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.evidence import Candidate, candidate, how_clear
+from clinclust.drafting.levels import levels_in_order
+from clinclust.drafting.proposal import Proposal, joined
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
+
+__all__ = ["measured", "proposal_of_measurements", "proposal_of_numbers"]
+
+Array = NDArray[np.float64]
+
+_MOST_LEVELS = 11
+_REPEATS = 3
+_AT_LIMIT = 0.02
+"""The share of values at the lowest value from which on a logarithm is not taken: it would pull them apart."""
+_SPIKE = 0.1
+"""The share of equal values from which on a density would make a subtype of them."""
+_FEWEST = 5  # the fewest equal values that are a spike
+_MARGIN = (5.0, 0.02)
+"""By how many nats, and nats a subject, the logarithm must be better."""
+
+
+def proposal_of_numbers(column: ObservedColumn, numbers: Array, text_of: dict[float, str]) -> Proposal:
+    """Propose a feature for numbers that are not all whole: a few levels, or a measurement."""
+    distinct = np.unique(numbers)
+    repeated = column.n_observed >= _REPEATS * len(distinct)
+    if len(text_of) == len(distinct) and repeated and 3 <= len(distinct) <= _MOST_LEVELS:
+        levels = [text_of[number] for number in distinct.tolist()]
+        return levels_in_order(column, levels, f"{len(levels)} different values, not all whole")
+    return proposal_of_measurements(column, np.repeat(numbers, column.counts))
+
+
+def measured(values: Array) -> list[Candidate]:
+    """Return the ways of modelling measurements that hold for the values: Gaussian, its logarithm, exponential."""
+    options = [candidate({"likelihood": "gaussian"}, values)]
+    low = float(values.min())
+    if low > 0 and np.mean(values == low) <= max(_AT_LIMIT, 2.0 / values.size):
+        logs = np.log(values)
+        fields = {"likelihood": "gaussian", "transform": "log"}
+        options.append(candidate(fields, logs, -float(logs.sum()), "gaussian of the log"))
+    if low >= 0:
+        options.append(candidate({"likelihood": "exponential"}, values))
+    return options
+
+
+def proposal_of_measurements(column: ObservedColumn, values: Array, others: list[Candidate] | None = None) -> Proposal:
+    """Propose a feature for measurements.
+
+    Parameters
+    ----------
+    column : ObservedColumn
+    values : float64 (n,)
+        The value of each subject observed.
+    others : list of Candidate, optional
+        Other ways of modelling the column, with which the choice is compared in the reason.
+    """
+    if np.abs(values).max() > LARGEST_MEASUREMENT:
+        return Proposal({"role": "ignore"}, "numbers too large to be modelled; check the unit")
+    spike, share = _spike(values)
+    if share >= _SPIKE and share * values.size >= _FEWEST:
+        n = f"{share:.0%} of the values are exactly {spike:g}"
+        look = f"{n}; to cluster on it, give the table a yes/no column for them, and leave them empty here"
+        reason = (
+            "a measurement with a spike: a density would make a subtype of the equal values, so it is described only"
+        )
+        return Proposal({"likelihood": "gaussian", "role": "describe"}, reason, (look,))
+    options = measured(values)
+    plain = options[0]
+    margin = max(_MARGIN[0], _MARGIN[1] * values.size)
+    best = max(options, key=lambda option: option.evidence - (0.0 if option is plain else margin))
+    rest = [option for option in options if option is not best]
+    words, is_clear = how_clear(best, [*rest, *(others or [])])
+    called = {"gaussian": "a measurement, gaussian", "exponential": "a duration or another exponential measurement"}
+    name = called.get(best.called, f"a right-skewed measurement, {best.called}")
+    if best is plain and rest and max(option.evidence for option in rest) > best.evidence:
+        words, is_clear = "its logarithm would fit better, but not clearly", False
+    looks: tuple[str, ...] = ()
+    if np.ptp(values) > 0 and values.min() >= 0 and values.max() <= 1 and best is not plain:
+        looks = ("values from 0 to 1: if they are shares, look at the values near 0 and 1",)
+    return Proposal(best.fields, joined([name + (f" ({words})" if words else "")]), looks, is_clear)
+
+
+def _spike(values: Array) -> tuple[float, float]:
+    """Return the most frequent value at the lower or upper end of the range, and its share.
+
+    Values in the middle of the range repeat because of rounding; at its ends they stand for a limit.
+    """
+    ends = [float(values.min()), float(values.max())]
+    shares = [float(np.mean(values == end)) for end in ends]
+    place = int(np.argmax(shares))
+    return ends[place], shares[place]

@@ -1,0 +1,99 @@
+"""Guess which values of a column are codes for a missing value."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.drafting.column import ObservedColumn
+from clinclust.files.cell_text import shortened
+
+__all__ = ["missing_words", "odd_texts", "outlying_codes", "quoted"]
+
+_LISTED = (
+    "na;n/a;#n/a;n.a.;nan;<na>;nat;null;unknown;unk;missing;not known;not available;not applicable;"
+    "not done;not tested;not recorded;not stated;no data;no answer;refused;declined;don't know;dont know;"
+    "do not know;prefer not to say;prefer not to answer;nd;n.d.;.;..;...;?;??;-;--;---;(null);#null!;"
+    "#value!;#div/0!;#ref!;unbekannt;unb.;unklar;fehlt;fehlend;k.a.;k. a.;keine angabe;nicht bekannt;"
+    "nicht erhoben;nicht durchgeführt;weiß nicht;weiss nicht;verweigert;entfällt;n.b.;inconnu;inconnue;"
+    "manquant;non renseigné;non renseignée;nr;non disponible;ne sait pas;nsp;non fait;non applicable;"
+    "desconocido;desconocida;no consta;nc;no disponible;no sabe;ns/nc;sin datos;no aplica;no realizado;"
+    "sconosciuto;non noto;non eseguito;mancante"
+)
+_WORDS = frozenset(_LISTED.split(";"))
+_NUMBERS = (
+    *(-float(number) for number in (1, 2, 3, 6, 7, 8, 9, 66, 77, 88, 97, 98, 99, 666, 777, 888, 997, 998, 999, 9999)),
+    *(float(number) for number in (7, 8, 9, 66, 77, 88, 96, 97, 98, 99, 666, 777, 888, 996, 997, 998, 999)),
+    *(float(number) for number in (7777, 8888, 9997, 9998, 9999, 99999, 999999)),
+)
+_SHORT_REFUSALS = {7.0, 8.0}
+_ODD_TEXTS = 5  # the most distinct texts in a column of numbers that are not numbers and still count as codes
+_ODD_SHARE = 0.1  # the largest share of the cells that such texts may fill
+_FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apart
+
+
+def missing_words(column: ObservedColumn) -> list[str]:
+    """Return the texts of a column that say in words that a value is missing."""
+    codes = [text for text in column.texts if " ".join(text.casefold().split()) in _WORDS]
+    signs = {text.replace("+", "") for text in column.texts if "+" in text}
+    if signs:  # beside crosses, "-" means negative, not missing
+        codes = [text for text in codes if text != "-"]
+    return codes
+
+
+def odd_texts(column: ObservedColumn, numbers: NDArray[np.float64]) -> list[str]:
+    """Return the few texts of a column of numbers that write none; empty if there are too many of them."""
+    is_odd = ~np.isfinite(numbers)
+    few = is_odd.sum() <= _ODD_TEXTS and column.counts[is_odd].sum() <= _ODD_SHARE * column.n_observed
+    if not (few and np.isfinite(numbers).sum() > _FEWEST_USUAL):
+        return []
+    return [text for text, is_it in zip(column.texts, is_odd, strict=True) if is_it]
+
+
+def outlying_codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> set[float]:
+    """Return the usual missing codes that lie far outside the range of all other numbers of a column.
+
+    A code lies far outside if it is negative and no other number is, or if it exceeds the largest other number by
+    more than the range of the others (and by more than 3). 7, 8 and 9 behind a short scale need only a gap, because
+    surveys code refusals so.
+    """
+    finite = numbers[np.isfinite(numbers)]
+    found = {code for code in _NUMBERS if code in finite}
+    usual = np.array([number for number in finite if number not in found])
+    while usual.size < _FEWEST_USUAL and found:  # a scale may itself hold usual codes
+        lowest = min(found, key=abs)
+        found.remove(lowest)
+        usual = np.append(usual, lowest)
+    if usual.size < _FEWEST_USUAL:
+        return set()
+    low, high = float(usual.min()), float(usual.max())
+    spread = max(high - low, 1.0)
+    if not math.isfinite(spread):
+        return set()
+    far = {code for code in found if (code < 0 <= low) or code > high + max(spread, 3.0)}
+    return (far - _SHORT_REFUSALS) | _refusals(found, usual, finite, numbers, counts)
+
+
+def _refusals(
+    found: set[float],
+    usual: NDArray[np.float64],
+    finite: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    counts: NDArray[np.int64],
+) -> set[float]:
+    """Return 7, 8 and 9 (or 77, 88, 99) that are rare and stand behind a gap of a short scale of whole numbers."""
+    high = float(usual.max())
+    is_short = bool((np.floor(usual) == usual).all()) and usual.min() >= 0 and high <= 6 and len(usual) <= 7
+    behind = {code for code in found & {7.0, 8.0, 9.0, 77.0, 88.0, 99.0} if code > high}
+    if not is_short or not behind or high + 1 in finite:
+        return set()
+    share = counts[np.isin(numbers, list(behind))].sum() / max(counts.sum(), 1)
+    return behind if share <= _ODD_SHARE else set()
+
+
+def quoted(texts: list[str]) -> str:
+    """Return some of the texts in quotes, for a reason."""
+    shown = ", ".join(repr(shortened(text)) for text in texts[:_ODD_TEXTS])
+    return shown if len(texts) <= _ODD_TEXTS else f"{shown} and {len(texts) - _ODD_TEXTS} more"

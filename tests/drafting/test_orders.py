@@ -1,0 +1,66 @@
+"""Texts that have an order, and texts that have none."""
+
+import itertools
+
+import pytest
+
+from clinclust.drafting.orders import in_order
+
+ORDERED = [
+    ["none", "mild", "moderate", "severe"],
+    ["No", "Mild", "Severe"],
+    ["keine", "leicht", "mittel", "schwer"],
+    ["aucune", "légère", "modérée", "sévère"],
+    ["ninguno", "leve", "moderado", "grave"],
+    ["never", "sometimes", "often"],
+    ["nie", "selten", "manchmal", "oft", "immer"],
+    ["jamais", "rarement", "parfois", "souvent", "toujours"],
+    ["poor", "fair", "good", "very good", "excellent"],
+    ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"],
+    ["low", "normal", "high"],
+    ["I", "II", "III", "IV"],
+    ["0", "I", "II", "III", "IV"],
+    ["Stage I", "Stage IIa", "Stage IIb", "Stage IV"],
+    ["T1", "T1a", "T2", "T3", "T4"],
+    ["grade 1", "grade 2", "grade 3"],
+    ["1", "2", "3a", "3b", "4"],
+    ["NYHA II", "NYHA III", "NYHA IV"],
+    ["0 - none", "1 - some", "2 - much"],
+    ["0: keine", "1: etwas", "2: viel"],
+    ["1 (low)", "2 (middle)", "3 (top)"],
+    ["-", "+", "++", "+++"],
+    ["0", "1+", "2+", "3+"],
+    ["negative", "trace", "1+", "2+"],
+    ["<30", "30-39", "40-49", ">=50"],
+    ["under 18", "18 to 64", "65+"],
+    ["18-29", "30-44", "45-59", "60 and over"],
+    ["<1.5", "1.5-2.5", ">2.5 mg"],
+    ["underweight", "normal", "overweight", "obese"],
+    ["none", "primary", "secondary", "university"],
+]
+UNORDERED = [
+    (["rigid", "tremor", "mixed"], "phenotype"),
+    (["A", "B", "AB", "O"], "blood group"),
+    (["School 1", "School 2", "School 3"], "school"),
+    (["type 1", "type 2", "gestational"], "diabetes"),
+    (["type 1", "type 2", "type 3"], "diabetes"),
+    (["A1", "B2", "C3"], "code"),
+    (["1", "2", "3"], "hospital"),
+    (["I", "II", "me"], "x"),
+    (["none", "None", "mild"], "x"),  # two spellings of one level tie
+    (["mild", "often", "severe"], "x"),
+    (["2019-01", "2019-02", "2020-01"], "month"),
+]
+
+
+@pytest.mark.parametrize("levels", ORDERED, ids=lambda levels: levels[1])
+def test_levels_that_have_an_order_are_ordered_whatever_order_they_come_in(levels):
+    for shuffled in itertools.islice(itertools.permutations(levels), 0, None, 7):
+        found = in_order(list(shuffled), "x")
+        assert found is not None
+        assert found[0] == levels
+
+
+@pytest.mark.parametrize(("levels", "name"), UNORDERED, ids=lambda value: value if isinstance(value, str) else value[0])
+def test_levels_without_an_order_are_not_given_one(levels, name):
+    assert in_order(levels, name) is None

@@ -1,0 +1,132 @@
+"""Numbers, levels and codes that a table writes in its own way."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust.drafting import draft_schema
+
+rng = np.random.default_rng(2)
+NUMBERS = rng.normal(120, 20, 200)
+
+
+def drafted(cells, name="x"):
+    frame = pd.DataFrame({name: cells})
+    schema = draft_schema(frame)
+    return schema[name], schema.comments[name], schema.validate(frame, warn=False)
+
+
+@pytest.mark.parametrize(
+    ("write", "fields"),
+    [
+        (lambda value: f"{value:.1f}".replace(".", ","), {"decimal": ","}),
+        (lambda value: f"{value:.1f} mg/dL", {"unit": "mg/dL"}),
+        (lambda value: f"{value:.0f}%", {"unit": "%"}),
+        (lambda value: f"{10 * value:,.2f}", {"thousands": ","}),
+        (lambda value: f"{10 * value:,.2f}".translate(str.maketrans(",.", ".,")), {"thousands": ".", "decimal": ","}),
+        (lambda value: f"{10 * value:,.0f}".replace(",", "'"), {"thousands": "'"}),
+        (lambda value: f"{value:.2f}".replace(".", ",") + " ng/ml", {"decimal": ",", "unit": "ng/ml"}),
+        (lambda value: "<85" if value < 85 else f"{value:.1f}", {"censored": "half"}),
+        (lambda value: "> 160" if value > 160 else f"{value:.1f}", {"censored": "half"}),
+    ],
+)
+def test_numbers_are_read_as_the_table_writes_them(write, fields):
+    feature, comment, table = drafted([write(value) for value in NUMBERS])
+    assert feature.likelihood in ("gaussian", "negative_binomial", "poisson")
+    assert {key: getattr(feature, key) for key in fields} == fields
+    assert table["x"].notna().all()
+    assert comment
+
+
+def test_two_units_in_the_cells_are_not_mixed():
+    feature, comment, _ = drafted(
+        [f"{value:.1f} mg/dL" if value > 120 else f"{value / 18:.1f} mmol/L" for value in NUMBERS]
+    )
+    assert feature.role == "ignore"
+    assert comment
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "words"),
+    [
+        ("glucose", np.where(rng.random(200) < 0.1, 5.1, 92) * rng.normal(1, 0.1, 200), "glucose in mg/dL and mmol/L"),
+        ("height", np.where(rng.random(200) < 0.2, 1.71, 171) * rng.normal(1, 0.05, 200), "m and cm"),
+        ("age", np.append(rng.normal(50, 9, 100), 540), "outside 0 to 120"),
+        ("bmi", np.append(rng.normal(27, 4, 100), 270.5), "outside 7 to 120"),
+        ("temperature", np.append(rng.normal(37, 0.5, 100), 3.75), "outside 24 to 45"),
+        ("marker", np.append(rng.normal(100, 1, 100), 10_000), "far from all others"),
+    ],
+)
+def test_numbers_that_contradict_themselves_deserve_a_look(name, numbers, words):
+    assert words in drafted(np.round(numbers, 2), name)[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_plain_measurements_deserve_no_look(seed):
+    rng = np.random.default_rng(seed)
+    table = {
+        "normal": rng.normal(100, 15, 300),
+        "skewed": np.exp(rng.normal(0, 1, 300)),
+        "two groups": np.where(rng.random(300) < 0.4, rng.normal(0, 1, 300), rng.normal(6, 1, 300)) + 20,
+        "heavy": 50 + rng.standard_t(5, 300),
+        "gamma": rng.gamma(2, 10, 300),
+        "few": np.append(np.full(285, np.nan), rng.normal(0, 1, 15)),
+    }
+    comments = draft_schema(pd.DataFrame(table)).comments
+    assert not [name for name, comment in comments.items() if "LOOK" in comment]
+
+
+def test_spellings_of_one_level_are_one_level():
+    feature, comment, table = drafted(["Yes", "yes", "YES", "Y", "ja", "no", "No", "nein"] * 10)
+    assert feature.likelihood == "bernoulli"
+    assert len(feature.levels) == 2
+    assert set(feature.synonyms) | set(feature.levels) == {"Yes", "yes", "YES", "Y", "ja", "no", "No", "nein"}
+    assert "spellings" in comment
+    assert table["x"].value_counts().tolist() == [50, 30]
+
+
+def test_spellings_are_told_and_kept_in_an_ordered_scale():
+    feature, _, _ = drafted(["none", "None", "mild", "MILD", "severe"] * 10)
+    assert feature.likelihood in ("ordinal", "binomial")
+    assert [level.casefold() for level in feature.levels] == ["none", "mild", "severe"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("patient_id", np.repeat(np.arange(60), 3), "ignore"),
+        ("date", [20200101 + day for day in range(20)], "ignore"),
+        ("visit date", rng.integers(40_000, 45_000, 50), "ignore"),
+        ("time", [f"{hour:02}:30" for hour in range(20)], "ignore"),
+        ("born", [f"{day} Jan 1980" for day in range(1, 29)], "ignore"),
+        ("spot", ["x"] * 30, "ignore"),
+    ],
+)
+def test_what_is_no_feature_is_not_modelled(name, cells, role):
+    assert drafted(cells, name)[0].role == role
+
+
+def test_repeated_visits_are_told_with_the_option_that_chooses_one():
+    assert "--one-row-per patient_id" in drafted(np.repeat(np.arange(60), 3), "patient_id")[1]
+
+
+def test_a_spike_at_a_limit_is_described_and_not_clustered_on():
+    feature, comment, _ = drafted(np.where(rng.random(300) < 0.3, 0, rng.gamma(2, 10, 300)).round(2))
+    assert (feature.role, feature.likelihood) == ("describe", "gaussian")
+    assert "are exactly 0" in comment
+
+
+def test_what_deserves_a_look_comes_first_and_what_is_not_modelled_last():
+    table = {
+        "note": ["a"] * 200,
+        "fine": NUMBERS,
+        "odd": ["<85" if value < 85 else f"{value:.1f}" for value in NUMBERS],
+    }
+    assert draft_schema(pd.DataFrame(table)).names == ("odd", "fine", "note")
+
+
+def test_columns_whose_names_begin_alike_are_a_section():
+    schema = draft_schema(
+        pd.DataFrame({name: rng.normal(size=50) for name in ("lab_a", "lab_b", "lab_c", "age", "bmi")})
+    )
+    assert [schema[name].section for name in ("lab_a", "lab_b", "lab_c", "age")] == ["lab", "lab", "lab", None]
