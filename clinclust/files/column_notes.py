@@ -1,0 +1,166 @@
+"""What a file knows of its columns beside their cells: labels, units, coded values, user-missing codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from clinclust.errors import InputError
+from clinclust.files.listed import listed, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COLUMN_NOTES", "ColumnKind", "ColumnNotes", "add_notes", "notes_of"]
+
+COLUMN_NOTES = "column_notes"
+"""The key of ``frame.attrs`` under which the notes of a table are kept: a plain dictionary from column to notes."""
+
+ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
+_KINDS: tuple[str, ...] = get_args(ColumnKind)
+_TEXTS = ("label", "unit", "section", "description", "asked_if", "block")
+_NUMBERS = ("minimum", "maximum")
+
+
+@dataclass(frozen=True)
+class ColumnNotes:
+    """What a file says of one column. None, or an empty tuple, is what it does not say.
+
+    Attributes
+    ----------
+    label, unit, section, description : str or None
+        The name for readers, the unit of measurement, the heading under which the column stands, and more text.
+    levels : tuple of (str, str)
+        The text by which the file codes each value, and its label, in the order of the file.
+    kind : {"nominal", "ordinal", "number", "yes/no", "date", "text", "id"} or None
+        What the file says that the column measures.
+    missing_codes : tuple of str
+        The texts that stand for a missing value.
+    minimum, maximum : float or None
+        The range of possible values.
+    decimal : {","} or None
+        The decimal mark, if it is not the point.
+    asked_if : str or None
+        The condition under which the question was asked, as the file writes it.
+    block : str or None
+        The instrument or measurement that the column belongs to.
+
+    Examples
+    --------
+    >>> from clinclust.files.column_notes import ColumnNotes
+    >>> notes = ColumnNotes(label="Sex", kind="nominal", levels=(("1", "male"), ("2", "female")))
+    >>> notes.as_dict()
+    {'label': 'Sex', 'levels': [['1', 'male'], ['2', 'female']], 'kind': 'nominal'}
+    >>> ColumnNotes.from_dict(notes.as_dict()) == notes
+    True
+    """
+
+    label: str | None = None
+    unit: str | None = None
+    section: str | None = None
+    description: str | None = None
+    levels: tuple[tuple[str, str], ...] = ()
+    kind: ColumnKind | None = None
+    missing_codes: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    decimal: Literal[","] | None = None
+    asked_if: str | None = None
+    block: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is said, as lists, texts and numbers that JSON can hold."""
+        said: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None or value == ():
+                continue
+            said[field.name] = _as_lists(value)
+        return said
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
+        """Return the notes that `as_dict` wrote.
+
+        Raises
+        ------
+        InputError
+            If a key is unknown, or a value is of another type. The message names all of them.
+        """
+        problems = [
+            f"{quoted(key)} is {quoted(value)}" for key, value in given.items() if not _is_possible(str(key), value)
+        ]
+        if problems:
+            raise InputError(
+                f"these are no notes on a column: {listed(problems)}; expected are {', '.join(_NAMES)}, as "
+                "ColumnNotes.as_dict writes them"
+            )
+        said = {key: value for key, value in given.items() if value is not None}
+        if "levels" in said:
+            said["levels"] = tuple((text, label) for text, label in said["levels"])
+        if "missing_codes" in said:
+            said["missing_codes"] = tuple(said["missing_codes"])
+        return cls(**said)
+
+
+_NAMES = tuple(field.name for field in fields(ColumnNotes))
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _is_possible(key: str, value: Any) -> bool:
+    """Return whether this key of notes may have this value; None stands for what is not said."""
+    if key not in _NAMES:
+        return False
+    if value is None or key in _TEXTS:
+        return value is None or isinstance(value, str)
+    if key in _NUMBERS:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+    if key == "kind":
+        return value in _KINDS
+    if key == "decimal":
+        return bool(value == ",")
+    if not isinstance(value, (list, tuple)):
+        return False
+    if key == "missing_codes":
+        return all(isinstance(text, str) for text in value)
+    return all(isinstance(pair, (list, tuple)) and [type(text) for text in pair] == [str, str] for pair in value)
+
+
+def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
+    """Return the notes on the columns of a table that are still in it; none if its file said nothing.
+
+    Raises
+    ------
+    InputError
+        If ``frame.attrs`` holds under this key what no reader of this package wrote.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from clinclust.files.column_notes import ColumnNotes, add_notes, notes_of
+    >>> frame = pd.DataFrame({"height": ["171"]})
+    >>> add_notes(frame, {"height": ColumnNotes(unit="cm")})
+    >>> notes_of(frame)["height"].unit
+    'cm'
+    """
+    kept = frame.attrs.get(COLUMN_NOTES, {})
+    if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):
+        raise InputError(
+            f"frame.attrs[{COLUMN_NOTES!r}] is not a dictionary from columns to notes; remove it, or read the file "
+            "again with clinclust.read_cohort"
+        )
+    present = set(frame.columns)
+    return {str(column): ColumnNotes.from_dict(given) for column, given in kept.items() if column in present}
+
+
+def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
+    """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
+    said = {column: given.as_dict() for column, given in notes.items()}
+    said = {column: given for column, given in said.items() if given}
+    if said:
+        frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **said}

@@ -1,0 +1,80 @@
+"""Notes on columns survive what keeps a table: a dictionary, JSON, a parquet file, and operations of pandas."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinclust.errors import InputError
+from clinclust.files.column_notes import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
+
+texts = st.none() | st.text(max_size=5)
+numbers = st.none() | st.floats(allow_nan=False)
+some_notes = st.builds(
+    ColumnNotes,
+    label=texts,
+    unit=texts,
+    section=texts,
+    description=texts,
+    levels=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=3).map(tuple),
+    kind=st.sampled_from([None, "nominal", "ordinal", "number", "yes/no", "date", "text", "id"]),
+    missing_codes=st.lists(st.text(max_size=3), max_size=3).map(tuple),
+    minimum=numbers,
+    maximum=numbers,
+    decimal=st.sampled_from([None, ","]),
+    asked_if=texts,
+    block=texts,
+)
+
+
+@given(some_notes)
+def test_notes_are_what_their_json_says(notes):
+    assert ColumnNotes.from_dict(json.loads(json.dumps(notes.as_dict()))) == notes
+
+
+def test_what_is_not_said_is_not_kept():
+    assert ColumnNotes().as_dict() == {}
+    frame = pd.DataFrame({"a": ["1"]})
+    add_notes(frame, {"a": ColumnNotes()})
+    assert frame.attrs == {}
+    assert notes_of(frame) == {}
+
+
+def test_notes_follow_their_columns():
+    frame = pd.DataFrame({"a": ["1", "2"], "b": ["3", "4"]})
+    add_notes(frame, {"a": ColumnNotes(unit="cm")})
+    add_notes(frame, {"b": ColumnNotes(label="B", levels=(("3", "three"),))})
+    assert notes_of(frame.iloc[:1][["b"]]) == {"b": ColumnNotes(label="B", levels=(("3", "three"),))}
+    assert set(notes_of(frame)) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"lable": "x"},
+        {"label": 3},
+        {"kind": "number "},
+        {"minimum": True},
+        {"minimum": float("nan")},
+        {"decimal": "."},
+        {"levels": {"1": "male"}},
+        {"levels": [["1"]]},
+        {"levels": [[1, "male"]]},
+        {"missing_codes": "-9"},
+        {"missing_codes": [-9]},
+    ],
+)
+def test_what_is_no_note_is_refused_with_its_key(given):
+    with pytest.raises(InputError, match=f"no notes on a column: '{next(iter(given))}' is") as caught:
+        ColumnNotes.from_dict(given)
+    assert "expected are label, unit" in str(caught.value)
+
+
+def test_other_attributes_under_the_key_are_refused():
+    frame = pd.DataFrame({"a": ["1"]})
+    for strange in ("x", {"a": "x"}, ["a"]):
+        frame.attrs[COLUMN_NOTES] = strange
+        with pytest.raises(InputError, match="is not a dictionary from columns to notes"):
+            notes_of(frame)
