@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.listed import listed, quoted
+from clinclust.files.source import Source
 from clinclust.files.text_table import TableRead
 
 __all__ = ["read_parquet"]
 
 
-def read_parquet(path: Path) -> TableRead:
+def read_parquet(source: Source) -> TableRead:
     """Read a parquet file; see `clinclust.files.tables.read_cohort`."""
     try:
         import pyarrow.parquet
     except ImportError:
         raise MissingPackageError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
     try:
-        with path.open("rb") as file:  # else pyarrow reads all files of a folder of this name
+        with source.open() as file:  # else pyarrow reads all files of a folder of this name
             table = pyarrow.parquet.read_table(file, page_checksum_verification=True)
         table = _one_value_a_cell(table)
         table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
