@@ -23,7 +23,11 @@ _READERS = {"sav": "read_sav", "por": "read_por", "dta": "read_dta", "sas7bdat":
 STATISTICAL = tuple(_READERS)
 """The kinds of files that this module reads."""
 _PROGRAM = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "sas7bdat": "SAS", "xpt": "SAS"}
-_KEEPS_USER_MISSING = ("sav", "por", "dta", "sas7bdat")
+_KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
+_NOT_SAID = (
+    "a portable file of SPSS does not say which values stand for a missing one as it is read here: look for codes such "
+    "as 9 or 99, or save it as .sav"
+)
 _KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
 _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%td", "%tc")
 
@@ -74,7 +78,7 @@ def _table(frame: pd.DataFrame, about: Any, kind: str) -> TableRead:
     text = pd.StringDtype(na_value=np.nan)
     table = pd.DataFrame(columns, index=frame.index, dtype=text)
     table.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
-    remarks = []
+    remarks = [_NOT_SAID] if kind == "por" else []
     if coded:
         remarks.append(f"only some values have labels in {listed(coded)}: read as codes")
     if doubled:

@@ -39,6 +39,7 @@ _NOTE = re.compile(
 )
 _MEANING = re.compile(r"\s*\S{1,12}\s*[=:]\s*\S.*")
 _SENTENCE = 12
+_FEWEST_NUMBERS = 2
 
 
 @dataclass(frozen=True)
@@ -113,28 +114,35 @@ class _Below:
 
     def find(self, mask: NDArray[np.bool_], remarks: list[str]) -> None:
         """Mark the rows below the last subject, and say what they hold."""
-        notes, totals = [], []
-        end = self._notes_from()
-        for at in range(end, len(self._tail)):
-            notes.append(at)
-        # Totals may stand between the last subject and the notes; a row of figures may have no word before it.
-        at = end - 1
-        while at >= 0 and not mask[self._start + at] and self._is_total(at, at):
-            totals.append(at)
-            at -= 1
-        for found, what in ((sorted(totals), "hold totals or means"), (notes, "stand below the table as notes")):
+        notes = list(range(self._notes_from(), len(self._tail)))
+        totals = self._totals_above(len(self._tail) - len(notes), mask)
+        phrases = (
+            (totals, "holds totals or means, and is left out", "hold totals or means, and are left out"),
+            (
+                notes,
+                "stands below the table as a note, and is left out",
+                "stand below the table as notes, and are left out",
+            ),
+        )
+        for found, one, several in phrases:
             if found:
-                mask[[self._start + place for place in found]] = True
-                shown = listed(quoted(self._first(place)) for place in found)
-                rows = (
-                    f"row {self._numbers[found[0]]}"
-                    if len(found) == 1
-                    else f"rows {listed(self._numbers[k] for k in found)}"
-                )
-                one = (
-                    what.replace("hold ", "holds ", 1).replace("stand ", "stands ", 1).replace("as notes", "as a note")
-                )
-                remarks.append(f"{rows} {one if len(found) == 1 else what}, and are left out ({shown})")
+                mask[[self._start + at for at in found]] = True
+                rows = listed(self._numbers[at] for at in found)
+                said = f"row {rows} {one}" if len(found) == 1 else f"rows {rows} {several}"
+                remarks.append(f"{said} ({listed(quoted(self._first(at)) for at in found)})")
+
+    def _totals_above(self, end: int, mask: NDArray[np.bool_]) -> list[int]:
+        """Return the places of the last rows before `end` that hold figures of the subjects above all of them."""
+        first = end
+        while first > 0 and not mask[self._start + first - 1] and self._may_be_total(self._tail[first - 1]):
+            first -= 1
+        while first < end and not all(self._is_total(at, first) for at in range(first, end)):
+            first += 1
+        return list(range(first, end))
+
+    def _may_be_total(self, row: Sequence[str]) -> bool:
+        first = next(text for text in row if not is_blank(text))
+        return is_blank(row[0]) or _words_of_total(first) is not None or bool(_COUNTED.fullmatch(first))
 
     def _first(self, at: int) -> str:
         return next((text.strip() for text in self._tail[at] if not is_blank(text)), "")
@@ -159,46 +167,49 @@ class _Below:
                     end = at
         return end
 
-    def _is_total(self, at: int, until: int) -> bool:
-        """Return whether a row says that it is a total, with nothing else or with the totals of the rows above it."""
+    def _is_total(self, at: int, end: int) -> bool:
+        """Return whether a row says that it is a total, with nothing else or with figures of the rows before `end`."""
         row = self._tail[at]
         filled = [place for place, text in enumerate(row) if not is_blank(text)]
-        match = _TOTAL.fullmatch(row[filled[0]])
-        if match is not None and not _REST.fullmatch(match["rest"]):
-            match = None
-        others = filled[1:] if match or _COUNTED.fullmatch(row[filled[0]]) else filled
+        word, is_count = _words_of_total(row[filled[0]]), bool(_COUNTED.fullmatch(row[filled[0]]))
+        others = filled[1:] if word is not None or is_count else filled
         if not others:
-            is_long = match is not None and _LONG_WORD.fullmatch(match["word"])
-            return bool(is_long or _COUNTED.fullmatch(row[filled[0]]))
-        if match is not None:
-            agreeing = sum(self._is_figure_of_column(row[place], place, at) for place in others)
+            return is_count or bool(word and _LONG_WORD.fullmatch(word))
+        if word is not None:
+            agreeing = sum(self._is_figure_of_column(row[place], place, end) for place in others)
             return agreeing >= 1 and 2 * agreeing >= len(others)
-        return 0 not in others and len(others) > 1 and all(self._is_sum_or_mean(row[k], k, at) for k in others)
+        return 0 not in others and len(others) > 1 and all(self._is_sum_or_mean(row[k], k, end) for k in others)
 
-    def _is_sum_or_mean(self, text: str, place: int, at: int) -> bool:
+    def _is_sum_or_mean(self, text: str, place: int, end: int) -> bool:
         """Return whether a cell is the sum or the mean of the column above it, and no value that a subject has."""
-        value, above, decimals = self._value_and_column(text, place, at)
+        value, above, decimals = self._value_and_column(text, place, end)
         return above.size > 1 and value not in above and _near(value, (above.sum(), above.mean()), decimals)
 
-    def _is_figure_of_column(self, text: str, place: int, at: int) -> bool:
+    def _is_figure_of_column(self, text: str, place: int, end: int) -> bool:
         """Return whether a cell is the sum, mean, median, deviation, count or an end of the column above it."""
-        value, above, decimals = self._value_and_column(text, place, at)
-        n_filled = sum(not is_blank(cell) for cell in self._frame.iloc[: self._start + at, place].tolist())
-        if above.size < 2:
+        value, above, decimals = self._value_and_column(text, place, end)
+        n_filled = sum(not is_blank(cell) for cell in self._frame.iloc[: self._start + end, place].tolist())
+        if above.size < _FEWEST_NUMBERS:
             return bool(value == n_filled)
         ends, deviations = (above.min(), above.max()), (above.std(ddof=1), above.std())
         figures = (above.sum(), above.mean(), np.median(above), above.size, n_filled, *ends, *deviations)
         return _near(value, figures, decimals)
 
-    def _value_and_column(self, text: str, place: int, at: int) -> tuple[float, NDArray[np.float64], int]:
-        """Return the number in a cell, the numbers above it, and how many decimals the cell shows."""
+    def _value_and_column(self, text: str, place: int, end: int) -> tuple[float, NDArray[np.float64], int]:
+        """Return the number in a cell, the numbers of its column before the row `end`, and its decimals."""
         shown = number_with(text.strip(), self._mark(text)).removesuffix("%")
-        column = self._frame.iloc[: self._start + at, place].tolist()
+        column = self._frame.iloc[: self._start + end, place].tolist()
         above = numbers_of([number_with(cell.strip(), self._mark(cell)) for cell in column])
         return float(numbers_of([shown])[0]), above[np.isfinite(above)], len(shown.partition(".")[2])
 
     def _mark(self, text: str) -> str | None:
         return "," if self._decimal != "." and "," in text else None
+
+
+def _words_of_total(text: str) -> str | None:
+    """Return the word of a total with which a text begins and ends, but for a count or numbers; None if it has none."""
+    match = _TOTAL.fullmatch(text)
+    return match["word"] if match and _REST.fullmatch(match["rest"]) else None
 
 
 def _near(value: float, figures: Sequence[float], decimals: int) -> bool:
