@@ -19,6 +19,7 @@ from clinclust.files.text_table import TableRead
 __all__ = ["read_delimited"]
 
 _SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
+_LAST = 100  # single texts stand below the last subject
 _COMMA_IS_USUAL = (".csv", "")
 
 
@@ -49,4 +50,5 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     for number, fields in lines.of_width(below, len(names[1])):
         rows.add(number, fields)
     read = sheet_table(rows, options, header=header)
+    lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
     return TableRead(read.frame, remarks + told + read.remarks + lines.remarks(), read.notes, read.places, read.unread)

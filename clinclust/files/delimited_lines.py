@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clinclust.errors import InputError
@@ -45,6 +45,7 @@ class DelimitedLines:
         self._misfits: list[str] = []
         self._n_misfits = 0
         self._notes: list[Line] = []
+        self._width = 0
         self._remarks = Places()
 
     def rows(self) -> Iterator[Line]:
@@ -75,6 +76,7 @@ class DelimitedLines:
         InputError
             After the last row, if rows had other lengths.
         """
+        self._width = width
         for line in rows:
             if len(line.fields) != width:
                 self._keep_other(line, width)
@@ -88,13 +90,30 @@ class DelimitedLines:
                 self._remarks.add(_NO_VALUE, f"line {line.first}")
             else:
                 yield line.number, line.fields
-        if self._misfits:
-            raise InputError(
-                f"{listed(self._misfits, self._n_misfits)}, the header has {width}: look for a {self._delimiter!r} too "
-                "many or too few, for a text that needs quotes, or for a title above the header (--header-row N)"
-            )
+        self._refuse_misfits()
         for note in self._notes:
             yield note.number, note.fields + [""] * (width - 1)
+
+    def refuse_single_texts(self, numbers: Collection[int]) -> None:
+        """Raise InputError if a single text was taken for a note, but is among the rows of subjects.
+
+        Parameters
+        ----------
+        numbers : collection of int
+            The numbers of the rows of subjects.
+        """
+        for note in self._notes:
+            if note.number in numbers:
+                self._add_misfit(note)
+        self._refuse_misfits()
+
+    def _refuse_misfits(self) -> None:
+        if self._misfits:
+            raise InputError(
+                f"{listed(self._misfits, self._n_misfits)}, the header has {self._width}: look for a "
+                f"{self._delimiter!r} too many or too few, for a text that needs quotes, or for a title above the header "
+                "(--header-row N)"
+            )
 
     def remarks(self) -> list[str]:
         """Return what the reader must know of the rows that were read."""

@@ -36,6 +36,10 @@ class Source:
         """Return all bytes."""
         return self.path.read_bytes() if self.content is None else self.content
 
+    def size(self) -> int:
+        """Return the number of bytes."""
+        return self.path.stat().st_size if self.content is None else len(self.content)
+
     def start(self, length: int) -> bytes:
         """Return the first bytes."""
         with self.open() as file:

@@ -24,6 +24,7 @@ STATISTICAL = tuple(_READERS)
 """The kinds of files that this module reads."""
 _PROGRAM = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "sas7bdat": "SAS", "xpt": "SAS"}
 _KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
+_MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 _NOT_SAID = (
     "a portable file of SPSS does not say which values stand for a missing one as it is read here: look for codes such "
     "as 9 or 99, or save it as .sav"
@@ -50,7 +51,11 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     read: Callable[..., Any] = getattr(pyreadstat, _READERS[kind])
     try:
         with source.open() as file:
+            _refuse_impossible_size(read(file, metadataonly=True, **options)[1], source)
+        with source.open() as file:
             frame, about = read(file, **options)
+    except InputError:
+        raise
     except MemoryError:
         raise
     except Exception as error:  # pyreadstat raises errors of its own, of pandas and of the codecs
@@ -61,6 +66,13 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
             "export it as .csv"
         ) from None
     return _table(frame, about, kind)
+
+
+def _refuse_impossible_size(about: Any, source: Source) -> None:
+    """Raise InputError if a file says that it has far more cells than its bytes can hold, before memory is taken."""
+    n_cells = (about.number_rows or 0) * (about.number_columns or 0)
+    if n_cells > _MOST_CELLS_IN_A_BYTE * source.size():
+        raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
 
 
 def _table(frame: pd.DataFrame, about: Any, kind: str) -> TableRead:

@@ -40,6 +40,7 @@ _NOTE = re.compile(
 _MEANING = re.compile(r"\s*\S{1,12}\s*[=:]\s*\S.*")
 _SENTENCE = 12
 _FEWEST_NUMBERS = 2
+_MOST_IN_NOTES = 2
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,15 @@ class _Below:
                 said = f"row {rows} {one}" if len(found) == 1 else f"rows {rows} {several}"
                 remarks.append(f"{said} ({listed(quoted(self._first(at)) for at in found)})")
 
+    def _reads_like_note(self, at: int) -> bool:
+        """Return whether the first text of a row reads like a note, and unlike the texts of subjects in its column."""
+        text = self._first(at)
+        if not is_note(text):
+            return False
+        place = next(k for k, cell in enumerate(self._tail[at]) if not is_blank(cell))
+        others = (row[place] for row in self._tail if sum(not is_blank(cell) for cell in row) > _MOST_IN_NOTES)
+        return not any(map(is_note, others))
+
     def _totals_above(self, end: int, mask: NDArray[np.bool_]) -> list[int]:
         """Return the places of the last rows before `end` that hold figures of the subjects above all of them."""
         first = end
@@ -153,16 +163,16 @@ class _Below:
     def _notes_from(self) -> int:
         """Return the place of the first row of the notes at the end, in which few cells are filled."""
         end = len(self._tail)
-        while end > 0 and self._n_filled(end - 1) == 1 and is_note(self._first(end - 1)):
+        while end > 0 and self._n_filled(end - 1) == 1 and self._reads_like_note(end - 1):
             end -= 1
         # A block below an empty row is a legend if all of its rows are short and one of them reads like a note.
-        most = 1 if self._frame.shape[1] == _FEWEST_COLUMNS else 2
+        most = 1 if self._frame.shape[1] == _FEWEST_COLUMNS else _MOST_IN_NOTES
         for at in range(len(self._tail) - 1, 0, -1):
             if self._n_filled(at) > most:
                 break
             if self._numbers[at] > self._numbers[at - 1] + 1:
                 block = range(at, len(self._tail))
-                reads = [is_note(self._first(k)) or _MEANING.fullmatch(self._first(k)) for k in block]
+                reads = [self._reads_like_note(k) or _MEANING.fullmatch(self._first(k)) for k in block]
                 if any(reads) and at < end:
                     end = at
         return end

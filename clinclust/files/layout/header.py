@@ -154,6 +154,8 @@ def _groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int, s
     width = max(upper | lower)
     spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left < right <= width}
     spans = {left: right for left, right in spans.items() if left in upper and right - left + 1 < width}
+    if upper == {min(upper | lower)} and upper <= lower:  # a title, whose cells may be merged over a part of the table
+        return None
     groups = _spread(above, spans, upper, lower)
     joined = list(_joined(above, names, groups).values())
     if len(set(joined)) < len(joined):

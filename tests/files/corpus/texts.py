@@ -210,6 +210,23 @@ TEXTS = (
         [*LAB, ["004", "", ""]],
     ),
     MessyFile(
+        "a last subject of whom only the number is known, which has words as all others have",
+        "lab.csv",
+        "who,age,crp\nParticipant No 1,61,3\nParticipant No 2,48,7\nParticipant No 3,,\n",
+        [
+            ["who", "age", "crp"],
+            ["Participant No 1", "61", "3"],
+            ["Participant No 2", "48", "7"],
+            ["Participant No 3", "", ""],
+        ],
+    ),
+    MessyFile(
+        "the same, cut short",
+        "lab.csv",
+        "who,age,crp\nParticipant No 1,61,3\nParticipant No 2,48,7\nParticipant No 3\n",
+        refused="line 4 has 1 fields, the header has 3",
+    ),
+    MessyFile(
         "the header repeated on every page",
         "lab.csv",
         joined([*LAB[:3], LAB[0], LAB[3]]),
