@@ -37,7 +37,7 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
         raise InputError("the file is empty")
     header = find_header(filled, asked=options.header_row)
     names = header.rows[-1]
-    if len(names[1]) == 1 and re.search("[,;\t|]", names[1][0]):
+    if len(names[1]) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[1][0]):
         remarks.append(
             f"read as one column, {quoted(names[1][0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"

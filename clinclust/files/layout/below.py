@@ -18,7 +18,7 @@ from clinclust.files.listed import listed, quoted
 __all__ = ["NoSubjects", "is_note", "rows_without_subjects"]
 
 _LOOKED_AT = 80
-_FEWEST_COLUMNS = 3  # in a narrower table a subject may look like a note
+_FEWEST_COLUMNS = 3  # in a narrower table a subject may look like a note, or like the header
 _LONG = (
     r"(?:grand |sub)?totals?|total général|summe|gesamt(?:summe|zahl|ergebnis)?|insgesamt|zwischensumme|somme|"
     r"means?|averages?|mittelwerte?|durchschnitt|moyennes?|medians?|mediane?|médianes?|standardabweichung|"
@@ -72,7 +72,7 @@ def rows_without_subjects(frame: pd.DataFrame, headers: Sequence[Sequence[str]],
     """
     mask = np.zeros(len(frame), dtype=bool)
     remarks: list[str] = []
-    if frame.shape[1] >= _FEWEST_COLUMNS and len(frame):
+    if frame.shape[1] > 1 and len(frame):
         repeated = _repeated_headers(frame, headers)
         if repeated.any():
             remarks.append(f"the header is repeated in {_rows(frame, repeated)}: left out")
@@ -115,7 +115,8 @@ class _Below:
 
     def find(self, mask: NDArray[np.bool_], remarks: list[str]) -> None:
         """Mark the rows below the last subject, and say what they hold."""
-        notes = list(range(self._notes_from(), len(self._tail)))
+        is_wide = self._frame.shape[1] >= _FEWEST_COLUMNS
+        notes = list(range(self._notes_from() if is_wide else len(self._tail), len(self._tail)))
         totals = self._totals_above(len(self._tail) - len(notes), mask)
         phrases = (
             (totals, "holds totals or means, and is left out", "hold totals or means, and are left out"),

@@ -17,6 +17,7 @@ Area = tuple[int, int, int, int]
 """Merged cells: first row, first column, last row, last column, from 1."""
 
 _MOST_IN_TITLE = 2
+_FEWEST_BELOW, _FEWEST_WORDS = 5, 2  # what is needed to find the first row of the subjects odd
 _FEWEST_FOR_UNITS = 3  # in a narrow table a row of a subject may look like units
 
 
@@ -81,7 +82,28 @@ def find_header(rows: Sequence[Row], merged: Sequence[Area] = (), asked: int | N
         shown = listed(f"{names[place].strip()}: {unit}" for place, unit in units.items())
         remarks.append(f"row {rows[first][0]} holds units, and is no subject ({shown})")
         first += 1
+    else:
+        remarks += _doubtful_first_row(rows[first:], names)
     return Header(names, first, used, groups or {}, units, remarks)
+
+
+def _doubtful_first_row(rows: Sequence[Row], names: dict[int, str]) -> list[str]:
+    """Return a remark if the first row holds different words where all rows below it hold numbers."""
+    if not rows:
+        return []
+    number, texts = rows[0]
+    words: list[str] = []
+    for place in (place for place in names if place <= len(texts)):
+        word = texts[place - 1].strip()
+        below = [row[place - 1] for _, row in rows[1:] if place <= len(row) and not is_blank(row[place - 1])]
+        if word and not looks_like_number(word) and len(below) >= _FEWEST_BELOW and all(map(looks_like_number, below)):
+            words.append(word)
+    if len(set(words)) < _FEWEST_WORDS:
+        return []
+    return [
+        f"row {number} holds words where all rows below it hold numbers ({listed(map(quoted, words))}), and is read as "
+        f"a subject: if it is none, leave it out with --where; if it holds the names, say --header-row {number}"
+    ]
 
 
 def _otherwise(row: int) -> str:

@@ -26,6 +26,7 @@ _BRACKETED = re.compile(r"[\[(]\s*([^\])]{1,20}?)\s*[\])]")
 _IN_NAME = re.compile(r"(.*\S)\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 _NO_UNIT = ("", "-", "–", "n/a", ".", "/")
 _MOST_NUMBERS = 0.5
+_FEWEST_BESIDE_OTHERS = 2
 
 
 def unit_in_name(name: str) -> tuple[str, str] | None:
@@ -42,7 +43,9 @@ def unit_in_name(name: str) -> tuple[str, str] | None:
 
 
 def units_in_row(texts: Sequence[str], below: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Return the unit of each column (by its place from 0) if a row holds units and nothing else; otherwise none.
+    """Return the unit of each column (by its place from 0) if a row holds units; otherwise none.
+
+    Beside units in several columns of numbers there may be other words, such as ``No.`` for the subject.
 
     Parameters
     ----------
@@ -52,16 +55,18 @@ def units_in_row(texts: Sequence[str], below: Sequence[Sequence[str]]) -> dict[i
         Rows that stand below it, as wide as the row: most cells below a unit must be numbers.
     """
     units: dict[int, str] = {}
-    n_known = 0
+    n_known = n_others = 0
     for place, text in enumerate(map(str.strip, texts)):
         if text.casefold() in _NO_UNIT:
             continue
         bracketed = _BRACKETED.fullmatch(text)
         is_known = bool(_UNIT.fullmatch(bracketed[1] if bracketed else text))
         if not is_known and not bracketed:
-            return {}
+            n_others += 1
+            continue
         if share_of_numbers(row[place] for row in below if not is_blank(row[place])) < _MOST_NUMBERS:
             return {}
         n_known += is_known
         units[place] = bracketed[1] if bracketed else text
-    return units if 2 * n_known >= len(units) and len(below) > 0 else {}
+    is_clear = 2 * n_known >= len(units) if not n_others else n_known >= max(_FEWEST_BESIDE_OTHERS, n_others)
+    return units if is_clear and len(below) > 0 else {}
