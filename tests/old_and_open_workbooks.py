@@ -1,7 +1,8 @@
-"""Workbooks of the old format of Excel, and OpenDocument sheets."""
+"""Workbooks of the old and of the binary format of Excel, and OpenDocument sheets."""
 
 import datetime
 import io
+import struct
 import zipfile
 
 
@@ -59,4 +60,58 @@ def ods(rows):
             f'manifest:media-type="{kind}"/></manifest:manifest>',
         )
         archive.writestr("content.xml", content)
+    return buffer.getvalue()
+
+
+def _record(kind, data=b""):
+    """Return a record of a binary workbook: its kind and its length, each in groups of seven bits, and its data."""
+    size, length = b"", len(data)
+    while True:
+        size += bytes([length & 0x7F | (0x80 if length > 0x7F else 0)])
+        length >>= 7
+        if not length:
+            return (bytes([kind & 0x7F | 0x80, kind >> 7]) if kind > 0x7F else bytes([kind])) + size + data
+
+
+def _wide(value):
+    return struct.pack("<I", len(value)) + value.encode("utf-16-le")
+
+
+def _sheet_records(rows):
+    body = (
+        _record(129) + _record(148, struct.pack("<IIII", 0, len(rows) - 1, 0, max(map(len, rows)) - 1)) + _record(145)
+    )
+    for number, row in enumerate(rows):
+        body += _record(0, struct.pack("<IIHHBI", number, 0, 300, 0, 0, 0))
+        for at, value in enumerate(row):
+            place = struct.pack("<II", at, 0)
+            if isinstance(value, str):
+                body += _record(6, place + _wide(value))
+            elif value is not None:
+                body += _record(5, place + struct.pack("<d", value))
+    return body + _record(146) + _record(130)
+
+
+def xlsb(rows):
+    """Return the bytes of a binary workbook of Excel."""
+    sheet = _record(156, struct.pack("<II", 0, 1) + _wide("rId1") + _wide("data"))
+    book = _record(131) + _record(143) + sheet + _record(144) + _record(132)
+    package = "http://schemas.openxmlformats.org/package/2006"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+    def related(kind, target):
+        relation = f'<Relationship Id="rId1" Type="{office}/{kind}" Target="{target}"/>'
+        return f'<?xml version="1.0"?><Relationships xmlns="{package}/relationships">{relation}</Relationships>'
+
+    parts = {
+        "[Content_Types].xml": f'<?xml version="1.0"?><Types xmlns="{package}/content-types"/>',
+        "_rels/.rels": related("officeDocument", "xl/workbook.bin"),
+        "xl/workbook.bin": book,
+        "xl/_rels/workbook.bin.rels": related("worksheet", "worksheets/sheet1.bin"),
+        "xl/worksheets/sheet1.bin": _sheet_records(rows),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
     return buffer.getvalue()

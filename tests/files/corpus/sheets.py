@@ -3,7 +3,7 @@
 import datetime
 
 import openpyxl
-from old_and_open_workbooks import ods, xls
+from old_and_open_workbooks import ods, xls, xlsb
 
 from corpus.messy_file import MessyFile
 
@@ -220,6 +220,14 @@ SHEETS = (
         "locked.xlsx",
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500 + "EncryptedPackage".encode("utf-16-le") + b"\0" * 500,
         refused="locked with a password: open it in Excel, remove the password",
+    ),
+    MessyFile("a binary workbook", "lab.xlsb", xlsb(CELLS), LAB, ("read as empty from an xlsb file",)),
+    MessyFile(
+        "a binary workbook under the name of an xlsx, with a title",
+        "lab.xlsx",
+        xlsb([["Cohort of 2024"], *CELLS]),
+        LAB,
+        ("read as empty from an xlsb file", r"binary workbook of Excel \(.xlsb\), although", "the header is row 2"),
     ),
     MessyFile("an OpenDocument sheet", "lab.ods", ods(CELLS), LAB, (BLIND,)),
     MessyFile(
