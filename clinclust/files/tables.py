@@ -180,7 +180,7 @@ def _refuse_options(
     """Raise InputError if an option makes no sense for a file of this kind."""
     problems = []
     if sheet is not None and kind not in _WORKBOOKS:
-        problems.append(f"sheet={quoted(sheet)} makes sense for a workbook only")
+        problems.append(f"sheet={quoted(sheet)} makes sense for a workbook only (.xlsx, .xls, .xlsb, .ods)")
     if encoding is not None and kind != "text" and kind not in STATISTICAL:
         problems.append(f"encoding={quoted(encoding)} makes sense for a text file only")
     for name, value in (("header_row", header_row), ("decimal", decimal)):
