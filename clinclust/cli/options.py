@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.errors import CohortError, InputError
+from clinclust.cli.table_options import about_table, add_table, path_given, read_table
+from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.schema import FeatureSchema
 
 __all__ = [
@@ -51,20 +49,6 @@ def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
 
     read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
     return read
-
-
-def path_given(text: str) -> Path:
-    """Return the path that an argument gives. An empty text, as an unset variable leaves it, would mean this folder."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the name is empty; give the name of a file or folder")
-    return Path(text)
-
-
-def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of the table and the options for reading it."""
-    parser.add_argument("table", type=path_given, metavar="TABLE", help="cohort table: csv, tsv, xlsx or parquet")
-    parser.add_argument("--sheet", help="sheet of an xlsx file (default: the first)")
-    parser.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
@@ -108,35 +92,6 @@ def read_schema(options: argparse.Namespace) -> FeatureSchema:
     from clinclust.schema import FeatureSchema
 
     return FeatureSchema.from_yaml(options.schema)
-
-
-def read_table(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the table as text, indexed by the row numbers of a spreadsheet.
-
-    The header is row 1, so the first subject is row 2. Messages about rows then agree with a spreadsheet program.
-    """
-    import pandas as pd
-
-    from clinclust.files.tables import read_cohort
-
-    frame = read_cohort(options.table, sheet=options.sheet, encoding=options.encoding)
-    if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
-        frame = frame.reset_index(drop=True)
-    frame.index = frame.index + 2
-    return frame
-
-
-@contextmanager
-def about_table(options: argparse.Namespace) -> Iterator[None]:
-    """Make an error about the content of the table name its file."""
-    from clinclust.files.opening import shown_name
-
-    try:
-        yield
-    except CohortError as error:
-        raise CohortError(error.failures, shown_name(options.table)) from error
-    except InputError as error:
-        raise InputError(f"{shown_name(options.table)}: {error}") from error
 
 
 def spare_the_inputs(

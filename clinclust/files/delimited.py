@@ -3,48 +3,52 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from itertools import chain, islice
 
 from clinclust.errors import InputError
-from clinclust.files.delimited_lines import DelimitedLines, delimiter_of
+from clinclust.files.delimited_lines import DelimitedLines
+from clinclust.files.delimiters import delimiter_of
 from clinclust.files.encodings import decoded
+from clinclust.files.layout.header import find_header
+from clinclust.files.layout.sheet_rows import LOOKED_AT, SheetRows, is_blank
+from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import quoted
-from clinclust.files.text_table import TableRead, TextTable, refuse_unnamed
+from clinclust.files.source import Source
+from clinclust.files.text_table import TableRead
 
 __all__ = ["read_delimited"]
 
 _SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
+_LAST = 100  # single texts stand below the last subject
+_COMMA_IS_USUAL = (".csv", "")
 
 
-def read_delimited(path: Path, encoding: str | None, usual: str) -> TableRead:
-    """Read a delimited text file; see `clinclust.files.tables.read_cohort`.
-
-    Parameters
-    ----------
-    path : Path
-    encoding : str or None
-    usual : {",", "tab"}
-        The delimiter that the suffix of the file stands for.
-    """
-    text, remarks = decoded(path.read_bytes(), encoding)
+def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
+    """Read a delimited text file; see `clinclust.files.tables.read_cohort`."""
+    text, remarks = decoded(source.read(), encoding)
     said = _SAID.match(text)
-    delimiter = said[1] if said else delimiter_of(text, usual)
+    usual = "," if source.suffix in _COMMA_IS_USUAL else "\t"
+    delimiter, told = (said[1], []) if said else delimiter_of(text, usual, source.suffix)
     lines = DelimitedLines(text[said.end() :] if said else text, delimiter, first_line=2 if said else 1)
-    rows = iter(lines)
-    _, header = next(rows, (0, []))
-    if not header:
+    every = lines.rows()
+    first = list(islice(every, LOOKED_AT + (options.header_row or 0)))
+    filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
+    if not filled:
         raise InputError("the file is empty")
-    if len(header) == 1 and re.search("[,;\t|]", header[0]):
+    header = find_header(filled, asked=options.header_row)
+    names = header.rows[-1]
+    if len(names[1]) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[1][0]):
         remarks.append(
-            f"read as one column, {quoted(header[0])}: if it is several, begin the file with a line that says what "
+            f"read as one column, {quoted(names[1][0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
         )
-    table = TextTable(header)
-    for number, row in rows:
-        table.add(number, row)
-    frame = table.frame()
-    named = len(header)
-    while named and not header[named - 1].strip() and not frame.iloc[:, named - 1].str.strip().any():
-        named -= 1  # a delimiter at the end of every row, as some programs write it
-    refuse_unnamed([place for place, name in enumerate(header[:named], 1) if not name.strip()], len(header))
-    return TableRead(frame if named == len(header) else frame.iloc[:, :named], remarks + lines.remarks())
+    rows = SheetRows(len(first))
+    for above in filled[: header.first]:
+        rows.add(*above)
+    last = filled[header.first - 1][0]
+    below = (line for line in chain(first, every) if line.number > last)
+    for number, fields in lines.of_width(below, len(names[1])):
+        rows.add(number, fields)
+    read = sheet_table(rows, options, header=header)
+    lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
+    return TableRead(read.frame, remarks + told + read.remarks + lines.remarks(), read.notes, read.places, read.unread)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clinclust.errors import InputError, MissingPackageError
+from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.files.listed import listed, quoted
+from clinclust.files.source import Source
 from clinclust.files.text_table import TableRead
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["read_parquet"]
 
 
-def read_parquet(path: Path) -> TableRead:
+def read_parquet(source: Source) -> TableRead:
     """Read a parquet file; see `clinclust.files.tables.read_cohort`."""
     try:
         import pyarrow.parquet
     except ImportError:
         raise MissingPackageError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
     try:
-        with path.open("rb") as file:  # else pyarrow reads all files of a folder of this name
+        with source.open() as file:  # else pyarrow reads all files of a folder of this name
             table = pyarrow.parquet.read_table(file, page_checksum_verification=True)
         table = _one_value_a_cell(table)
         table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
@@ -35,7 +39,18 @@ def read_parquet(path: Path) -> TableRead:
             f"this parquet file cannot be read ({type(error).__name__}: {said}); write it again, for instance with "
             "pandas: frame.to_parquet(path)"
         ) from None
-    return TableRead(frame)
+    return _with_notes(frame)
+
+
+def _with_notes(frame: pd.DataFrame) -> TableRead:
+    """Return the table with the notes on its columns that pandas wrote into the file, if there are any."""
+    remarks = []
+    try:
+        known = notes_of(frame)
+    except InputError:
+        known, remarks = {}, ["the notes on its columns cannot be read: left out"]
+    frame.attrs = {}
+    return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
 
 
 def _bytes_of(kinds: Any) -> list[Any]:

@@ -4,57 +4,109 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, accepting
+from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.cell_text import shortened
+from clinclust.files.chosen_columns import chosen_columns
+from clinclust.files.contents import kind_of
 from clinclust.files.delimited import read_delimited
+from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import limited, quoted
 from clinclust.files.opening import check_readable, shown_name
+from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
+from clinclust.files.packed import unpacked
 from clinclust.files.parquet import read_parquet
+from clinclust.files.selection.chosen_rows import Keep, RowChoice, chosen_rows
+from clinclust.files.source import Source
+from clinclust.files.statistical import STATISTICAL, read_statistical
+from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.workbook import read_xlsx
 
 __all__ = ["read_cohort"]
 
-_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
-_SAVE_AS = {
-    ".xlsm": "a workbook with macros: in Excel, save it as an Excel workbook (.xlsx)",
-    ".xls": "the old format of Excel: open it in Excel or LibreOffice, and save it as an Excel workbook (.xlsx)",
-    ".xlsb": "a binary workbook: in Excel, save it as an Excel workbook (.xlsx)",
-    ".ods": "an OpenDocument sheet: in LibreOffice, save it as an Excel workbook (.xlsx) or as .csv",
-    ".numbers": "a document of Numbers: export it to Excel (.xlsx) or to .csv",
-}
+_WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
+_ROW = Kind("the number of a row, from 1", lambda value: WHOLE.accepts(value) and 0 < value < 2**20)
+_DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
+_KEEP = Kind("'first' or 'last'", lambda value: value in ("first", "last"))
 
 
-@accepting(path=PATH, sheet=TEXT, encoding=TEXT)
-def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encoding: str | None = None) -> pd.DataFrame:
-    """Read a table from a csv, tsv (or txt), xlsx or parquet file.
+@accepting(
+    path=PATH,
+    sheet=TEXT,
+    encoding=TEXT,
+    header_row=_ROW,
+    decimal=_DECIMAL,
+    where=TEXT,
+    only=TEXTS,
+    drop=TEXTS,
+    one_row_per=TEXT,
+    keep=_KEEP,
+    by=TEXT,
+)
+def read_cohort(
+    path: str | os.PathLike[str],
+    *,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    header_row: int | None = None,
+    decimal: Decimal | None = None,
+    where: str | None = None,
+    only: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    one_row_per: str | None = None,
+    keep: Keep = "first",
+    by: str | None = None,
+) -> pd.DataFrame:
+    """Read a table from a text file, a workbook, or a file of a statistical program.
+
+    Read are csv, tsv and txt; xlsx; parquet (with ``clinclust[parquet]``); and with ``clinclust[formats]`` xls, xlsb
+    and ods, sav, zsav and por of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
+    a file is is recognised by its content; a name that says something else is told.
 
     Parameters
     ----------
     path : str or path
-        The file. Its suffix determines the format. The delimiter of a csv file is the comma or the semicolon, whichever
-        splits all rows alike or else the header into more names, or else the tab; that of a tsv or txt file is the tab.
-        A first line such as ``sep=;`` sets it, and is no row.
+        The file. The delimiter of a text file is the comma, semicolon, tab or bar that splits all rows alike, or else
+        most of them. A first line such as ``sep=;`` sets it, and is no row.
     sheet : str, optional
-        Name of the sheet of an xlsx file. By default the first sheet that is not hidden is read, with a
-        warning if there are several.
+        Name or number of the sheet of a workbook. By default the first sheet that is not hidden is read, with a warning
+        if there are several.
     encoding : str, optional
-        Encoding of a text file. The default is UTF-8, or UTF-16 or UTF-32 if the file begins with its byte order mark.
-        A file without one that is not UTF-8 is read as UTF-16, Windows-1252, or else Latin-1, with a warning.
+        Encoding of a text file, or of a file of a statistical program that states it wrongly. The default is UTF-8, or
+        UTF-16 or UTF-32 if the file begins with its byte order mark. A file without one that is not UTF-8 is read as
+        UTF-16, Windows-1252, or else Latin-1, with a warning.
+    header_row : int, optional
+        The row of the names of the columns, as a spreadsheet counts it. By default it is the first row, or the first
+        that names all columns below titles.
+    decimal : {",", "."}, optional
+        The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are; the notes
+        on the columns say which have decimal commas.
+    where : str, optional
+        Keep the rows that meet a condition, such as ``visit == 'baseline' and age >= 18``; `and`, `or`, `not`, `in`,
+        `is missing`, parentheses, and backticks around names with spaces.
+    only, drop : list of str, optional
+        Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
+    one_row_per : str, optional
+        Keep one row for each value of this column.
+    keep : {"first", "last"}
+        Which row that is, in the order of the file or of `by`.
+    by : str, optional
+        A column of numbers or ISO dates that orders the rows of each subject.
 
     Returns
     -------
     pandas.DataFrame, shape (N, D)
-        Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of an xlsx file is
-        the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). Columns of a parquet file keep their
-        types; bytes are read as text. Empty rows are left out but counted: the label of a row plus 2 is its row number
-        in a spreadsheet. Columns at the end without a name and without a value are left out.
+        Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of a workbook is
+        the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). A coded value of SPSS, Stata or SAS is
+        its label if all values have one. Columns of a parquet file keep their types; bytes are read as text. The label
+        of a row plus 2 is its row number in a spreadsheet. ``frame.attrs["column_notes"]`` holds what the file says of
+        its columns: labels, units, coded values, user-missing values; see `clinclust.files.column_notes`.
 
     Raises
     ------
@@ -63,18 +115,21 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     OSError
         If the path names a folder, a pipe or a device, or if the file may not be read.
     ValueError
-        If the file cannot be read as a table, or could be read in two ways: an xlsx file whose formulas have no value
-        yet, or whose rows or cells contradict their own numbers. The message names the lines or cells at fault.
+        If the file cannot be read as a table, or could be read in two ways: columns without a name or with one name,
+        two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells contradict their
+        own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows or columns cannot
+        be understood, or leaves nothing.
     ImportError
-        If it is a parquet file and pyarrow is not installed.
+        If the package that reads the format is not installed.
 
     Warns
     -----
     CohortWarning
-        If the file is not UTF-8; if a text in quotes holds whole rows; if a header with delimiters was read as one
-        name. For an xlsx file: if the first of several sheets was read; if cells hold errors such as ``#N/A``, or
-        numbers shown as dates that no date has; if cells are merged; if rows or columns are hidden, which are read like
-        the others; if values of formulas may be out of date.
+        For everything that was guessed, left out or chosen: the encoding; titles, units, totals and footnotes around
+        the table; headers of two rows, whose names are joined; repeated headers; decimal commas; the first of several
+        sheets; labels that only some values have; how many rows and columns a choice keeps. Also for what a reader of a
+        workbook sees otherwise: cells with errors such as ``#N/A``, merged cells, hidden rows and columns, old values
+        of formulas.
 
     Examples
     --------
@@ -90,32 +145,49 @@ def read_cohort(path: str | os.PathLike[str], *, sheet: str | None = None, encod
     1     002  G20     3
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    _refuse_format(path, suffix, sheet, encoding)
     check_readable(path)
+    choice = RowChoice(where, one_row_per, keep, by)
+    if choice.problems():
+        raise InputError("; ".join(choice.problems()))
     with _about(path):
-        if suffix == ".xlsx":
-            read = read_xlsx(path, sheet)
-        elif suffix == ".parquet":
-            read = read_parquet(path)
-        else:
-            read = read_delimited(path, encoding, "," if suffix == ".csv" else "\t")
-    for remark in read.remarks:
+        source, remarks = unpacked(path)
+        kind, told = kind_of(source)
+        _refuse_options(kind, sheet, encoding, header_row, decimal)
+        read = chosen_rows(_read(source, kind, sheet, encoding, SheetOptions(header_row, decimal)), choice)
+        frame, told_of_columns = chosen_columns(read, only, drop)
+    for remark in [*remarks, *told, *read.remarks, *told_of_columns]:
         warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
-    return read.frame
+    return frame
 
 
-def _refuse_format(path: Path, suffix: str, sheet: str | None, encoding: str | None) -> None:
-    """Raise InputError if the suffix names no format that is read, or one that an argument does not fit."""
-    name = shown_name(path)
-    if suffix not in _SUFFIXES:
-        given = shortened(suffix) or "no suffix"
-        what = f", {_SAVE_AS[suffix]}" if suffix in _SAVE_AS else ""
-        raise InputError(f"{name}: tables are read from {', '.join(_SUFFIXES)}, not from {given}{what}")
-    if sheet is not None and suffix != ".xlsx":
-        raise InputError(f"{name}: sheet={quoted(sheet)} makes sense for an xlsx file only")
-    if encoding is not None and suffix in (".xlsx", ".parquet"):
-        raise InputError(f"{name}: encoding={quoted(encoding)} makes sense for a text file only")
+def _read(source: Source, kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> TableRead:
+    if kind == "text":
+        return read_delimited(source, encoding, options)
+    if kind == "xlsx":
+        return read_xlsx(source, sheet, options)
+    if kind == "xls":
+        return read_xls(source, sheet, options)
+    if kind == "parquet":
+        return read_parquet(source)
+    if kind in STATISTICAL:
+        return read_statistical(source, kind, encoding)
+    return read_ods_or_xlsb(source, kind, sheet, options)
+
+
+def _refuse_options(
+    kind: str, sheet: str | None, encoding: str | None, header_row: int | None, decimal: str | None
+) -> None:
+    """Raise InputError if an option makes no sense for a file of this kind."""
+    problems = []
+    if sheet is not None and kind not in _WORKBOOKS:
+        problems.append(f"sheet={quoted(sheet)} makes sense for a workbook only (.xlsx, .xls, .xlsb, .ods)")
+    if encoding is not None and kind != "text" and kind not in STATISTICAL:
+        problems.append(f"encoding={quoted(encoding)} makes sense for a text file only")
+    for name, value in (("header_row", header_row), ("decimal", decimal)):
+        if value is not None and kind != "text" and kind not in _WORKBOOKS:
+            problems.append(f"{name}={quoted(value)} makes sense for a text file or a workbook only")
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 @contextmanager

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from clinclust.errors import InputError
-from clinclust.files.listed import listed
+from clinclust.files.column_notes import ColumnNotes
 
-__all__ = ["TableRead", "TextTable", "refuse_unnamed"]
+__all__ = ["TableRead", "TextTable"]
 
 _TEXT = pd.StringDtype(na_value=np.nan)
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
@@ -19,10 +18,27 @@ _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are conve
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table as it was read, and remarks of which its reader must know: each a sentence without the file's name."""
+    """A table as it was read.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Names of columns may repeat, or be empty: whoever chooses columns decides what becomes of these.
+    remarks : list of str
+        What its reader must know: each a sentence without the file's name.
+    notes : list of ColumnNotes
+        What the file says of each column; empty if it says nothing of any.
+    places : list of int
+        The number of each column in the file, from 1; empty if they are 1, 2, 3 and so on.
+    unread : list of int
+        The numbers of columns without a name whose values were not kept.
+    """
 
     frame: pd.DataFrame
     remarks: list[str] = field(default_factory=list)
+    notes: list[ColumnNotes] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
 
 
 class TextTable:
@@ -30,47 +46,45 @@ class TextTable:
 
     Parameters
     ----------
-    header : sequence of str
-        The names of the columns. Every row that is added has as many texts.
+    width : int
+        The number of columns. Every row that is added has as many texts.
     """
 
-    def __init__(self, header: Sequence[str]) -> None:
-        self._header = list(header)
+    def __init__(self, width: int) -> None:
+        self._width = width
         self._rows: list[list[str]] = []
         self._numbers: list[int] = []
         self._portions: list[pd.DataFrame] = []
-        self._rows_at_once = max(1, _CELLS_AT_ONCE // max(1, len(self._header)))
+        self._rows_at_once = max(1, _CELLS_AT_ONCE // max(1, width))
 
     def add(self, number: int, texts: list[str]) -> None:
-        """Add a row with its number in a spreadsheet, in which the header has number 1."""
+        """Add a row with its number in a spreadsheet, whose first row has number 1."""
         self._rows.append(texts)
         self._numbers.append(number)
         if len(self._rows) == self._rows_at_once:
-            self._convert()
+            self._portions.append(self._converted(self._rows))
+            self._rows = []
 
-    def _convert(self) -> None:
-        cells = np.empty((len(self._rows), len(self._header)), dtype=object)
-        for place, texts in enumerate(self._rows):
+    def _converted(self, rows: Sequence[list[str]]) -> pd.DataFrame:
+        cells = np.empty((len(rows), self._width), dtype=object)
+        for place, texts in enumerate(rows):
             cells[place] = texts
-        self._portions.append(pd.DataFrame(cells, dtype=_TEXT))
-        self._rows = []
+        return pd.DataFrame(cells, dtype=_TEXT)
 
-    def frame(self) -> pd.DataFrame:
-        """Return the table, with an index whose labels plus 2 are the row numbers in a spreadsheet."""
-        if self._rows or not self._portions:
-            self._convert()
-        frame = self._portions[0] if len(self._portions) == 1 else pd.concat(self._portions, ignore_index=True)
-        frame.columns = pd.Index(self._header)
-        labels = np.array(self._numbers, dtype=np.int64) - 2
+    def frame(self, above: Sequence[tuple[int, list[str]]] = ()) -> pd.DataFrame:
+        """Return the table, with an index whose labels plus 2 are the row numbers in a spreadsheet.
+
+        Parameters
+        ----------
+        above : sequence of (int, list of str)
+            Rows that stand above those that were added.
+        """
+        portions = [self._converted([texts for _, texts in above])] if above else []
+        portions += self._portions
+        if self._rows or not portions:
+            portions.append(self._converted(self._rows))
+        frame = portions[0] if len(portions) == 1 else pd.concat(portions, ignore_index=True)
+        labels = np.array([number for number, _ in above] + self._numbers, dtype=np.int64) - 2
         if not np.array_equal(labels, np.arange(len(frame))):
             frame.index = pd.Index(labels)
         return frame
-
-
-def refuse_unnamed(columns: Sequence[int], count: int) -> None:
-    """Raise InputError if there are columns (numbers from 1, of `count`) that hold values but have no name."""
-    if columns:
-        raise InputError(
-            f"the header has no name for column {listed(columns)} of {count}: write a name for every column into the "
-            "first row, with nothing above it"
-        )

@@ -242,8 +242,10 @@ def _damaged_parquet(rng):
 
 
 def _other_suffix(rng):
+    table = _table(rng)
     suffix = (".xls", ".xlsm", ".xlsb", ".ods", ".sav", ".dta", "", ".csv.gz", "." + "x" * 200)[int(rng.integers(0, 9))]
-    return suffix, _joined(_table(rng)).encode(), REFUSED
+    # Hospital systems send text under the name of the old Excel, and Excel opens it; under no other name of a workbook.
+    return suffix, _joined(table).encode(), table if suffix == ".xls" else REFUSED
 
 
 def _folder(rng):

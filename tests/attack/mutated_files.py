@@ -3,10 +3,13 @@
 import functools
 import io
 import re
+import tempfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from old_and_open_workbooks import ods, xls
 from raw_workbook import zipped
 
 from attack.attempts import Attack
@@ -53,11 +56,36 @@ def _sound(kind):
         cohort.to_excel(buffer, index=False)
     elif kind == "parquet":
         cohort.set_index("id").to_parquet(buffer)
+    elif kind in ("xls", "ods"):
+        return _old_or_open(cohort, kind)
+    elif kind in ("sav", "dta", "xpt", "por"):
+        return _statistical(cohort, kind)
     elif kind == "yaml":
         return draft_schema(cohort).to_yaml().encode()
     else:
         cohort.to_csv(buffer, index=False, sep="\t" if kind == "tsv" else ",")
     return buffer.getvalue()
+
+
+def _old_or_open(cohort, kind):
+    rows = [cohort.columns.tolist(), *cohort.to_numpy().tolist()]
+    if kind == "ods":
+        return ods(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cohort.xls"
+        xls(rows)(path)
+        return path.read_bytes()
+
+
+def _statistical(cohort, kind):
+    import pyreadstat
+
+    write = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport", "por": "write_por"}[kind]
+    cohort = cohort.set_axis([name.upper() for name in cohort], axis="columns")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"cohort.{kind}"
+        getattr(pyreadstat, write)(cohort, str(path))
+        return path.read_bytes()
 
 
 def changed(content, rng):
@@ -166,7 +194,7 @@ def _bytes_of_workbooks(count, rng, folder):
 ATTACKS = (
     *(
         Attack(f"mutated {kind} files", functools.partial(_tries, kind, changed), smoke=40, full=20_000)
-        for kind in ("csv", "tsv", "parquet")
+        for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt", "por")
     ),
     Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=40, full=20_000),
     Attack(

@@ -5,7 +5,8 @@ import pyarrow.parquet
 import pytest
 
 from clinclust import read_cohort
-from clinclust.errors import InputError
+from clinclust.errors import CohortWarning, InputError
+from clinclust.files.column_notes import ColumnNotes, add_notes, notes_of
 
 
 @pytest.mark.parametrize("metadata", [b"{", b"[]", b"{}", b'{"columns": 3}', b'{"index_columns": [{}], "columns": []}'])
@@ -17,6 +18,18 @@ def test_a_parquet_file_whose_metadata_are_damaged_is_refused_or_read(tmp_path, 
         assert read_cohort(path)["a"].tolist() == [1, 2]
     except InputError as error:
         assert str(error).startswith("cohort.parquet: this parquet file cannot be read")  # noqa: PT017 - some are read
+
+
+def test_notes_on_columns_are_kept_by_the_file(tmp_path):
+    frame = pd.DataFrame({"crp": ["3,5"], "age": ["61"]})
+    add_notes(frame, {"crp": ColumnNotes(unit="mg/L", decimal=",")})
+    frame.to_parquet(tmp_path / "cohort.parquet")
+    read = read_cohort(tmp_path / "cohort.parquet")
+    assert notes_of(read) == {"crp": ColumnNotes(unit="mg/L", decimal=",")}
+    frame.attrs["column_notes"] = {"crp": {"unit": 3}}
+    frame.to_parquet(tmp_path / "cohort.parquet")
+    with pytest.warns(CohortWarning, match="the notes on its columns cannot be read: left out"):
+        assert read_cohort(tmp_path / "cohort.parquet").attrs == {}
 
 
 def test_a_changed_value_is_refused_if_the_file_has_checksums(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import read_cohort
-from clinclust.errors import CohortError, CohortWarning
+from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.schema import Feature, FeatureSchema
 
 AWKWARD = [
@@ -90,16 +90,22 @@ def test_line_endings_and_blank_lines_do_not_matter(tmp_path, ending, last):
     assert read_cohort(path).to_numpy().tolist() == [["1", "2"], ["3", "4"]]
 
 
-def test_duplicate_names_are_kept_for_validate_to_report(tmp_path):
-    frame = read_cohort(write(tmp_path / "x.csv", "a,a\n1,2\n"))
-    assert frame.columns.tolist() == ["a", "a"]
+def test_duplicate_names_are_refused_and_left_out_by_number(tmp_path):
+    path = write(tmp_path / "x.csv", "a,a\n1,2\n")
+    with pytest.raises(InputError, match=r"'a' over columns 1, 2\); rename them .* --drop 'a#2'"):
+        read_cohort(path)
+    for drop, kept in (("a#2", "1"), ("#1", "2")):
+        with pytest.warns(CohortWarning, match="1 of 2 columns are kept"):
+            assert read_cohort(path, drop=[drop])["a"].tolist() == [kept]
+    frame = pd.DataFrame([["1", "2"]], columns=["a", "a"])
     schema = FeatureSchema([Feature(name="a", likelihood="gaussian")])
     with pytest.raises(CohortError, match="2 columns of this name"):
         schema.validate(frame)
 
 
 def test_a_semicolon_file_with_decimal_commas_is_not_taken_apart(tmp_path):
-    frame = read_cohort(write(tmp_path / "x.csv", '"a,b";c\n1,5;2,5\n'))
+    with pytest.warns(CohortWarning, match=r"a decimal comma in a,b \('1,5'\), c \('2,5'\)"):
+        frame = read_cohort(write(tmp_path / "x.csv", '"a,b";c\n1,5;2,5\n'))
     assert frame.columns.tolist() == ["a,b", "c"]
     assert frame.to_numpy().tolist() == [["1,5", "2,5"]]
 
@@ -133,9 +139,10 @@ MALFORMED = [
     ("x.xlsx", "", "the file is empty"),
     ("x.xlsx", "a,b\n", "not an xlsx file"),
     ("x.parquet", "a,b\n", "this parquet file cannot be read"),
-    ("x.xls", "a,b\n", "not from .xls"),
     ("x", "a,b\n", "not from no suffix"),
-    ("x.dta", "a,b\n", "not from .dta"),
+    ("x.dta", "a,b\n", "not a Stata file .*, but text; if it is a table, let its name end in .csv"),
+    ("x.ods", "a,b\n", "not an OpenDocument sheet .*, but text"),
+    ("x.xlsm", "a,b\n", "not an xlsx file"),
 ]
 
 
@@ -149,7 +156,7 @@ def test_a_malformed_file_is_one_clear_error(tmp_path, name, content, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"sheet": "a"}, "makes sense for an xlsx file only"),
+        ({"sheet": "a"}, "makes sense for a workbook only"),
         ({"encoding": "utf-99"}, "there is no encoding 'utf-99'"),
         ({"encoding": "ascii"}, "line 2 is not ascii text"),
     ],

@@ -8,15 +8,14 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
 
 from clinclust.errors import InputError
+from clinclust.files.source import Source
 
 __all__ = ["Archive", "Attributes", "PartReader", "damaged"]
 
-_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of an OLE container
 _SMALL = 100 * 2**20
 _AT_ONCE = 2**18
 _MOST_UNPACKED = 250
@@ -48,15 +47,14 @@ def damaged(what: str) -> InputError:
 class Archive:
     """The parts of a workbook by name. Letter case in names does not matter, as in Excel."""
 
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            if file.read(8) == _OLD_OR_LOCKED:
-                raise InputError(
-                    "this is not an xlsx file, but a workbook locked with a password, or one of the old format .xls: "
-                    "open it in Excel, remove the password, and save it as .xlsx"
-                )
-        with _about_the_zip("this is not an xlsx file"):
-            self._zip = zipfile.ZipFile(path)
+    def __init__(self, source: Source) -> None:
+        self._file = source.open()
+        try:
+            with _about_the_zip("this is not an xlsx file"):
+                self._zip = zipfile.ZipFile(self._file)
+        except BaseException:
+            self._file.close()
+            raise
         self._parts: dict[str, zipfile.ZipInfo] = {}
         self._repeated: set[str] = set()
         for part in self._zip.infolist():
@@ -68,6 +66,7 @@ class Archive:
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+        self._file.close()
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._parts

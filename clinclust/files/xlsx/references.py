@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MOST_COLUMNS", "MOST_ROWS", "column_of", "letters_of", "start_of_area", "whole"]
+__all__ = ["MOST_COLUMNS", "MOST_ROWS", "column_of", "corners_of_area", "letters_of", "whole"]
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 
 _LETTERS = re.compile("[A-Z]{1,3}")
-_AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?[A-Z]{1,3}\$?[0-9]{1,7}")
+_AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _KNOWN: dict[str, int] = {}  # at most 18,278 names
 
 
@@ -38,7 +38,7 @@ def whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else 0
 
 
-def start_of_area(area: str) -> tuple[int, int] | None:
-    """Return (row, column) of the first cell of an area of several cells; None if the text names none."""
+def corners_of_area(area: str) -> tuple[int, int, int, int] | None:
+    """Return the first row and column and the last row and column of an area; None if the text names none."""
     match = _AREA.fullmatch(area)
-    return (int(match[2]), column_of(match[1])) if match else None
+    return (int(match[2]), column_of(match[1]), int(match[4]), column_of(match[3])) if match else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from clinclust.files.layout.header import Area
 from clinclust.files.listed import listed
+from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.archive import Attributes
 from clinclust.files.xlsx.names import is_true
-from clinclust.files.xlsx.references import MOST_COLUMNS, start_of_area, whole
+from clinclust.files.xlsx.references import MOST_COLUMNS, corners_of_area, whole
 
 __all__ = ["Unseen"]
 
@@ -39,20 +39,18 @@ class Unseen:
         """Add the area that an element `mergeCell` merges."""
         self._merged.append(attributes.get("ref", ""))
 
-    def remarks(self, header: Sequence[str], last_row: int) -> list[str]:
-        """Return what the reader must know of a table with this header that ends in this row."""
+    def merged_areas(self) -> list[Area]:
+        """Return the merged areas that can be read as such."""
+        return [corners for corners in map(corners_of_area, self._merged) if corners is not None]
+
+    def remarks(self, read: TableRead) -> list[str]:
+        """Return what the reader must know of a table."""
         remarks = []
         if self._n_rows:
             rows = listed(self._rows, self._n_rows)
             remarks.append(f"hidden rows are read like the others ({rows}): delete what shall not count")
-        hidden = [name for place, name in enumerate(header, 1) if self._columns[place]]
+        named = zip(read.places, read.frame.columns, strict=True)
+        hidden = [name for place, name in named if self._columns[place]]
         if hidden:
             remarks.append(f"hidden columns are read like the others ({listed(hidden)})")
-        starts = ((area, start_of_area(area)) for area in self._merged)
-        merged = [area for area, at in starts if at and at[0] <= last_row and at[1] <= len(header)]
-        if merged:
-            remarks.append(
-                f"merged cells ({listed(merged)}): the value counts for the first cell only, and the others are empty; "
-                "unmerge them, and write the value into each cell"
-            )
         return remarks

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from pathlib import Path
 
 from clinclust.errors import InputError
-from clinclust.files.listed import listed, quoted
+from clinclust.files.layout.sheet_table import SheetOptions
+from clinclust.files.listed import quoted
+from clinclust.files.sheets import chosen_sheet
+from clinclust.files.source import Source
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.archive import Archive, Attributes, damaged
 from clinclust.files.xlsx.cells import Cells
@@ -15,31 +17,20 @@ from clinclust.files.xlsx.names import LOCAL, is_true, relation_id
 from clinclust.files.xlsx.rich_text import SharedStrings
 from clinclust.files.xlsx.styles import Styles
 from clinclust.files.xlsx.worksheet import Worksheet
-from clinclust.nearest import did_you_mean
 
 __all__ = ["read_xlsx"]
 
-_SAVE_AS = "open it there and save it as .xlsx"
-_OTHER_FORMATS = {
-    "xl/workbook.bin": f"this is a binary workbook (.xlsb) of Excel: {_SAVE_AS}",
-    "content.xml": f"this is a document of LibreOffice (.ods): {_SAVE_AS}",
-    "index/document.iwa": f"this is a document of Numbers: {_SAVE_AS}",
-}
 
-
-def read_xlsx(path: Path, sheet: str | None) -> TableRead:
+def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.files.tables.read_cohort`."""
-    archive = Archive(path)
+    archive = Archive(source)
     try:
-        return _read(archive, sheet)
+        return _read(archive, sheet, options)
     finally:
         archive.close()
 
 
-def _read(archive: Archive, sheet: str | None) -> TableRead:
-    for part, what in _OTHER_FORMATS.items():
-        if part in archive:
-            raise InputError(what)
+def _read(archive: Archive, sheet: str | None, options: SheetOptions) -> TableRead:
     if "_rels/.rels" not in archive:
         raise InputError("this is not an xlsx file")
     book_part = next((target for kind, target in _relations(archive, "").values() if kind == "officeDocument"), "")
@@ -48,7 +39,11 @@ def _read(archive: Archive, sheet: str | None) -> TableRead:
     book = _Book()
     archive.read(book_part, book)
     related = _relations(archive, book_part)
-    chosen, remarks = _chosen([entry for entry in book.sheets if _may_have_cells(entry, related)], sheet)
+    sheets = [entry for entry in book.sheets if _may_have_cells(entry, related)]
+    if len({entry.name for entry in sheets}) < len(sheets):
+        raise damaged("two of its sheets have one name")
+    at, remarks = chosen_sheet([(entry.name, entry.is_hidden) for entry in sheets], sheet)
+    chosen = sheets[at]
     if chosen.relation not in related:
         raise damaged(f"it does not say where its sheet {quoted(chosen.name)} is")
     shared, styles = SharedStrings(), Styles()
@@ -56,7 +51,7 @@ def _read(archive: Archive, sheet: str | None) -> TableRead:
         for target in (target for found, target in related.values() if found == kind):
             archive.read(target, reader)
     cells = Cells(shared.texts, styles.kinds, book.has_1904)
-    worksheet = Worksheet(chosen.name, cells)
+    worksheet = Worksheet(chosen.name, cells, options)
     archive.read(related[chosen.relation][1], worksheet)
     read = worksheet.result()
     if book.computes_at_load and cells.n_formulas:
@@ -64,7 +59,7 @@ def _read(archive: Archive, sheet: str | None) -> TableRead:
             f"the program that wrote the file left its {cells.n_formulas:,} formulas to be computed when it is opened: "
             "their values may be out of date; open it in Excel or LibreOffice, save it, and read it again"
         )
-    return TableRead(read.frame, remarks + read.remarks)
+    return TableRead(read.frame, remarks + read.remarks, read.notes, read.places, read.unread)
 
 
 @dataclass(frozen=True)
@@ -132,21 +127,3 @@ def _relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
 def _may_have_cells(entry: _Sheet, related: dict[str, tuple[str, str]]) -> bool:
     """Return whether the sheet is a worksheet: not one of charts, dialogues or macros."""
     return related.get(entry.relation, ("worksheet", ""))[0] == "worksheet"
-
-
-def _chosen(sheets: list[_Sheet], name: str | None) -> tuple[_Sheet, list[str]]:
-    """Return the sheet to read, and what the reader must know of the others if no name was given."""
-    if not sheets:
-        raise InputError("the file has no sheet with cells")
-    by_name = {entry.name: entry for entry in sheets}
-    if len(by_name) < len(sheets):
-        raise damaged("two of its sheets have one name")
-    if name is not None:
-        if name not in by_name:
-            hint = did_you_mean(name, by_name)
-            raise InputError(f"there is no sheet {quoted(name)}.{hint} It has {listed(by_name)}")
-        return by_name[name], []
-    first = next((entry for entry in sheets if not entry.is_hidden), sheets[0])
-    others = [f"{entry.name} (hidden)" if entry.is_hidden else entry.name for entry in sheets if entry is not first]
-    what = "read the first sheet" if not first.is_hidden else "all sheets are hidden; read the first"
-    return first, [f"{what}, {quoted(first.name)}; give sheet= for ({listed(others)})"] if others else []

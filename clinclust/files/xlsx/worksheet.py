@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from clinclust.errors import InputError
+from clinclust.files.layout.header import Area
+from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import Places, quoted
-from clinclust.files.text_table import TableRead, TextTable, refuse_unnamed
+from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.archive import Attributes, damaged
 from clinclust.files.xlsx.cells import MISTYPED, Cells
 from clinclust.files.xlsx.names import LOCAL, is_true
@@ -18,13 +20,12 @@ _MISPLACED_CELL = "cells that say another place than the one where they stand"
 
 
 class Worksheet:
-    """Reads the XML of a worksheet; see `PartReader`. The first row with text is the header."""
+    """Reads the XML of a worksheet; see `PartReader`."""
 
-    def __init__(self, name: str, cells: Cells) -> None:
-        self._name, self._cells = name, cells
-        self._table: TextTable | None = None
-        self._header: list[str] = []
-        self._unnamed: set[int] = set()
+    def __init__(self, name: str, cells: Cells, options: SheetOptions) -> None:
+        self._name, self._cells, self._options = name, cells, options
+        self._rows = options.empty_rows()
+        self._width = 0
         self._misplaced = Places()
         self._is_worksheet = self._in_data = self._in_row = self._row_is_sound = False
         self._row = 0
@@ -106,7 +107,7 @@ class Worksheet:
             return
         self._row, self._row_text = number, str(number)
         self._row_is_hidden = is_true(attributes.get("hidden"))
-        self._texts = [""] * len(self._header)
+        self._texts = [""] * self._width
         self._column = self._last_filled = 0
 
     def _start_cell(self, attributes: Attributes) -> None:
@@ -140,11 +141,6 @@ class Worksheet:
         if not text:
             return
         if column > len(self._texts):
-            if self._table is not None:
-                if not text.isspace():
-                    self._unnamed.add(column)
-                    self._last_filled = column
-                return
             self._texts += [""] * (column - len(self._texts))
         self._texts[column - 1] = text
         if not text.isspace():
@@ -154,12 +150,8 @@ class Worksheet:
         self._in_row = False
         if not self._row_is_sound or not self._last_filled:
             return
-        if self._table is None:
-            self._header = self._texts[: self._last_filled]
-            self._unnamed.update(place for place, name in enumerate(self._header, 1) if not name.strip())
-            self._table = TextTable(self._header)
-            return
-        self._table.add(self._row, self._texts)
+        self._width = self._width or self._last_filled
+        self._rows.add(self._row, self._texts)
         if self._row_is_hidden:
             self._unseen.add_row(self._row)
 
@@ -174,8 +166,11 @@ class Worksheet:
                 f"sheet {quoted(self._name)} cannot be read; open the file in Excel or LibreOffice, check these, and "
                 f"save it again:\n{listing}"
             )
-        if self._table is None:
+        if not self._rows.first:
             raise InputError(f"sheet {quoted(self._name)} is empty")
-        refuse_unnamed(sorted(self._unnamed), max(len(self._header), *self._unnamed, 0))
-        unseen = self._unseen.remarks(self._header, self._row)
-        return TableRead(self._table.frame(), self._cells.remarks.sentences() + unseen)
+        merged: list[Area] = self._unseen.merged_areas()
+        read = sheet_table(self._rows, self._options, merged)
+        unseen = self._unseen.remarks(read)
+        return TableRead(
+            read.frame, self._cells.remarks.sentences() + unseen + read.remarks, read.notes, read.places, read.unread
+        )

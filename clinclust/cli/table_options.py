@@ -1,0 +1,109 @@
+"""The options for reading a table, which every command that takes one has."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinclust.errors import CohortError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["about_table", "add_table", "path_given", "read_table"]
+
+
+def path_given(text: str) -> Path:
+    """Return the path that an argument gives. An empty text, as an unset variable leaves it, would mean this folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; give the name of a file or folder")
+    return Path(text)
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of the table, the options for reading it, and those for choosing rows and columns."""
+    parser.add_argument(
+        "table",
+        type=path_given,
+        metavar="TABLE",
+        help="cohort table: csv, tsv, xlsx, parquet; xls, ods, SPSS, Stata, SAS with clinclust[formats]",
+    )
+    reading = parser.add_argument_group("reading the table")
+    reading.add_argument("--sheet", help="sheet of a workbook, by name or number (default: the first)")
+    reading.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
+    reading.add_argument("--header-row", type=_row, metavar="N", help="row of the names of columns (default: found)")
+    reading.add_argument("--decimal", choices=(",", "."), help="decimal mark of numbers such as 1,234")
+    choosing = parser.add_argument_group("choosing rows and columns")
+    choosing.add_argument(
+        "--where", metavar="CONDITION", help="keep rows that meet it, such as \"visit == 'baseline' and age >= 18\""
+    )
+    for option, what in (("--only", "keep these columns"), ("--drop", "leave these columns out")):
+        choosing.add_argument(
+            option, action="append", type=_names, metavar="A,B", help=f"{what}; names with commas in double quotes"
+        )
+    choosing.add_argument("--one-row-per", metavar="COLUMN", help="keep one row for each subject, named by this column")
+    choosing.add_argument("--keep", choices=("first", "last"), default="first", help="which one (default: first)")
+    choosing.add_argument("--by", metavar="COLUMN", help="numbers or dates that order its rows (default: the file)")
+
+
+def _row(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) < 2**20):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no row of a table; give its number, from 1")
+    return int(text)
+
+
+def _names(text: str) -> list[str]:
+    """Return names between commas; a name with a comma stands in double quotes."""
+    names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no column is named; give names with commas between them")
+    return names
+
+
+def _together(lists: Sequence[Sequence[str]] | None) -> list[str] | None:
+    return None if lists is None else [name for names in lists for name in names]
+
+
+def read_table(options: argparse.Namespace) -> pd.DataFrame:
+    """Return the table as text, indexed by the row numbers of a spreadsheet.
+
+    The first row of a sheet is row 1, wherever its header is. Messages about rows then agree with a spreadsheet.
+    """
+    import pandas as pd
+
+    from clinclust.files.tables import read_cohort
+
+    frame = read_cohort(
+        options.table,
+        sheet=options.sheet,
+        encoding=options.encoding,
+        header_row=options.header_row,
+        decimal=options.decimal,
+        where=options.where,
+        only=_together(options.only),
+        drop=_together(options.drop),
+        one_row_per=options.one_row_per,
+        keep=options.keep,
+        by=options.by,
+    )
+    if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
+        frame = frame.reset_index(drop=True)
+    frame.index = frame.index + 2
+    return frame
+
+
+@contextmanager
+def about_table(options: argparse.Namespace) -> Iterator[None]:
+    """Make an error about the content of the table name its file."""
+    from clinclust.files.opening import shown_name
+
+    try:
+        yield
+    except CohortError as error:
+        raise CohortError(error.failures, shown_name(options.table)) from error
+    except InputError as error:
+        raise InputError(f"{shown_name(options.table)}: {error}") from error

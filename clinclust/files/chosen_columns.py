@@ -1,0 +1,162 @@
+"""Choose columns by name or number, and settle what could not be told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from clinclust.errors import InputError
+from clinclust.files.column_notes import add_notes
+from clinclust.files.layout.sheet_rows import is_blank
+from clinclust.files.listed import listed, quoted
+from clinclust.files.text_table import TableRead
+from clinclust.nearest import did_you_mean
+
+__all__ = ["chosen_columns", "place_of_column"]
+
+_NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
+
+
+def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = ()) -> int | str:
+    """Return the place (from 0) of the column that a text means, or what is wrong with the text.
+
+    Parameters
+    ----------
+    wanted : str
+        A name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file.
+    names : sequence of str
+    places : sequence of int
+        The number of each column in the file.
+    """
+    found = [at for at, name in enumerate(names) if name == wanted]
+    found = found or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        options = " or ".join(quoted(f"{wanted}#{k}") for k in range(1, min(len(found), 5) + 1))
+        return f"there are {len(found)} columns {quoted(wanted)}: say {options}"
+    match = _NUMBERED.fullmatch(wanted)
+    if match and match["name"].strip():
+        same = [at for at, name in enumerate(names) if name.strip() == match["name"].strip()]
+        if 0 < int(match["number"]) <= len(same):
+            return same[int(match["number"]) - 1]
+    elif match:
+        number = int(match["number"])
+        numbers = list(places) or list(range(1, len(names) + 1))
+        if number in numbers:
+            return numbers.index(number)
+    return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
+
+
+def chosen_columns(
+    read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with the columns that were chosen, and what the reader must know of the choice.
+
+    Parameters
+    ----------
+    read : TableRead
+    only, drop : sequence of str or None
+        The columns to keep, in the order of the file, and those to leave out; see `place_of_column`.
+
+    Raises
+    ------
+    InputError
+        If a choice names no column or leaves none, or if columns that stay have no name, one name, or look like two
+        tables side by side.
+    """
+    frame = read.frame
+    names = [str(name) for name in frame.columns]
+    problems: list[str] = []
+    dropped = _places(drop or (), names, read, problems)
+    wanted = set(range(len(names))) if only is None else _places(only, names, read, problems)
+    unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
+    if problems:
+        raise InputError("; ".join(listed(problems, len(problems)).splitlines()))
+    kept = [at for at in range(len(names)) if at in wanted and at not in dropped]
+    if not kept:
+        raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
+    _refuse_unclear(frame, kept, read, unread, only is not None)
+    remarks = []
+    if only is not None or drop:
+        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say")
+    chosen = frame if len(kept) == len(names) else frame.iloc[:, kept]
+    if read.notes:
+        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    return chosen, remarks
+
+
+def _places(texts: Sequence[str], names: Sequence[str], read: TableRead, problems: list[str]) -> set[int]:
+    found = set()
+    for text in texts:
+        if text.startswith("#") and text[1:].isdecimal() and int(text[1:8]) in read.unread:
+            continue
+        place = place_of_column(text, names, read.places)
+        if isinstance(place, int):
+            found.add(place)
+        else:
+            problems.append(place)
+    return found
+
+
+def _refuse_unclear(
+    frame: pd.DataFrame, kept: Sequence[int], read: TableRead, unread: set[int], was_chosen: bool
+) -> None:
+    """Raise InputError if columns that stay could not be told apart, or belong to two tables."""
+    numbers = read.places or list(range(1, frame.shape[1] + 1))
+    names = [str(frame.columns[at]) for at in kept]
+    problems = []
+    unnamed = sorted({numbers[at] for at, name in zip(kept, names, strict=True) if is_blank(name)} | unread)
+    if unnamed:
+        problems.append(
+            f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
+            f"column, or leave it out: --drop '#{unnamed[0]}'. If the header stands further down, give its row: "
+            "--header-row N"
+        )
+    repeated = [name for name, count in Counter(names).items() if count > 1 and not is_blank(name)]
+    sides = [] if was_chosen else _side_by_side(frame, kept, numbers, bool(repeated))
+    if sides:
+        problems.append(
+            f"two tables seem to stand side by side, in columns {sides[0]} and {sides[1]}, with an empty column "
+            "between them: give the columns of one of them with --only (name#2 is the second column of a name, #7 the "
+            "seventh column of the file), or of both if they are one table"
+        )
+    elif repeated:
+        first = repeated[0]
+        where = [numbers[at] for at, name in zip(kept, names, strict=True) if name == first]
+        problems.append(
+            f"{'this name stands' if len(repeated) == 1 else 'these names stand'} over several columns: "
+            f"{listed(map(quoted, repeated))} ({quoted(first)} over columns {listed(where)}); rename them in the file, "
+            f"or leave the others out: --drop {quoted(first + '#2')}"
+        )
+    if problems:
+        raise InputError("\n  ".join(problems))
+
+
+def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeats: bool) -> list[str]:
+    """Return the columns of two parts that an empty column divides, if they look like two tables.
+
+    They do if a name stands in both, or if one of them ends before the other.
+    """
+    gaps = [at for at in range(1, len(numbers)) if numbers[at] > numbers[at - 1] + 1]
+    halves = [([at for at in kept if at < gap], [at for at in kept if at >= gap]) for gap in gaps]
+    left, right = next(((left, right) for left, right in halves if left and right), ([], []))
+    if not left:
+        return []
+    shared = {str(frame.columns[at]) for at in left} & {str(frame.columns[at]) for at in right}
+    ends = [_last_row(frame, part) for part in (left, right)]
+    if not (repeats and shared) and ends[0] == ends[1]:
+        return []
+    return [f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in (left, right)]
+
+
+def _last_row(frame: pd.DataFrame, columns: Sequence[int]) -> int:
+    last = -1
+    for at in columns:
+        cells = frame.iloc[:, at].tolist()
+        found = next((row for row in range(len(cells) - 1, last, -1) if not is_blank(str(cells[row]))), -1)
+        last = max(last, found)
+    return last
