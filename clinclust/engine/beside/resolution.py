@@ -27,13 +27,15 @@ from clinclust.engine.search.starts import Start, search_starts, starts_from
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["ResolutionStep", "chosen_step", "resolution_steps"]
+__all__ = ["ResolutionStep", "chosen_step", "first_step", "resolution_steps"]
 
 Labels = NDArray[np.int64]
 
 # The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
 _ONWARD = "step before"
+_SHARE_OF_FIRST = 0.5
+"""Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,10 @@ def resolution_steps(
         if steps:
             restarts, best, outlying = _beside(posed, steps[-1], starts, drawn, plan)
         else:
-            found = first or search_with_outlying(posed, starts, plan)
+            found = first or first_step(posed, starts, plan)
             restarts, best, outlying = found.restarts, found.best, found.outlying
         steps.append(_step(posed, restarts, best, outlying, plan.outlying_share))
-        if int(steps[-1].labels.max()) == 0:
+        if int(steps[-1].labels.max()) == 0 or (ahead and plan.budget.used_up()):
             break
         if (
             resolution.choose
@@ -118,6 +120,11 @@ def resolution_steps(
         ):
             ahead.insert(0, steps[-1].independent_share)
     return steps
+
+
+def first_step(posed: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+    """Search for the finest step of a path. A time budget leaves time for the coarser steps."""
+    return search_with_outlying(posed, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
 
 def _beside(

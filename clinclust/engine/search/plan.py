@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.threads import SearchCancelled
+
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
@@ -82,6 +85,8 @@ class SearchPlan:
     cancelled : threading.Event
         When it is set, every search ends after its present sweep, and the searches as a whole end with
         `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
+    budget : Budget
+        Time that the search may take. When it is used up, the search ends with the best partition so far.
     finished : callable, optional
         Called with each finished restart, on the thread that waits for the searches; for a progress bar.
     """
@@ -101,12 +106,18 @@ class SearchPlan:
     hyperparameters: str | None = None
     concentration: str | tuple[float, ...] | None = None
     cancelled: Event = field(default_factory=Event)
+    budget: Budget = field(default_factory=Budget)
     finished: Callable[[RestartResult], object] | None = None
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:
         """One seed for each restart."""
         return np.random.SeedSequence(self.seed).spawn(self.n_restarts)
+
+    def refuse_cancelled(self) -> None:
+        """Raise SearchCancelled if the plan is cancelled: searches that stopped early are no result."""
+        if self.cancelled.is_set():
+            raise SearchCancelled("the search was cancelled")
 
     @property
     def searches_beside(self) -> bool:
