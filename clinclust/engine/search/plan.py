@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.search.stopping import Budget
 from clinclust.engine.search.threads import SearchCancelled
+from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
@@ -88,7 +89,9 @@ class SearchPlan:
     budget : Budget
         Time that the search may take. When it is used up, the search ends with the best partition so far.
     finished : callable, optional
-        Called with each finished restart, on the thread that waits for the searches; for a progress bar.
+        Called with each finished restart, on the thread that waits for the searches.
+    progress : Progress
+        Tells the stages of the search.
     """
 
     seed: int = 0
@@ -108,6 +111,7 @@ class SearchPlan:
     cancelled: Event = field(default_factory=Event)
     budget: Budget = field(default_factory=Budget)
     finished: Callable[[RestartResult], object] | None = None
+    progress: Progress = SILENT
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

@@ -91,8 +91,11 @@ class Refinement:
         self._tried: set[tuple[float, float]] = set()
         self._numbers = itertools.count()
 
-    def results(self) -> list[RestartResult]:
-        """Recombine and perturb until this finds nothing better any more; return the results of these searches."""
+    def results(self, advance: Callable[[], object]) -> list[RestartResult]:
+        """Recombine and perturb until this finds nothing better any more; return the results of these searches.
+
+        `advance` is called after each batch of perturbations.
+        """
         failures = 0
         while failures < self._patience and not self._enough.is_set():
             before = self._best()
@@ -102,6 +105,7 @@ class Refinement:
             before = self._best()
             self._perturb()
             failures = 0 if self._best() > before + self._worthwhile() else failures + 1
+            advance()
         return self._everything[self._n_restarts :]
 
     def _recombine(self) -> None:

@@ -66,10 +66,12 @@ def run_restarts(
     begin = partial(search, problem, attempts=Attempts())
     with Threads(n_threads(plan.n_jobs)) as pool:
         try:
-            found = _restarts(pool, begin, starts, plan, second_half)
+            with plan.progress.stage("restarts", len(starts)) as advance:
+                found = _restarts(pool, begin, starts, plan, second_half, advance)
             if plan.refine and not plan.budget.used_up():
                 often = _times_found(found) >= plan.often_enough
-                found += Refinement(pool, problem, begin, found, plan, found_often=often).results()
+                with plan.progress.stage("refinement, in batches") as advance:
+                    found += Refinement(pool, problem, begin, found, plan, found_often=often).results(advance)
         except BaseException:
             plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -83,6 +85,7 @@ def _restarts(
     starts: list[Start],
     plan: SearchPlan,
     second_half: Callable[[list[Start], list[RestartResult]], list[Start]] | None,
+    advance: Callable[[], object],
 ) -> list[RestartResult]:
     """Search from the starts in order; skip the last ones if the best was found often enough, or no time is left."""
     found: list[RestartResult] = []
@@ -99,6 +102,7 @@ def _restarts(
                 futures += [pool.submit(begin, start=start, plan=own_plan) for start in later]
             found.append(futures[len(found)].result())
             plan.refuse_cancelled()
+            advance()
             if plan.finished is not None:
                 plan.finished(found[-1])
     finally:

@@ -69,9 +69,12 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     with Threads(n_threads(plan.n_jobs)) as pool:
         try:
             carried: list[RestartResult] = []
-            for restart in _unlike(found):
-                if not carried or not plan.budget.used_up():
-                    carried.append(_carried_over(problem, part, restart, rng, pool, plan))
+            chosen = _unlike(found)
+            with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+                for restart in chosen:
+                    if not carried or not plan.budget.used_up():
+                        carried.append(_carried_over(problem, part, restart, rng, pool, plan))
+                        advance()
             return carried
         except BaseException:
             plan.cancelled.set()
