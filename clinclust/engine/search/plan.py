@@ -70,6 +70,9 @@ class SearchPlan:
         Whether to try to divide clusters anew when none can be merged. The search on a sample always does so.
     often_enough : int
         Number of restarts that must end at the best log joint for the remaining starts to be skipped.
+    finishers : int, optional
+        Number of starts that are searched to the end. All starts are then first swept a few times, and those with the
+        highest log joint go on. None = every start is searched to the end.
     patience : int, optional
         Number of successive batches of perturbations without a better partition after which refinement ends. By
         default 4 if the best partition was found often enough, else 12.
@@ -102,6 +105,7 @@ class SearchPlan:
     refine: bool = True
     divide: bool = True
     often_enough: int = 3
+    finishers: int | None = None
     patience: int | None = None
     select_features: bool = False
     outlying_share: float = 0.0

@@ -16,9 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.search.one_start import RestartResult, continued, search_from
 from clinclust.engine.search.plan import SearchPlan, n_threads
-from clinclust.engine.search.refine import Refinement
+from clinclust.engine.search.refine import Refinement, best_distinct
 from clinclust.engine.search.starts import Start
 from clinclust.engine.search.stopping import Either
 from clinclust.engine.search.threads import Threads
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["index_of_best", "run_restarts"]
+
+_SWEEPS_OF_A_HEAT = 8
 
 Begin = Callable[..., RestartResult]
 """`search_from` with fixed problem and attempts; it takes the start and the plan."""
@@ -66,8 +68,12 @@ def run_restarts(
     begin = partial(search, problem, attempts=Attempts())
     with Threads(n_threads(plan.n_jobs)) as pool:
         try:
+            heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
             with plan.progress.stage("restarts", len(starts)) as advance:
-                found = _restarts(pool, begin, starts, plan, second_half, advance)
+                found = _restarts(pool, begin, starts, heat, second_half, advance)
+                if plan.finishers is not None:
+                    found = _finished(pool, partial(begin, plan=plan), starts, found, plan.finishers)
+                    plan.refuse_cancelled()
             if plan.refine and not plan.budget.used_up():
                 often = _times_found(found) >= plan.often_enough
                 with plan.progress.stage("refinement, in batches") as advance:
@@ -110,6 +116,26 @@ def _restarts(
         for future in futures:
             future.cancel()
     return found
+
+
+def _finished(
+    pool: Threads,
+    begin: Begin,
+    starts: list[Start],
+    found: list[RestartResult],
+    finishers: int,
+) -> list[RestartResult]:
+    """Search to the end from the best partitions of a heat; return all results in order, the others as not converged.
+
+    The best stays the best: the log joint of those that go on only rises.
+    """
+    best = best_distinct(found, finishers)
+    futures = {
+        place: pool.submit(continued, begin, starts[place], restart)
+        for place, restart in enumerate(found)
+        if not restart.converged and any(restart is chosen for chosen in best)
+    }
+    return [futures[place].result() if place in futures else restart for place, restart in enumerate(found)]
 
 
 def _times_found(found: list[RestartResult]) -> int:
