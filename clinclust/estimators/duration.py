@@ -3,7 +3,7 @@
 Time follows from near ties more than from size: where many partitions are about equally good, a search tries many of
 them. The best sign of this before a search are features declared Gaussian whose values are far from normal, because
 the model describes each by many clusters. The figures below were fitted to the processor seconds of default fits of 40
-mixed reference cohorts and 15 cohorts of `benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`.
+mixed reference cohorts and 13 cohorts of `benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["duration_sentence", "estimated_seconds", "rounded_duration", "skewness_of_gaussians"]
 
-_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.27, 0.54, 0.18, 1.45
+_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
 """Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
 _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
 """Processor seconds of a search without one feature: constant, and by subject and feature."""
