@@ -1,6 +1,6 @@
 """How long a fit and its associations take where many partitions are nearly tied, beside K-means.
 
-    python benchmarks/near_ties.py                     # about five minutes on a quiet machine with two cores
+    python benchmarks/near_ties.py                     # some minutes
     python benchmarks/near_ties.py --cohorts skewed    # those whose name begins so
 
 Each cohort of `near_tied_cohorts` is fitted with the defaults and tested with `validated_associations`. K-means
