@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,7 @@ from clinclust.cli.options import (
 )
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
+from clinclust.progress import Progress, stages_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +132,8 @@ def run(options: argparse.Namespace) -> int:
         random_state=options.seed,
     )
     # A folder that mixes files of two runs would mislead, so the files of this run replace all files of an earlier run.
-    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
+    in_lines = nullcontext() if sys.stderr.isatty() else stages_told(lambda line: tell(f"clinclust: {line}"))
+    with in_lines, write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         model.fit(frame)
         model.save(folder)
         write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
@@ -191,7 +195,7 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
         return max(*codes, tell_failure(error, options, f"{' and '.join(_REPORTS)} were not written"))
     for name in _REPORTS:
         try:
-            write_findings(findings, folder / name)
+            write_findings(findings, folder / name, progress=Progress())
         except Exception as error:
             codes.append(tell_failure(error, options, f"{name} was not written"))
     return max(codes)
