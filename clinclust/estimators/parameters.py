@@ -92,7 +92,7 @@ class _Powers(Rule):
         wrong = [f"{quoted(block)}: {quoted(power)}" for block, power in value.items() if not _is_power(power)]
         if not wrong:
             return []
-        return [f"{name} must give each block a number above 0 and at most 1, not {listed(wrong)}"]
+        return [f"{name} must be a number above 0 and at most 1 for each block, not {listed(wrong)}"]
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -39,6 +39,6 @@ def sentences_on_blocks(fit: Fit, given: Mapping[str, Any]) -> Iterator[str]:
         else "a power that was set in advance"
     )
     yield (
-        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not count "
-        f"as independent: the likelihood of each was raised to {how} ({'; '.join(listed)})."
+        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
+        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(listed)})."
     )
