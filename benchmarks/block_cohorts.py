@@ -29,8 +29,10 @@ SETTINGS: dict[str, tuple[str, list[tuple[str, int, float]]]] = {
         "subtypes",
         [(_GAUSSIAN, 4, 0.8), (_COUNT, 4, 0.8), (_SCALE, 4, 0.8)],
     ),
+    "20 items, rho .3": ("subtypes", [(_SCALE, 20, 0.3)]),
     "blocks independent within subtypes (rho 0), 2 of 4": ("subtypes", [(_GAUSSIAN, 4, 0.0)] * 2),
     "no subtypes, 8 measurements, rho .8": ("none", [(_GAUSSIAN, 8, 0.8)]),
+    "no subtypes, 20 items, rho .3": ("none", [(_SCALE, 20, 0.3)]),
     "no subtypes, 3 blocks of 4, rho .7": ("none", [(_GAUSSIAN, 4, 0.7)] * 3),
     "no subtypes, 3 blocks of one severity": ("severity", [(_GAUSSIAN, 4, 0.7)] * 3),
 }

@@ -77,11 +77,12 @@ class MAPDP(Parameterised, Prediction):
         measurements of one blood pressure weigh as much as eight independent features, and each slice of the blood
         pressure becomes a cluster.
 
-        ``"auto"`` gives each block w = 1 / (1 + mean over its features of the sum of the squared correlations with its
-        other features within clusters, each less 1 / (n - K), its mean under independence): 1 / p for p equal features,
-        1 for features that are independent within clusters, and for a block of one. Since clusters and powers depend on
-        each other, short searches and estimates take turns, from the powers of one cluster on, until the powers
-        reproduce themselves (`block_powers_`); the search of the fit then keeps them.
+        ``"auto"`` gives each block w = 1 / (1 + mean over its features of the sum of the absolute correlations with its
+        other features within clusters, corrected for chance): 1 / p for p equal features, 1 for features that are
+        independent within clusters, and for a block of one. w p is the number of independent features that tell
+        clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
+        from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
+        fit then keeps them.
 
         None: every feature counts in full. ``{block: w}``: these powers; features of other blocks count in full.
     outlying_share : float, optional

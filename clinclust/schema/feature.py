@@ -85,7 +85,8 @@ class Feature(BaseModel):
     label, unit, section, description : str
         Texts for the reader of the report.
     block : str
-        The name of a group of features that depend on each other even within subtypes.
+        The name of a group of features that depend on each other even within subtypes, such as repeated measurements.
+        `MAPDP` counts them for what they are worth together (`block_powers`).
     missing_codes : tuple of str
         Values that mean missing, in addition to those of the schema.
     complete : bool

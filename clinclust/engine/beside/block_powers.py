@@ -3,10 +3,16 @@
 p measurements of the same thing hold the information of fewer than p independent features. Counted in full, they would
 open a cluster for each slice of what they measure. The likelihood of each of them is therefore raised to the power
 
-    w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of squared
-                            correlations of the residuals within clusters, each less its mean under independence,
+    w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of the absolute
+                            correlations of the residuals within clusters, each corrected for chance.
 
-so that the block counts for w p features: for one if all are the same, for p if they are independent within clusters.
+1 + c is the design effect of p measurements with these correlations: their sum tells clusters apart as well as w p
+independent features do (Kish 1965, *Survey Sampling*). The block counts for one feature if all are the same, and for p
+if they are independent within clusters.
+
+Squared correlations, which estimate the coarsening, are not enough here. With p items of mean correlation r, the block
+would count for up to 1 / r^2 items. Enough items then divide one normal quantity: two halves of it gain
+ln(1 / (1 - 2 r / pi)) / 2 nats a subject and item, and cost ln 2 nats a subject. At 1 / r items they never gain that.
 
 The dependence within clusters needs the clusters, and these depend on the powers. Powers and clusters are therefore
 found in turns, until the powers reproduce themselves. The turns begin with one cluster. In the whole cohort features
@@ -22,8 +28,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from clinclust.engine.beside.within_clusters import within_clusters
+from clinclust.engine.beside.within_clusters import WithinClusters, within_clusters
 from clinclust.engine.problem.blocks import members_of_blocks
 
 if TYPE_CHECKING:
@@ -49,9 +56,6 @@ def has_repeated(problem: Problem) -> bool:
 def block_share(problem: Problem, members: Labels, labels: Labels) -> float:
     """Return the power of one block, in (0, 1], given clusters.
 
-    The squared correlation of two nominal features is divided by the root of the product of those with themselves, as
-    in Tschuprow's T squared, so that it is 1 for equal features.
-
     Parameters
     ----------
     problem : Problem
@@ -63,9 +67,27 @@ def block_share(problem: Problem, members: Labels, labels: Labels) -> float:
     included = np.zeros(len(problem.cohort.encoding.features), dtype=np.bool_)
     included[members] = True
     found = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
-    scale = np.where(found.with_itself > 0.0, found.with_itself, 1.0)
-    excess = found.excess / np.sqrt(scale * scale[:, None])
-    return float(1.0 / (1.0 + max(excess.sum(axis=1).mean(), 0.0)))
+    return float(1.0 / (1.0 + max(_beyond_chance(found).sum(axis=1).mean(), 0.0)))
+
+
+def _beyond_chance(found: WithinClusters) -> Array:
+    """Return the absolute correlations a, corrected for chance: (a - e) / (1 - e), float64 (p, p); diagonal 0.
+
+    e is the mean of a under independence, so that the mean is 0 then, and 1 for equal features (as in Cohen's kappa).
+    The squared correlation of nominal features is divided by the root of the product of those with themselves, as in
+    Tschuprow's T squared, so that it is 1 for equal ones. Under independence it is about chi-squared.
+    """
+    itself = np.diagonal(found.squared)
+    itself = np.where(itself > 0.0, itself, 1.0)
+    scale = np.sqrt(itself * itself[:, None])
+    freedom = np.maximum(found.n_columns - 1.0, 1.0)
+    freedom = freedom * freedom[:, None]
+    mean_of_root = np.sqrt(2.0 / freedom) * np.exp(gammaln(0.5 * (freedom + 1.0)) - gammaln(0.5 * freedom))
+    by_chance = np.sqrt((found.squared - found.excess) / scale) * mean_of_root
+    by_chance = np.minimum(by_chance, 0.99)  # where hardly two subjects have both features
+    beyond = (np.sqrt(found.squared / scale) - by_chance) / (1.0 - by_chance)
+    np.fill_diagonal(beyond, 0.0)
+    return np.asarray(beyond)
 
 
 def powers_left_by(problem: Problem, labels: Labels) -> Array:

@@ -30,9 +30,11 @@ class WithinClusters(NamedTuple):
     excess: Array
     """(D, D) squared correlation less its expectation under independence, 1 / (n - K), where n is the number of
     subjects in whom both features are observed; 0 on the diagonal."""
-    with_itself: Array
-    """(D,) squared correlation of each feature with itself: 1, below 1 for the indicators of a nominal feature, 0 if
-    the feature does not vary within clusters."""
+    squared: Array
+    """(D, D) squared correlation. On the diagonal it is 1, less for the indicators of a nominal feature, and 0 for a
+    feature that does not vary within clusters."""
+    n_columns: NDArray[np.int64]
+    """(D,) number of indicators of each nominal feature; 1 for others."""
 
 
 def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinClusters:
@@ -53,8 +55,16 @@ def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinCl
     n_both = np.einsum("ij,ik->jk", seen, seen)
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
-    of = (feature[:, None] == np.arange(int(feature.max()) + 1)).astype(np.float64)
-    of /= of.sum(axis=0)
-    by_feature = np.einsum("ja,jk,kb->ab", of, excess, of)
+    by_feature = _by_feature(excess, feature)
     np.fill_diagonal(by_feature, 0.0)
-    return WithinClusters(by_feature, np.einsum("ja,jk,ka->a", of, squared, of))
+    return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
+
+
+def _by_feature(between: Array, feature: NDArray[np.int64]) -> Array:
+    """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
+    n_features = int(feature.max()) + 1
+    if n_features == feature.size:  # no feature is nominal; the products below grow with the fourth power of D
+        return between.copy()
+    of = (feature[:, None] == np.arange(n_features)).astype(np.float64)
+    of /= of.sum(axis=0)
+    return np.asarray(np.einsum("ja,jk,kb->ab", of, between, of))
