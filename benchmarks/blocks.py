@@ -48,9 +48,9 @@ MEANINGS = {
 }
 LIMITS = """\
 Where powers do little: a fit on one feature of each block is about as good, unless the features of the block are
-independent within subtypes, where leaving them out loses subtypes and powers do not. Small subtypes may be missed, as they
-are with one feature of each block. Dependence that no block names stays: that between the blocks of the breast cancer
-table still gives several subtypes for one diagnosis, and there the coarsening of the whole likelihood does more."""
+independent within subtypes, where leaving them out loses subtypes and powers do not. Small subtypes may be missed, as
+they are with one feature of each block. Dependence that no block names stays: that between the blocks of the breast
+cancer table still gives several subtypes for one diagnosis, where coarsening the whole likelihood does more."""
 Cohort = tuple[pd.DataFrame, FeatureSchema, np.ndarray]
 
 
