@@ -50,6 +50,16 @@ def fit(index: int, **options: object) -> str:
     return fingerprint(cc.MAPDP(schema, random_state=0, progress=False, **options).fit(frame))
 
 
+def fit_in_blocks(index: int) -> str:
+    """Fit one reference cohort in whose schema every second feature belongs to one of three blocks."""
+    frame, schema, _ = reference_cohort(index)
+    features = [
+        cc.Feature(**{**feature.content(), "block": f"block {place % 3}"}) if place % 2 else feature
+        for place, feature in enumerate(schema)
+    ]
+    return fingerprint(cc.MAPDP(cc.FeatureSchema(features), random_state=0, progress=False).fit(frame))
+
+
 def main() -> None:
     """Print all lines."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,6 +71,8 @@ def main() -> None:
     for name, options in OPTIONS.items():
         for index in OPTION_COHORTS:
             print(f"{name}, cohort {index}: {fit(index, **options)}", flush=True)
+    for index in OPTION_COHORTS:
+        print(f"blocks, cohort {index}: {fit_in_blocks(index)}", flush=True)
     rng = np.random.default_rng(0)
     groups = rng.integers(3, size=40_000)
     large = np.column_stack(

@@ -37,6 +37,14 @@ def mixed_cohort(seed, n, likelihoods=LIKELIHOODS, n_groups=3, missing=0.1):
     return pd.DataFrame(frame), FeatureSchema(features) if features else None, columns, groups
 
 
+def with_blocks(schema, n_blocks=2):
+    """Return the schema with every third feature in no block, the others in blocks in turn."""
+    blocks = [None if place % 3 == 2 else f"block {place % n_blocks}" for place in range(len(schema))]
+    return FeatureSchema(
+        [Feature(**{**one.content(), "block": block}) for one, block in zip(schema, blocks, strict=True)]
+    )
+
+
 def every_example(name, place, rng, n, levels, **fields):
     """Return a feature and its column: the examples of all likelihoods in turn, levels with these texts."""
     examples = [(likelihood, example) for likelihood in REGISTRY for example in REGISTRY[likelihood].examples()]

@@ -76,9 +76,9 @@ def validated_associations(
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. The searches use its concentration, discount, coarsening and share of outlying values (those
-        chosen from the data, if they were), and its stated hyperparameters, but no hyperparameters that were estimated
-        together with the subtypes.
+        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks and share of
+        outlying values (those chosen from the data, if they were), and its stated hyperparameters, but no
+        hyperparameters that were estimated together with the subtypes.
     frame : DataFrame, N rows
         The cohort on which the model was fitted. Rows in another order than at the fit are put back into it; those of a
         `Partition` must be in the order of its labels.
@@ -236,7 +236,13 @@ class _Tests:
 
         stated = stated_hyperparameters_of(model)
         self.problem: Problem = pose(
-            frame, model.schema_, stated, model.concentration_, model.discount_, model.coarsening_
+            frame,
+            model.schema_,
+            stated,
+            model.concentration_,
+            model.discount_,
+            model.coarsening_,
+            model.block_powers_,
         )
         self.model, self.frame, self.method, self.plan = model, frame, method, plan
         self.min_size, self.contrasts = min_size, contrasts

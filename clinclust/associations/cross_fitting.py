@@ -57,8 +57,7 @@ def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share
         clusters = clusters_without_subjects(arrays, found.sizes[:n_clusters], found.statistics[:n_clusters])
         scores = np.zeros((held_out.cohort.n_subjects, n_clusters + 1))
         if outlying_share > 0.0:
-            whole = model._replace(coarsening=1.0)
-            mixed_scores(arrays, whole, clusters, outlying_share, model.coarsening, scores)
+            mixed_scores(arrays, model.in_full(), clusters, outlying_share, model.exponents, scores)
         else:
             write_scores(arrays, model, clusters, scores)
         membership = probabilities(scores[:, :-1])

@@ -74,6 +74,13 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="power of the likelihood, or 'auto' where features depend on each other inside subtypes (default: 1)",
     )
     parser.add_argument(
+        "--block-powers",
+        choices=("auto", "none"),
+        default="auto",
+        help="count the features of a block of the schema for what they hold beside each other (auto), or each in full "
+        "(none) (default: auto)",
+    )
+    parser.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
     )
     parser.add_argument("--restarts", type=int, default=10, metavar="R", help="starts of the search (default: 10)")
@@ -126,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
         concentration=options.concentration,
         hyperparameters=options.hyperparameters,
         coarsening=options.coarsening,
+        block_powers=None if options.block_powers == "none" else options.block_powers,
         select_features=options.select_features,
         n_restarts=options.restarts,
         n_jobs=options.jobs,

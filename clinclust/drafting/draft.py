@@ -62,7 +62,7 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     >>> cohort = pd.DataFrame({"sex": ["f", "m"] * 50, "gait": gait})
     >>> schema = cc.draft_schema(cohort)
     >>> [(feature.name, feature.likelihood) for feature in schema.features]
-    [('sex', 'bernoulli'), ('gait', 'gaussian')]
+    [('gait', 'gaussian'), ('sex', 'bernoulli')]
     >>> schema.comments["sex"]
     "two values, of which 'm' counts as yes (swap the levels to change that)"
     """

@@ -48,6 +48,7 @@ _RULES = {
     "clusters_.encoding.centres": _Rule(("F",)),
     "clusters_.encoding.scales": _Rule(("F",), lowest=_ABOVE_0),
     "clusters_.model.prior": _Rule(("H",)),
+    "clusters_.model.powers": _Rule(("F",), lowest=_ABOVE_0, highest=1),
     "clusters_.sizes": _Rule(("K",), lowest=1),
     "clusters_.statistics": _Rule(("K", "S")),
     "tree_.labels": _Rule(("N",), "int64", 0, "K"),

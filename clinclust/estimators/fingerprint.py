@@ -113,7 +113,8 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     encoding = clusters.encoding
     about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
     found = hashlib.sha256(repr(about).encode())
-    for array in (labels, encoding.centres, encoding.scales, model.prior, clusters.sizes, clusters.statistics):
+    of_model = (model.prior, model.powers)
+    for array in (labels, encoding.centres, encoding.scales, *of_model, clusters.sizes, clusters.statistics):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:32]
 

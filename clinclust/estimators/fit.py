@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.blocks import powers_of_blocks
 from clinclust.engine.problem.objective import feature_relevance, leave_one_out_nll, log_crp
 from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.search.agreement import adjusted_rand_index
@@ -92,6 +93,13 @@ class Fit:
         return self.clusters_.model.coarsening
 
     @property
+    def block_powers_(self) -> dict[str, float]:
+        """The power of each block with a feature that was clustered on, in the order of the schema."""
+        found = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
+        named = dict.fromkeys(feature.block for feature in self.schema_.clustered)
+        return {block: found[block] for block in named if block in found}
+
+    @property
     def outlying_share_(self) -> float:
         """The prior probability that a value is outlying."""
         return self.clusters_.outlying_share
@@ -150,7 +158,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         clusters_=clusters,
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
-        leave_one_out_nll_=leave_one_out_nll(selected, partition, scores) + _shared_nll(problem, ~included),
+        leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
         feature_relevance_=pd.Series(
             feature_relevance(problem, partition), index=encoded, name="relevance"
@@ -198,7 +206,13 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
     """
     if not shared.any():
         return 0.0
-    alike = problem.with_features(shared)
-    together = partition_of(alike, np.zeros(alike.cohort.n_subjects, dtype=np.int64))
-    nll = leave_one_out_nll(alike, together, leave_one_out_scores(alike, together))
-    return nll + log_crp(together.sizes[:1], alike.model.concentration, alike.model.discount)
+    alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
+    nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
+    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration, alike.model.discount)
+
+
+def _nll(problem: Problem, labels: Labels) -> float:
+    """Return the paper's E, in which every feature counts in full."""
+    in_full = problem.with_powers(np.ones_like(problem.model.powers))
+    partition = partition_of(in_full, labels)
+    return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.blocks import powers_of_features
 from clinclust.engine.problem.encoding import in_encoded_order
 from clinclust.estimators.array_rules import shape_problems, value_problems
 from clinclust.estimators.fingerprint import salt_of
@@ -44,8 +45,8 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     problems = [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit), *_problems_of_relevance(fit)]
     if problems:
         return problems
-    problems = [*_problems_of_clusters(fit), *_problems_of_tree(fit), *hyperparameters_problems(fit)]
-    return [*problems, *_problems_of_salt(fit)]
+    problems = [*_problems_of_clusters(fit), *_problems_of_powers(fit), *_problems_of_tree(fit)]
+    return [*problems, *hyperparameters_problems(fit), *_problems_of_salt(fit)]
 
 
 def _axes(fit: Fit) -> dict[str, int]:
@@ -103,6 +104,12 @@ def _problems_of_clusters(fit: Fit) -> Iterator[str]:
         yield "membership_ has rows that do not sum to 1"
     if fit.outlying_.any() and fit.clusters_.outlying_share == 0.0:
         yield "outlying_ marks values although none can be outlying"
+
+
+def _problems_of_powers(fit: Fit) -> Iterator[str]:
+    features, powers = fit.clusters_.encoding.features, fit.clusters_.model.powers
+    if not np.array_equal(powers, powers_of_features(features, fit.block_powers_)):
+        yield "the powers of the features are not those of their blocks"
 
 
 def _problems_of_tree(fit: Fit) -> Iterator[str]:

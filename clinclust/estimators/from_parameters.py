@@ -32,7 +32,7 @@ AUTOMATIC_SHARE = 0.01
 def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
     """Return the problem of a validated cohort.
 
-    A concentration, coarsening or hyperparameter that is to be estimated starts at its default.
+    A concentration, coarsening, power of a block or hyperparameter that is to be estimated starts at its default.
     """
     concentration, coarsening = model.concentration, model.coarsening
     return pose(
@@ -42,6 +42,7 @@ def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Prob
         concentration if is_number(concentration) else DEFAULT,
         model.discount,
         coarsening if is_number(coarsening) else 1.0,
+        None if isinstance(model.block_powers, str) else model.block_powers,
     )
 
 
@@ -78,6 +79,7 @@ def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Bud
         select_features=model.select_features,
         outlying_share=share,
         resolution=ResolutionPlan(choose=True) if automatic else None,
+        estimate_powers=isinstance(model.block_powers, str),
         hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
         concentration=_choice_of(model.concentration),
         cancelled=cancelled,

@@ -32,6 +32,7 @@ def log_joint(
     *,
     discount: float = 0.0,
     coarsening: float = 1.0,
+    block_powers: Mapping[str, float] | None = None,
     select_features: bool = False,
     outlying_share: float = 0.0,
     outlying: ArrayLike | None = None,
@@ -52,6 +53,9 @@ def log_joint(
         As in `MAPDP`. Hyperparameters that are not given here or in the schema are set from the data.
     concentration, discount, coarsening : float
         As in `MAPDP`.
+    block_powers : dict, optional
+        The power of each block, as `MAPDP.block_powers_`. Features of other blocks count in full, and so do all by
+        default: powers that are estimated belong to a search.
     select_features : bool
         Return the joint of the partition and of the feature selection that is best for it, as in `MAPDP`.
     outlying_share : float
@@ -96,6 +100,7 @@ def log_joint(
         concentration=concentration,
         discount=discount,
         coarsening=coarsening,
+        block_powers=block_powers,
         select_features=select_features,
         outlying_share=outlying_share,
     )
@@ -105,7 +110,7 @@ def log_joint(
         raise InputError("outlying values need an outlying_share above 0")
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
-    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening)
+    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_powers)
     codes = codes[problem.cohort.order]
     if select_features:
         included = best_inclusion(problem, codes)

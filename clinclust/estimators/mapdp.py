@@ -34,10 +34,10 @@ class MAPDP(Parameterised, Prediction):
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k).
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
-    `discount` generalises the first line and `coarsening` the second. Missing values are integrated out: they have no
-    influence on the cluster of their subject. Each restart reassigns one subject at a time until a full sweep changes
-    no label. It then tries to merge and to divide whole clusters, and repeats both until no move raises the joint. The
-    result depends neither on the order of the subjects in the table nor on the number of threads.
+    `discount` generalises the first line, `coarsening` and `block_powers` the second. Missing values are integrated
+    out: they have no influence on the cluster of their subject. Each restart reassigns one subject at a time until a
+    full sweep changes no label. It then tries to merge and to divide whole clusters, and repeats both until no move
+    raises the joint. The result depends neither on the order of the subjects in the table nor on the number of threads.
 
     Parameters
     ----------
@@ -71,14 +71,28 @@ class MAPDP(Parameterised, Prediction):
         clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
         the zeta of its own partition, within a tolerance of .01, or else the last. The fit is then the same as with
         this number.
+    block_powers : "auto", None or dict
+        What the features of a `block` of the schema count for. Their likelihoods are raised to a power w in (0, 1], so
+        that p features count for w p: `log_joint_` then holds w ln m_d in the place of ln m_d. Without it, eight
+        measurements of one blood pressure weigh as much as eight independent features, and each slice of the blood
+        pressure becomes a cluster.
+
+        ``"auto"`` gives each block w = 1 / (1 + mean over its features of the sum of the absolute correlations with its
+        other features within clusters, corrected for chance): 1 / p for p equal features, 1 for features that are
+        independent within clusters, and for a block of one. w p is the number of independent features that tell
+        clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
+        from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
+        fit then keeps them.
+
+        None: every feature counts in full. ``{block: w}``: these powers; features of other blocks count in full.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
         Outlying values (`outlying_`) add nothing to the statistics of their clusters. Each contributes
         coarsening * (ln m_d(x) + ln share) to the joint, as a single value drawn from the prior; every other observed
-        value contributes coarsening * ln(1 - share) in addition. As ordinary values, outlying ones would open clusters
-        of their own. The search finds them together with the partition, by maximising the same joint. The default is
-        .01 with ``coarsening="auto"``, else 0.
+        value contributes coarsening * ln(1 - share) in addition. Both are multiplied by the power of a block as well.
+        As ordinary values, outlying ones would open clusters of their own. The search finds them together with the
+        partition, by maximising the same joint. The default is .01 with ``coarsening="auto"``, else 0.
     select_features : bool
         Select the features that differ between the clusters, together with the partition. A feature that is not
         selected has one distribution for all subjects, so that many irrelevant features do not hide the relevant ones.
@@ -105,10 +119,10 @@ class MAPDP(Parameterised, Prediction):
         as strong as one subject, four for a boundary of an ordinal feature.
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
-        coarsening * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for the mean of a
-        Gaussian feature, u = mean / standard deviation of the feature), and continues the search. It repeats both
-        steps until neither changes, at most 20 times. The second term is the log density of a weak hyperprior, up to a
-        constant; it weighs about as much as one cluster and keeps theta away from 0 and infinity.
+        coarsening * power of its block * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for
+        the mean of a Gaussian feature, u = mean / standard deviation of the feature), and continues the search. It
+        repeats both steps until neither changes, at most 20 times. The second term is the log density of a weak
+        hyperprior, up to a constant; it weighs about as much as one cluster and keeps theta away from 0 and infinity.
 
         ``"greedy"`` is the coordinate search of Raykov et al. (2016, appendix G): one pass over all hyperparameters,
         each tried at its default times 1/8 to 8 (the mean of a Gaussian feature: its default less or more up to one
@@ -184,6 +198,9 @@ class MAPDP(Parameterised, Prediction):
         Schema used, given or drafted.
     concentration_, discount_, coarsening_, outlying_share_ : float
         Values of the final model.
+    block_powers_ : dict
+        The power of each block with a feature that was clustered on, by its name (see `block_powers`); empty without
+        blocks.
     random_seed_ : int
         Seed used.
     versions_ : dict
@@ -214,6 +231,7 @@ class MAPDP(Parameterised, Prediction):
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
         coarsening: float | str = 1.0,
+        block_powers: Mapping[str, float] | str | None = "auto",
         outlying_share: float | None = None,
         select_features: bool = False,
         n_restarts: int = 10,
@@ -229,6 +247,7 @@ class MAPDP(Parameterised, Prediction):
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
+        self.block_powers = block_powers
         self.outlying_share = outlying_share
         self.select_features = select_features
         self.n_restarts = n_restarts

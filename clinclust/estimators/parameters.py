@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import InputError
+from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
 __all__ = [
@@ -81,6 +82,19 @@ class _DictionaryOfDictionaries(Rule):
         ]
 
 
+@dataclass(frozen=True)
+class _Powers(Rule):
+    """A rule for the powers of blocks: each block must map to a power."""
+
+    def problems(self, name: str, value: object) -> list[str]:
+        if not isinstance(value, Mapping):
+            return super().problems(name, value)
+        wrong = [f"{quoted(block)}: {quoted(power)}" for block, power in value.items() if not _is_power(power)]
+        if not wrong:
+            return []
+        return [f"{name} must be a number above 0 and at most 1 for each block, not {listed(wrong)}"]
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number of Python or NumPy, and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -129,6 +143,7 @@ RULES: dict[str, Rule] = {
     "discount": _SHARE,
     "coarsening": Rule("a number above 0 and at most 1", _is_power),
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
+    "block_powers": _Powers("a dictionary by block or None", lambda value: value is None),
     "outlying_share": _SHARE,
     "select_features": _ON_OR_OFF,
     "n_restarts": _whole(1),
@@ -174,6 +189,10 @@ MAPDP_RULES: dict[str, Rule] = {
         "'auto' or a number above 0 and at most 1",
         lambda value: value == "auto" if isinstance(value, str) else _is_power(value),
     ),
+    "block_powers": _Powers(
+        "'auto', a dictionary by block or None",
+        lambda value: value is None or (isinstance(value, str) and value == "auto"),
+    ),
     "outlying_share": _SHARE.or_none(),
     "hyperparameters": _DictionaryOfDictionaries(
         "'empirical', 'greedy', a dictionary by feature or None",
@@ -188,15 +207,15 @@ def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RUL
     return [problem for name, value in given.items() for problem in rules[name].problems(name, value)]
 
 
-def check_parameters(**given: Any) -> None:
-    """Check parameters, given by name, against `RULES`.
+def check_parameters(rules: Mapping[str, Rule] = RULES, /, **given: Any) -> None:
+    """Check parameters, given by name, against rules.
 
     Raises
     ------
     ValueError
         If a parameter cannot be used. The message lists all problems.
     """
-    problems = parameter_problems(given)
+    problems = parameter_problems(given, rules)
     if problems:
         raise InputError("; ".join(problems))
 

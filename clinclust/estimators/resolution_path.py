@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import check_parameters, seed_of
+from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
 
 if TYPE_CHECKING:
     from clinclust.engine.beside.resolution import ResolutionStep
@@ -84,6 +84,7 @@ def resolution_path(
     concentration: float = 3.0,
     *,
     discount: float = 0.0,
+    block_powers: Mapping[str, float] | str | None = "auto",
     coarsenings: Sequence[float] | None = None,
     outlying_share: float = 0.0,
     n_restarts: int = 10,
@@ -104,8 +105,8 @@ def resolution_path(
     frame : DataFrame, shape (N, D)
         A table that fits the schema.
     schema : FeatureSchema
-    hyperparameters, concentration, discount, outlying_share, max_sweeps, n_jobs, random_state
-        As in `MAPDP`.
+    hyperparameters, concentration, discount, block_powers, outlying_share, max_sweeps, n_jobs, random_state
+        As in `MAPDP`. Powers of blocks are estimated once, at coarsening 1.
     coarsenings : sequence of float, optional
         Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
     n_restarts, n_fresh : int
@@ -138,10 +139,13 @@ def resolution_path(
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
     from clinclust.engine.search.threads import interruptible
+    from clinclust.estimators.search import with_powers_estimated
     from clinclust.schema.informative import warn_of_uninformative
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
+        RULES | {"block_powers": MAPDP_RULES["block_powers"]},
+        block_powers=block_powers,
         hyperparameters=hyperparameters,
         concentration=concentration,
         discount=discount,
@@ -153,7 +157,9 @@ def resolution_path(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    problem = pose(schema.validate(frame, warn=False), schema, hyperparameters, float(concentration), discount)
+    stated = None if isinstance(block_powers, str) else block_powers
+    valid = schema.validate(frame, warn=False)
+    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_powers=stated)
     warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
     plan = SearchPlan(
         seed=seed_of(random_state),
@@ -161,12 +167,14 @@ def resolution_path(
         max_sweeps=max_sweeps,
         n_jobs=n_jobs,
         outlying_share=outlying_share,
+        estimate_powers=isinstance(block_powers, str),
         resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
 
     def search() -> ResolutionPath:
         with announcing_compilation():
-            return path_of(resolution_steps(problem, plan, np.random.SeedSequence(plan.seed)))
+            posed = with_powers_estimated(problem, plan)
+            return path_of(resolution_steps(posed, plan, np.random.SeedSequence(plan.seed)))
 
     return interruptible(search, plan.cancelled)
 

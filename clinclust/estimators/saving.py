@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,8 @@ def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
     parameters["random_state"] = model.random_seed_
     if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
+    if isinstance(model.block_powers, Mapping):
+        parameters["block_powers"] = {str(block): float(power) for block, power in model.block_powers.items()}
     if not isinstance(model.init, str):
         # Labels matter only by which subjects share one, so codes replace them.
         arrays[_INIT] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)

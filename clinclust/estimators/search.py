@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from clinclust.engine.beside.block_powers import has_repeated, reproduced_powers
 from clinclust.engine.beside.outlying import OutlyingMask
 from clinclust.engine.beside.outlying_search import none_outlying, search_with_outlying
 from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
+from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.restarts import index_of_best
-from clinclust.engine.search.sampled import LARGE, run_sampled_restarts
+from clinclust.engine.search.sampled import LARGE, N_SAMPLED, run_sampled_restarts
 from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
 from clinclust.estimators.tuning import search_and_tune, tried_once
 
@@ -21,10 +24,14 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["SearchResult", "search"]
+__all__ = ["SearchResult", "search", "with_powers_estimated"]
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""
+_SAMPLE = 1415
+"""Spawn key of the sample in which the powers of the blocks of a large cohort are estimated."""
+_RESTARTS_BETWEEN = 4
+"""Largest number of restarts of a search between two estimates of the powers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +71,8 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes.
 
     It is a search in a sample of a large cohort, a search with outlying values, a search along decreasing coarsenings,
-    or a search that also estimates hyperparameters, concentration or selected features.
+    or a search that also estimates hyperparameters, concentration or selected features. If the powers of blocks are to
+    be estimated, shorter searches find them first.
 
     Parameters
     ----------
@@ -72,6 +80,44 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
         The problem of all values; its coarsening is 1 if the coarsening is to be chosen.
     plan : SearchPlan
     """
+    return _search(with_powers_estimated(problem, plan), plan)
+
+
+def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
+    """Return the problem with the powers of its blocks estimated, if the plan asks for it.
+
+    The searches in between estimate nothing but what decides which values and features make the clusters. Those of a
+    large cohort are made in a sample.
+    """
+    if not plan.estimate_powers or not has_repeated(problem):
+        return problem
+    between = replace(
+        plan,
+        n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
+        refine=False,
+        estimate_powers=False,
+        resolution=None,
+        hyperparameters=None,
+        concentration=None,
+        finished=None,
+    )
+    part = problem
+    if problem.cohort.n_subjects >= LARGE:
+        rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
+        rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+        part = problem.restricted_to(rows, 0)
+        if not isinstance(plan.start, str):
+            between = replace(between, start=compact(plan.start[rows]))
+
+    def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
+        found = _search(posed, between)
+        return found.problem, found.winner.labels
+
+    return problem.with_powers(reproduced_powers(part, find))
+
+
+def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
+    """Run the search that the plan describes, with the powers of the problem."""
     from_anywhere = isinstance(plan.start, str) and plan.start == "search"
     if from_anywhere and not plan.searches_beside and problem.cohort.n_subjects >= LARGE:
         return _without_outlying(problem, run_sampled_restarts(problem, plan))

@@ -101,7 +101,8 @@ class Feature(BaseModel):
         Whom the question was asked, in words or in the branching logic of a questionnaire. It is recorded for the
         reader: values that are missing because nobody asked are modelled like all others.
     block : str
-        The name of a group of features that depend on each other even within subtypes.
+        The name of a group of features that depend on each other even within subtypes, such as repeated measurements.
+        `MAPDP` counts them for what they are worth together (`block_powers`).
     missing_codes : tuple of str
         Values that mean missing, in addition to those of the schema.
     complete : bool

@@ -4,7 +4,7 @@ import itertools
 import warnings
 
 import numpy as np
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 import clinclust as cc
 from attack.attempts import Attack
@@ -16,6 +16,7 @@ CHOICES = {
     "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
     "discount": (0.0, 0.3),
     "coarsening": (1.0, 0.4, "auto"),
+    "block_powers": (None, "auto", {"block 0": 0.3, "block 1": 0.8}),
     "outlying_share": (None, 0.05),
     "select_features": (False, True),
     "init": ("search", "single", "given"),
@@ -30,6 +31,7 @@ COMBINATIONS = [
 def fitted(seed, given):
     """Return a cohort, its schema, and the model fitted to it under a combination of options."""
     frame, schema, _, groups = mixed_cohort(seed, N, EVERY_LIKELIHOOD)
+    schema = with_blocks(schema)
     options = {**given, "init": groups if given["init"] == "given" else given["init"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
@@ -46,6 +48,7 @@ def joint_of(frame, schema, model, given, **others):
         model.concentration_,
         discount=given["discount"],
         coarsening=model.coarsening_,
+        block_powers=model.block_powers_,
         **{"select_features": given["select_features"], "outlying_share": model.outlying_share_, **others},
     )
 
@@ -69,4 +72,4 @@ def _tries(count, rng, folder):
         yield what and f"{given}: {what}"
 
 
-ATTACKS = (Attack("numbers: the joint of a fit under every combination of options", _tries, smoke=1, full=180),)
+ATTACKS = (Attack("numbers: the joint of a fit under every combination of options", _tries, smoke=1, full=540),)

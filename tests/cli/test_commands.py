@@ -43,6 +43,24 @@ def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
     assert selected.concentration_ == 0.5
 
 
+def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(here, capsys):
+    schema = (here / "schema.yaml").read_text(encoding="utf-8")
+    in_block = schema.replace("name: falls,", "name: falls, block: frailty,").replace(
+        "name: stage,", "name: stage, block: frailty,"
+    )
+    assert in_block.count("frailty") == 2
+    (here / "blocks.yaml").write_text(in_block, encoding="utf-8")
+    arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--restarts", "2", "--out"]
+    assert main([*arguments, "worth"]) == 0
+    assert main([*arguments, "full", "--block-powers", "none"]) == 0
+    worth, full = MAPDP.load(here / "worth"), MAPDP.load(here / "full")
+    assert (worth.block_powers, full.block_powers) == ("auto", None)
+    assert worth.block_powers_["frailty"] < full.block_powers_["frailty"] == 1.0
+    page = (here / "worth" / "subtypes.html").read_text(encoding="utf-8")
+    assert "Block frailty" in page
+    assert f"2 features count for {2 * worth.block_powers_['frailty']:.1f}" in page
+
+
 def test_reports_for_sharing_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
     assert main([*arguments, "shared", "--suppress"]) == 0

@@ -1,16 +1,28 @@
 """`log_joint_` is one quantity: what the trace ends at, what `clinclust.log_joint` computes, what a fit raises."""
 
+import itertools
+
 import numpy as np
 import pytest
 from attack.joint_law import COMBINATIONS, N, broken, fitted, joint_of
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 import clinclust as cc
 from clinclust.errors import InputError
 
 
-# A seventh of the combinations, with every value of every choice; the attacks try all of them.
-@pytest.mark.parametrize("place", range(0, len(COMBINATIONS), 7))
+def covering(combinations):
+    """Return the places of combinations in which every two values that go together do so at least once."""
+    pairs = [set(itertools.combinations([(name, repr(value)) for name, value in c.items()], 2)) for c in combinations]
+    left, chosen = set.union(*pairs), []
+    while left:
+        chosen.append(max(range(len(pairs)), key=lambda place: len(pairs[place] & left)))
+        left -= pairs[chosen[-1]]
+    return chosen
+
+
+# The attacks try all combinations.
+@pytest.mark.parametrize("place", covering(COMBINATIONS))
 def test_the_joint_of_a_fit_is_the_end_of_its_trace_and_the_joint_of_its_partition(place):
     assert broken(place, COMBINATIONS[place]) is None
 
@@ -38,3 +50,35 @@ def test_outlying_values_that_cannot_be_are_refused(given, said):
     assert len(schema) == 9
     with pytest.raises(InputError, match=said):
         cc.log_joint(frame, groups, schema, **given)
+
+
+@pytest.mark.parametrize(
+    ("powers", "said"),
+    [
+        (
+            {"block 1": 1.5, "block 0": 0.0},
+            "above 0 and at most 1 for each block, not 'block 1': 1.5, 'block 0': 0",
+        ),
+        ({"block 1": True}, "'block 1': True"),
+        ({1: 0.5}, "no block 1; it has block 0, block 1"),
+        ({"pressure": 0.5, "block 1": 0.5}, "no block pressure; it has block 0, block 1"),
+        ("half", "a dictionary by block"),
+        (0.5, "a dictionary by block"),
+    ],
+)
+def test_powers_that_cannot_be_are_refused_by_all_who_take_them(powers, said):
+    frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)
+    schema = with_blocks(schema)
+    for call in (
+        lambda: cc.log_joint(frame, groups, schema, block_powers=powers),
+        lambda: cc.MAPDP(schema, block_powers=powers).fit(frame),
+        lambda: cc.resolution_path(frame, schema, block_powers=powers),
+    ):
+        with pytest.raises(InputError, match=said):
+            call()
+
+
+def test_without_blocks_in_the_schema_none_can_be_named():
+    frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)
+    with pytest.raises(InputError, match="no block pressure; no clustered feature of it has a block"):
+        cc.log_joint(frame, groups, schema, block_powers={"pressure": 0.5})

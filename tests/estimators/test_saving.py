@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters
+from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters, with_blocks
 from numpy.typing import NDArray
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
@@ -36,6 +36,7 @@ FITTED = (
     "hyperparameters_",
     "kept_out_",
     "concentration_",
+    "block_powers_",
     "random_seed_",
     "versions_",
     "n_features_in_",
@@ -46,7 +47,9 @@ FITTED = (
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(4, n=50, likelihoods=LIKELIHOODS * 2)
-    return MAPDP(schema, n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)).fit(frame), frame
+    return MAPDP(with_blocks(schema), n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)).fit(
+        frame
+    ), frame
 
 
 @pytest.fixture
@@ -137,6 +140,16 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
     assert again.labels_.tobytes() == model.labels_.tobytes()
     assert again.restarts_["log_joint"].tolist() == model.restarts_["log_joint"].tolist()
     assert again.restarts_["start"].tolist() == model.restarts_["start"].tolist()
+
+
+def test_stated_powers_of_blocks_are_saved(tmp_path):
+    frame, schema, _, _ = mixed_cohort(6, n=40)
+    powers = {"block 1": np.float64(0.25)}
+    model = MAPDP(with_blocks(schema), block_powers=powers, n_restarts=2, random_state=0).fit(frame)
+    loaded = MAPDP.load(model.save(tmp_path / "model"))
+    assert loaded.block_powers == powers
+    assert loaded.block_powers_ == model.block_powers_ == {"block 0": 1.0, "block 1": 0.25}
+    assert loaded.fit(frame).log_joint_ == model.log_joint_
 
 
 def test_nothing_in_the_files_is_pickled(folder):
@@ -270,7 +283,7 @@ def broken_archive():
     return buffer.getvalue()
 
 
-STATISTICS = "clusters_.statistics"
+STATISTICS, POWERS = "clusters_.statistics", "clusters_.model.powers"
 BROKEN = {
     "garbage": lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00garbage"),
     "empty": lambda folder: (folder / "model.json").write_text(""),
@@ -330,6 +343,12 @@ BROKEN = {
     "another scale": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 2.0)),
     "another centre": with_arrays(lambda arrays: arrays["clusters_.encoding.centres"].__setitem__(0, 2.0)),
     "another prior": with_arrays(lambda arrays: arrays["clusters_.model.prior"].__setitem__(0, 2.0)),
+    "a power above 1": with_arrays(lambda arrays: arrays[POWERS].__imul__(10.0)),
+    "a power of 0": with_arrays(lambda arrays: arrays[POWERS].__setitem__(0, 0.0)),
+    "a power less": with_arrays(lambda arrays: arrays.update({POWERS: arrays[POWERS][1:]})),
+    "two powers in a block": with_arrays(lambda arrays: arrays[POWERS].__setitem__(np.argmin(arrays[POWERS]), 0.01)),
+    "a power without a block": with_arrays(lambda arrays: arrays[POWERS].__setitem__(np.argmax(arrays[POWERS]), 0.01)),
+    "a stated power above 1": edited(lambda text: text["parameters"].update(block_powers={"block 0": 2.0})),
     "a tree of other joins": with_arrays(lambda arrays: arrays["tree_.joins"].__setitem__(0, [0, 0])),
     "an unknown array": with_arrays(lambda arrays: arrays.update(more=np.zeros(3))),
     "a bomb": with_checksum(bomb()),
@@ -388,6 +407,11 @@ IMPOSSIBLE = (
     "another scale",
     "another centre",
     "another prior",
+    "a power above 1",
+    "a power of 0",
+    "a power less",
+    "two powers in a block",
+    "a power without a block",
     "a tree of other joins",
 )
 

@@ -39,6 +39,7 @@ class Fitted:
     concentration_: float = 3.0
     discount_: float = 0.0
     coarsening_: float = 1.0
+    block_powers_: dict = field(default_factory=dict)
     outlying_share_: float = 0.0
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
@@ -57,6 +58,7 @@ class Fitted:
         return {
             "concentration": self.concentration_,
             "coarsening": self.coarsening_,
+            "block_powers": "auto",
             "hyperparameters": None,
             "init": "search",
             "select_features": False,

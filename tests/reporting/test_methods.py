@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from clinclust import Feature, FeatureSchema
 from clinclust.reporting.sheets.methods import methods
 
 
@@ -55,6 +56,21 @@ def test_the_settings_are_told(findings, given, attributes, says, cites):
     assert says in plain or given or attributes
     if cites:
         assert any(reference.startswith(cites) for reference in methods(changed).references)
+
+
+@pytest.mark.parametrize(("given", "how"), [({}, "taken from the dependence"), ({"pain": 0.2}, "set in advance")])
+def test_blocks_tell_what_they_counted_for(findings, given, how):
+    names = [feature.name for feature in findings.model.schema_.clustered][:4]
+    features = [
+        Feature(**{**feature.content(), "block": "pain"}) if feature.name in names else feature
+        for feature in findings.model.schema_
+    ]
+    asked = {"block_powers": given} if given else {}
+    changed = with_settings(findings, asked, schema_=FeatureSchema(features), block_powers_={"pain": 0.3})
+    assert f"raised to a power that was {how}" in text_of(changed)
+    assert "(pain, 4 features count for 1.2)" in text_of(changed)
+    in_full = with_settings(findings, asked, schema_=FeatureSchema(features), block_powers_={"pain": 1.0})
+    assert "pain" not in text_of(in_full)
 
 
 def test_the_search_names_its_seed_and_what_it_found(findings):

@@ -1,1 +1,1 @@
-"""Estimates in addition to the partition: features, outlying values, coarsening, hyperparameters, concentration."""
+"""Estimates in addition to the partition: features, outlying values, powers of the likelihood, the prior."""

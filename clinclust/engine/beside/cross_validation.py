@@ -78,11 +78,11 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     """
     known = new_partition(training.cohort.arrays, labels)
     n_clusters = int(known.n_clusters[0])
-    arrays = cohort.with_prior(training.model.prior).arrays
+    arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
     arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
     new = clusters_without_subjects(arrays, known.sizes[:n_clusters], known.statistics[:n_clusters])
     scores = np.zeros((subjects.size, n_clusters + 1))
-    # The clusters may come from a coarsened likelihood, but only uncoarsened densities integrate to 1.
-    write_scores(arrays, training.model._replace(coarsening=1.0), new, scores)
+    # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
+    write_scores(arrays, training.model.in_full(), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
     return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)

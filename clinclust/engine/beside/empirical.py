@@ -3,7 +3,9 @@
 Features do not share hyperparameters. Given a partition, each feature d is therefore a separate problem, with two
 (beta, gamma), three (beta with dispersion), four (normal-gamma), L (Dirichlet) or 2 (L - 1) (Dirichlet tree) unknowns:
 
-    maximise over theta    coarsening * sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
+    maximise over theta    exponent_d sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
+
+The exponent is the coarsening times the power of the feature.
 
 All features with the same conjugate prior are maximised together. Raykov et al. (2016, appendix G.1) propose maximum
 likelihood "by omitting the prior terms" of the updates. Taken literally, this gives a prior as strong as the whole
@@ -35,7 +37,7 @@ Objective = Callable[[Array], tuple[Array, Array]]
 
 
 def objective_by_feature(
-    conjugate: ModuleType, hyperprior: Hyperprior, places: Places, statistics: Array, coarsening: float, offsets: Array
+    conjugate: ModuleType, hyperprior: Hyperprior, places: Places, statistics: Array, exponents: Array, offsets: Array
 ) -> tuple[Array, Array]:
     """Return each feature's term of the extended joint, without constants, and its gradient.
 
@@ -48,22 +50,23 @@ def objective_by_feature(
         Indices of their hyperparameters in the flat prior.
     statistics : float64 (K, F, S)
         Sufficient statistics of every cluster and feature.
-    coarsening : float
+    exponents : float64 (F,)
+        Power of the likelihood of each feature (`Model.exponents`).
     offsets : float64 (F, P)
         Point of evaluation, as `Hyperprior.offsets` returns it.
 
     Returns
     -------
     values : float64 (F,)
-        coarsening * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
+        exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
     gradients : float64 (F, P)
         Derivatives of the values with respect to the offsets.
     """
     prior = hyperprior.prior_at(offsets, places)
     marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
     slopes = conjugate.log_marginal_gradient(prior, statistics).sum(axis=0) * hyperprior.slopes(prior, places)
-    values = coarsening * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1)
-    return values, coarsening * slopes - offsets
+    values = exponents * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1)
+    return values, exponents[:, None] * slopes - offsets
 
 
 def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
@@ -73,11 +76,11 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
     feature's objective ends lower than it began.
     """
     sums = partition.statistics[: int(partition.n_clusters[0])]
-    coarsening = problem.model.coarsening
     prior = problem.model.prior.copy()
     for features, conjugate, places, statistics_places in _features_by_prior(problem):
         statistics = sums[:, statistics_places]
-        objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, coarsening)
+        exponents = problem.model.exponents[features]
+        objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, exponents)
         if problem.cohort.encoding.likelihoods[features[0]].base_depends_on_prior:
             objective = partial(_with_base_measures, objective, problem, features, hyperprior, places)
         free = hyperprior.free[places]
@@ -97,13 +100,13 @@ def _with_base_measures(
     values, gradients = objective(offsets)
     prior = hyperprior.prior_at(offsets, places)
     slopes = hyperprior.slopes(prior, places)
-    coarsening, cohort = problem.model.coarsening, problem.cohort
+    exponents, cohort = problem.model.exponents, problem.cohort
     for row, feature in enumerate(features):
         likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
         start, stop = cohort.arrays.level_start[feature : feature + 2]
         levels = cohort.arrays.level_values[start:stop]
-        values[row] += coarsening * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
-        gradients[row] += coarsening * likelihood.log_base_gradient(levels, counts, prior[row]) * slopes[row]
+        values[row] += exponents[feature] * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
+        gradients[row] += exponents[feature] * likelihood.log_base_gradient(levels, counts, prior[row]) * slopes[row]
     return values, gradients
 
 

@@ -95,7 +95,7 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
     flat = flat_prior(encoding, named)
     return replace(
         problem,
-        cohort=problem.cohort.with_prior(flat),
+        cohort=problem.cohort.with_prior(flat, problem.model.powers),
         hyperparameters=named,
         model=problem.model._replace(prior=flat),
     )

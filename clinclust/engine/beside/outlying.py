@@ -4,13 +4,13 @@ Every observed value x_id has an indicator o_id. With probability 1 - share the 
 cluster (o_id = 0). With probability `share` it is drawn from the prior predictive of its feature (o_id = 1), like the
 first value of a new cluster:
 
-    ln p(X_obs, z, o) = ln p(z) + coarsening * [ sum_k sum_d ln m_d(values of feature d in cluster k with o_id = 0)
+    ln p(X_obs, z, o) = ln p(z) + coarsening * sum_d power_d [ sum_k ln m_d(values in cluster k with o_id = 0)
                         + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
 
 An outlying value adds nothing to the statistics of its cluster, like a missing value. For a given mask of outlying
 values the joint is therefore the joint of another cohort (`without_outlying`), and the whole search can raise it. The
-term of one value in a subject's score is at least coarsening * [ln m_d(x) + ln share - ln(1 - share)]. Without this
-lower bound, one extreme value could open a new cluster.
+term of one value in a subject's score is at least coarsening * power_d * [ln m_d(x) + ln share - ln(1 - share)].
+Without this lower bound, one extreme value could open a new cluster.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from clinclust.engine.kernels.arrays import CohortArrays
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.outlying_scores import bounded_scores, prior_predictives
 from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.base_measures import log_base_measures
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
@@ -47,18 +48,18 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     Its log joint is the joint of the module docstring for this mask. The terms of the outlying values, and the terms of
     the indicators, are part of its log base measure.
     """
-    arrays, model = problem.cohort.arrays, problem.model._replace(coarsening=1.0)
+    arrays, powers = problem.cohort.arrays, problem.model.powers
     n_table = arrays.codes.shape[1]
     kept = arrays._replace(
         codes=np.where(outlying[:, :n_table], 0, arrays.codes).astype(np.int32),
         values=np.where(outlying[:, n_table:], np.nan, arrays.values),
     )
-    first_values = _first_values(arrays, model)
-    n_observed = int((arrays.codes > 0).sum() + (~np.isnan(arrays.values)).sum())
-    n_outlying = int(outlying.sum())
+    first_values = powers * _first_values(arrays, problem.model.in_full())
+    observed = np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
+    n_observed, n_outlying = float((powers * observed).sum()), float((powers * outlying.sum(axis=0)).sum())
     log_base = problem.cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
-    log_base += float(first_values[outlying].sum()) - float(_log_base(problem)[outlying].sum())
+    log_base += float(first_values[outlying].sum()) - float((powers * _log_base(problem))[outlying].sum())
     return replace(problem, cohort=replace(problem.cohort, arrays=kept, log_base=log_base))
 
 
@@ -73,14 +74,9 @@ def _first_values(arrays: CohortArrays, model: Model) -> Array:
 
 def _log_base(problem: Problem) -> Array:
     """Return the log base measure ln h(x_id) of each value on the encoded scale, float64 (N, D)."""
-    arrays, prior = problem.cohort.arrays, problem.model.prior
-    n_table = arrays.codes.shape[1]
-    out = np.zeros((arrays.codes.shape[0], n_table + arrays.values.shape[1]))
-    out[:, :n_table] = arrays.level_log_base[arrays.codes]
-    for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods[n_table:], n_table):
-        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-        out[:, feature] = likelihood.log_base_measure(arrays.values[:, feature - n_table], theta)
-    return out
+    cohort = problem.cohort
+    features = range(len(cohort.encoding.features))
+    return np.column_stack([log_base_measures(cohort, problem.model.prior, feature) for feature in features])
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:

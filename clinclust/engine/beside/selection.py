@@ -4,7 +4,7 @@ The inclusion indicator gamma_d is a variable of the model. An included feature 
 each cluster; an excluded feature has the same distribution for all subjects.
 
     ln p(X_obs, z, gamma) = ln p(z) + ln p(gamma)
-        + coarsening * sum_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
+        + coarsening * sum_d power_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
     ln p(gamma)           = ln B(1 + n, 1 + D - n),   n = sum_d gamma_d
 
 Under the prior of gamma, each of the D features is included with the same unknown probability, which is uniform on
@@ -61,7 +61,7 @@ def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
     ln p(gamma) depends only on the number of included features. For each number, the features with the largest
     relevance are best. Among numbers with equal joints the smallest is taken.
     """
-    return _best(problem.model.coarsening * _relevance(problem, labels))
+    return _best(problem.model.exponents * _relevance(problem, labels))
 
 
 def _relevance(problem: Problem, labels: NDArray[np.int64]) -> Array:
@@ -155,7 +155,7 @@ class SelectingSearch:
             found = search_from(problem.with_features(included), start, plan, shared)
             log_prior = log_inclusion(int(included.sum()), included.size)
             traces.append(found.trace + log_prior)
-            gains = problem.model.coarsening * _relevance(problem, found.labels)
+            gains = problem.model.exponents * _relevance(problem, found.labels)
             better = _best(gains)
             gain = float(gains[better].sum() - gains[included].sum()) - log_prior
             gain += log_inclusion(int(better.sum()), included.size)

@@ -25,7 +25,7 @@ from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.predictives.rising_factorial import FEW
 
-__all__ = ["State", "log_weight", "move", "refresh", "share_exponent", "state_of", "value_left_out"]
+__all__ = ["State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -47,6 +47,7 @@ class State(NamedTuple):
     statistic_start: Whole
     prior_start: Whole
     prior: Array
+    powers: Array
     labels: Whole
     n_clusters: Whole
     sizes: Array
@@ -102,6 +103,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
         statistic_start=flat(cohort.statistic_start, 0),
         prior_start=flat(cohort.prior_start, 0),
         prior=flat(model.prior, 0),
+        powers=flat(model.powers, 0),
         labels=flat(partition.labels, 0),
         n_clusters=flat(partition.n_clusters, 0),
         sizes=flat(partition.sizes, 0),
@@ -146,7 +148,7 @@ def log_weight(state: State, size: float, n_clusters: int) -> float:
 @subkernel
 def refresh(state: State, k: int) -> None:
     """Recompute the log predictives and the log weight of cluster k from its statistics and size."""
-    level_start, coarsening, capacity = state.level_start, state.coarsening, state.capacity
+    level_start, capacity = state.level_start, state.capacity
     sums_of_cluster = flat(state.statistics, k * state.n_statistics)
     # The log predictive of a level is ln numbers + rests, so that all logarithms are computed in one loop.
     numbers, rests = state.numbers, flat(state.numbers, state.n_work)
@@ -174,11 +176,11 @@ def refresh(state: State, k: int) -> None:
     column, row_left_out = flat(state.table, k), flat(state.left_out, k * state.n_rows)
     spread = 0.0
     for feature in range(state.n_table):
-        from_before = adds_up(state.kinds[feature])
+        from_before, exponent = adds_up(state.kinds[feature]), state.coarsening * state.powers[feature]
         most = value = without_one = 0.0
         for row in range(level_start[feature], level_start[feature + 1]):
-            value = coarsening * (numbers[row] + rests[row]) + (value if from_before else 0.0)
-            without_one = coarsening * (left_numbers[row] + left_rests[row]) + (without_one if from_before else 0.0)
+            value = exponent * (numbers[row] + rests[row]) + (value if from_before else 0.0)
+            without_one = exponent * (left_numbers[row] + left_rests[row]) + (without_one if from_before else 0.0)
             column[row * capacity] = value
             row_left_out[row] = without_one
             if without_one < 0.0 and value - without_one > most:
@@ -195,8 +197,8 @@ def refresh(state: State, k: int) -> None:
         left = flat(state.left_out_coefficients, 4 * state.width * k + at)
         fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
         for part in range(2):
-            out[part * capacity] *= coarsening
-            left[part * state.width] *= coarsening
+            out[part * capacity] *= state.coarsening * state.powers[feature]
+            left[part * state.width] *= state.coarsening * state.powers[feature]
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
     if state.sizes[k] > 1.0:
         state.log_weights[capacity + k] = log_weight(state, state.sizes[k] - 1.0, 0)
@@ -221,27 +223,13 @@ def _begins_eight_alike(state: State, feature: int) -> bool:
 
 
 @subkernel
-def share_exponent(state: State) -> bool:
-    """Return whether the Gaussian features without missing values have the same c1 in each cluster.
-
-    c1 depends only on the prior shape of the feature and on the number of its values in the cluster. If the c1 are the
-    same now, they therefore stay the same when subjects move.
-    """
-    for place in range(1, state.n_complete):
-        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
-        for k in range(state.n_clusters[0] + 1):
-            if state.coefficients[here + k] != state.coefficients[first + k]:
-                return False
-    return True
-
-
-@subkernel
 def value_left_out(state: State, k: int, column: int, z: float) -> float:
-    """Return coarsening times the log predictive of a continuous value z under its own cluster k without z."""
+    """Return the log predictive of a continuous value z, to its power, under its own cluster k without z."""
     feature = state.n_table + column
     prior = flat(state.prior, state.prior_start[feature])
     sums = flat(state.statistics, k * state.n_statistics + state.statistic_start[feature])
-    return state.coarsening * left_out_value(state.kinds[feature], prior, sums, z)
+    exponent: float = state.coarsening * state.powers[feature]
+    return exponent * left_out_value(state.kinds[feature], prior, sums, z)
 
 
 @subkernel

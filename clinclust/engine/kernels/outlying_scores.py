@@ -67,11 +67,11 @@ def bounded_scores(
     aside : bool (N, D)
         The values that are outlying.
     log_odds : float
-        coarsening * [ln share - ln(1 - share)].
+        coarsening * [ln share - ln(1 - share)]; it is multiplied by the power of each feature.
     scores : float64 (N, K), overwritten
         Log weight of the cluster, plus the sum over observed values of the higher of two terms: the log predictive
         under the cluster without the subject, and the log prior predictive plus `log_odds`. Log predictives are
-        multiplied by the coarsening.
+        multiplied by the coarsening and by the power of their feature.
     gains : float64 (N, D), modified in place
         Change of the log joint if this value alone becomes outlying, or is kept if it is outlying now. Elements of
         missing values are not written.
@@ -94,13 +94,13 @@ def bounded_scores(
                 code = cohort.codes[i, feature]
                 if code == 0:
                     continue
-                least = partition.table[code, n_clusters] + log_odds
+                least = partition.table[code, n_clusters] + log_odds * state.powers[feature]
             else:
                 z = cohort.values[i, column]
                 if math.isnan(z):
                     continue
                 c = partition.coefficients[column, :, n_clusters]
-                least = _log_tail(c[0], c[1], c[2], c[3], z) + log_odds
+                least = _log_tail(c[0], c[1], c[2], c[3], z) + log_odds * state.powers[feature]
             for k in range(n_clusters):
                 left_out = k == own and not aside[i, feature]
                 if table:
@@ -117,12 +117,13 @@ def bounded_scores(
 
 @kernel
 def mixed_scores(
-    cohort: CohortArrays, model: Model, partition: Partition, share: float, coarsening: float, out: Array
+    cohort: CohortArrays, model: Model, partition: Partition, share: float, exponents: Array, out: Array
 ) -> None:
     """Write the scores of new subjects to `out`, float64 (N, K + 1), summed over which of their values are outlying.
 
-    The score is ln weight_k + coarsening * sum_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]. The last
-    column is that of the empty cluster. The model itself must have coarsening 1.
+    The score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)], with the
+    `Model.exponents`, float64 (D,). The last column is that of the empty cluster. The model itself must be the one in
+    which every likelihood counts in full (`Model.in_full`).
     """
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
@@ -155,6 +156,6 @@ def mixed_scores(
                     value = _log_tail(c[0], c[1], c[2], c[3], z)
                 # The larger logarithm is factored out, so that the sum does not underflow.
                 high = max(value, first)
-                out[i, k] += coarsening * (
+                out[i, k] += exponents[feature] * (
                     high + math.log(rest * math.exp(value - high) + share * math.exp(first - high))
                 )

@@ -6,8 +6,9 @@ the same log predictives for the cluster without one subject at that level; a su
 cluster. The column after the last cluster belongs to an empty cluster. Its log predictives are those of the prior, and
 its log weight is that of a new cluster. A subject whose best cluster is the empty one opens a new cluster.
 
-Log predictives are multiplied by the coarsening when they are stored, so that scoring does not use the coarsening. The
-number of columns is a multiple of eight, and the last columns may be idle (`clinclust.engine.kernels.lanes`).
+Log predictives are multiplied by the coarsening and by the power of their feature when they are stored, so that scoring
+uses neither. The number of columns is a multiple of eight, and the last columns may be idle
+(`clinclust.engine.kernels.lanes`).
 """
 
 from __future__ import annotations

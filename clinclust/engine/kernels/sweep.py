@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import flat, kernel
+from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.arrays import CohortArrays
 from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.inner_loops import (
@@ -27,7 +27,7 @@ from clinclust.engine.kernels.inner_loops import (
     sum_rows,
 )
 from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.moves import log_weight, move, refresh, share_exponent, state_of, value_left_out
+from clinclust.engine.kernels.moves import State, log_weight, move, refresh, state_of, value_left_out
 from clinclust.engine.kernels.partition import Partition
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
@@ -39,6 +39,32 @@ UNLIMITED = np.iinfo(np.int64).max
 _NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
 _LEAST_LEFT = 1e-3
 """Smallest accepted 1 - c2 (z - c3)^2, the share of a rate that remains without z. Below it, digits are lost."""
+
+
+@subkernel
+def _n_sharing_exponent(state: State) -> int:
+    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
+
+    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
+    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
+    c1 are the same now, they therefore stay the same when subjects move.
+    """
+    n_alike = 0
+    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
+        n_alike += 1
+    for place in range(1, n_alike):
+        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
+        for k in range(state.n_clusters[0] + 1):
+            if state.coefficients[here + k] != state.coefficients[first + k]:
+                return 0
+    return n_alike
+
+
+@subkernel
+def _power(state: State, place: int) -> float:
+    """Return the power of the continuous feature at this place of `columns`."""
+    power: float = state.powers[state.n_table + state.columns[place]]
+    return power
 
 
 @kernel
@@ -87,8 +113,8 @@ def sweep(
     best_of_all : int64 (n,) or (0,), modified in place
         If n > 0, no subject moves, and the best cluster of each subject is written here; K is a new cluster.
     all_scores : float64 (n, K + 1) or (0, 0), modified in place
-        If n > 0, no subject moves, and log weight + coarsening * ln p(x_i | cluster k) is written here, where the
-        cluster is without subject i; column K is the empty cluster.
+        If n > 0, no subject moves, and log weight + coarsening * sum_d power_d ln p(x_id | cluster k) is written here,
+        where the cluster is without subject i; column K is the empty cluster.
 
     Returns
     -------
@@ -104,7 +130,7 @@ def sweep(
             refresh(state, k)
         for k in range(n_clusters + 1, capacity):
             state.log_weights[k] = -math.inf
-    n_together = state.n_complete if share_exponent(state) else 0
+    n_together = _n_sharing_exponent(state)
     n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
     moves = 0
     for position in range(start, order.shape[0]):

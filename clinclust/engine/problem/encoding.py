@@ -126,13 +126,16 @@ class Encoding:
             prior_start=prior_start,
         ), log_base
 
-    def log_jacobian(self, arrays: CohortArrays) -> Array:
+    def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
         """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
 
-        Added to the log density of the encoded values, it gives the log density on the scale of the columns.
+        Added to the log density of the encoded values, it gives the log density on the scale of the columns. With
+        powers of the features, float64 (D,), so does each term to its power.
         """
         n_table = arrays.codes.shape[1]
-        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, np.log(self.scales[n_table:])).sum(axis=1))
+        logs = np.log(self.scales[n_table:])
+        logs = logs if powers is None else powers[n_table:] * logs
+        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, logs).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class EncodedCohort:
         Row p holds the subject in row order[p] of the table.
     log_base : float
         Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of standardised
-        values to the scale of the columns. It is the same for every partition.
+        values to the scale of the columns, each times the power of its feature. It is the same for every partition.
     order : int64 (N,)
         Row of the table of each encoded subject.
     """
@@ -190,8 +193,11 @@ class EncodedCohort:
             self.order,
         )
 
-    def with_prior(self, prior: Array) -> EncodedCohort:
-        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
+    def with_prior(self, prior: Array, powers: Array) -> EncodedCohort:
+        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them.
+
+        `powers` are those of the features, float64 (D,).
+        """
         arrays, log_base = self.arrays, self.log_base
         level_log_base = arrays.level_log_base.copy()
         for feature, likelihood in enumerate(self.encoding.likelihoods):
@@ -199,7 +205,8 @@ class EncodedCohort:
                 rows = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
                 theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
                 now = likelihood.log_base_measure(arrays.level_values[rows], theta)
-                log_base += float((self.level_counts(feature) * (now - level_log_base[rows])).sum())
+                rise = float((self.level_counts(feature) * (now - level_log_base[rows])).sum())
+                log_base += float(powers[feature]) * rise
                 level_log_base[rows] = now
         return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
 
@@ -228,17 +235,19 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
 
 
 def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return features in the order of an encoding: those of one likelihood are adjacent."""
+    """Return features in the order of an encoding: one likelihood after the other, and in each the blocks."""
     return tuple(sorted(features, key=_place))
 
 
-def _place(feature: Feature) -> tuple[bool, bool, int, float]:
-    """Return the sort key of a feature: the kind of levels, the likelihood, the number of trials.
+def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
+    """Return the sort key of a feature: the kind of levels, the likelihood, the number of trials, the block.
 
-    Binomials with the same number of trials are thereby adjacent, and can be processed together.
+    Binomials with the same number of trials are thereby adjacent, and can be processed together; so are Gaussian
+    features without a block, which have the same power.
     """
     traits, trials = feature.traits, feature.n_trials
-    return traits.is_continuous, traits.is_nominal, traits.kernel, np.inf if trials is None else trials
+    steps = np.inf if trials is None else trials
+    return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
 
 
 def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:

@@ -1,11 +1,11 @@
 """The collapsed log joint, which is the objective of every search, and the relevance of each feature.
 
-    ln p(X_obs, z) = ln p(z) + coarsening * sum_k sum_d ln m_d(observed values of feature d in cluster k)
+    ln p(X_obs, z) = ln p(z) + coarsening * sum_d power_d sum_k ln m_d(observed values of feature d in cluster k)
     ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
                      + ln Gamma(N0) - ln Gamma(N0 + N)
 
 With discount 0 the prior is the Chinese restaurant process of the papers. With coarsening 1 the likelihood is not
-coarsened.
+coarsened. The power of a feature is below 1 where it shares its information with other features of its block.
 
 The papers use a different stopping criterion, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12). A move
 that raises the log joint can worsen this criterion. `leave_one_out_nll` computes it for reproduction only.
@@ -45,18 +45,18 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 
 
 def log_joint(problem: Problem, partition: Partition) -> float:
-    """Return ln p(X_obs, z) of a partition, in nats, with the coarsening of the model and all constants."""
+    """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
     k, model = int(partition.n_clusters[0]), problem.model
     marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
-    log_likelihood = float(marginals.sum()) + problem.cohort.log_base
+    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
     return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
     """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
-    The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening. If it is
-    below 0, the data favour one distribution for all clusters.
+    The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and
+    without the powers of blocks. If it is below 0, the data favour one distribution for all clusters.
     """
     arrays, prior = problem.cohort.arrays, problem.model.prior
     statistics = partition.statistics[: int(partition.n_clusters[0])]
@@ -73,8 +73,8 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
     problem : Problem
     partition : Partition
     scores : float64 (N, K)
-        Log posterior weights from `clinclust.engine.problem.posterior.leave_one_out_scores`. Only the densities under
-        each subject's own cluster contribute to E.
+        Log posterior weights from `clinclust.engine.problem.posterior.leave_one_out_scores`, in a problem without
+        powers of blocks. Only the densities under each subject's own cluster contribute to E.
     """
     labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0

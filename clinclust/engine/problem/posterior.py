@@ -58,21 +58,20 @@ class Clusters:
         values : mapping
             Columns of `model_values`.
         coarsened : bool
-            Whether to multiply ln p(x | cluster k) by the coarsening of the model. Cluster assignment needs this.
-            Densities need False, because coarsened densities do not integrate to 1.
+            Whether to multiply ln p(x_d | cluster k) by the coarsening of the model and the power of the feature.
+            Cluster assignment needs this. Densities need False, because powers of densities do not integrate to 1.
         """
         n_subjects = next(iter(values.values())).size
         arrays, _ = self.encoding.encode(dict(values), self.model.prior)
         n_clusters = self.sizes.size
         partition = clusters_without_subjects(arrays, self.sizes, self.statistics)
-        model = self.model if coarsened else self.model._replace(coarsening=1.0)
+        model = self.model if coarsened else self.model.in_full()
         scores = np.zeros((n_subjects, n_clusters + 1))
         if self.outlying_share > 0.0:
-            whole = model._replace(coarsening=1.0)
-            mixed_scores(arrays, whole, partition, self.outlying_share, model.coarsening, scores)
+            mixed_scores(arrays, model.in_full(), partition, self.outlying_share, model.exponents, scores)
         else:
             write_scores(arrays, model, partition, scores)
-        scores += model.coarsening * self.encoding.log_jacobian(arrays)[:, None]
+        scores += model.coarsening * self.encoding.log_jacobian(arrays, model.powers)[:, None]
         return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.base_measures import log_bases
+from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
     Hyperparameters,
@@ -61,7 +63,7 @@ class Problem:
         """
         arrays, prior = self.cohort.arrays, self.model.prior
         together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
-        shared = log_marginals(arrays, prior, together)[0, ~included].sum()
+        shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
         kept_prior = prior[np.repeat(included, np.diff(arrays.prior_start))]
         names = [feature.name for feature in cohort.encoding.features]
@@ -69,8 +71,17 @@ class Problem:
             self,
             cohort=cohort,
             hyperparameters={name: self.hyperparameters[name] for name in names},
-            model=self.model._replace(prior=kept_prior),
+            model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
         )
+
+    def with_powers(self, powers: NDArray[np.float64]) -> Problem:
+        """Return the problem in which the likelihood of each feature counts to this power, float64 (D,)."""
+        change = powers - self.model.powers
+        if not change.any():
+            return self
+        more = float((change * log_bases(self.cohort, self.model.prior)).sum())
+        cohort = replace(self.cohort, log_base=self.cohort.log_base + more)
+        return replace(self, cohort=cohort, model=self.model._replace(powers=powers))
 
     def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
         """Return the problem of a subset of the subjects, while n_others clusters hold all other subjects.
@@ -92,13 +103,15 @@ def pose(
     concentration: float,
     discount: float = 0.0,
     coarsening: float = 1.0,
+    block_powers: Mapping[str, float] | None = None,
 ) -> Problem:
     """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
     Raises
     ------
     ValueError
-        If no feature is left to cluster on, or the hyperparameters cannot be used.
+        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_powers` names a block that no
+        clustered feature has.
     """
     values = model_values(frame, schema.clustered)
     excluded = uninformative(values)
@@ -106,6 +119,7 @@ def pose(
     if not features:
         found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
+    refuse_unknown_blocks(block_powers or {}, schema.clustered)
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
@@ -120,8 +134,9 @@ def pose(
     prior = flat_prior(encoding, complete)
     arrays, log_base = encoding.encode(values, prior, order)
     cohort = EncodedCohort(encoding, arrays, log_base, order)
-    model = Model(prior, float(concentration), float(discount), float(coarsening))
-    return Problem(cohort, complete, model, excluded)
+    model = Model(prior, np.ones(len(features)), float(concentration), float(discount), float(coarsening))
+    problem = Problem(cohort, complete, model, excluded)
+    return problem.with_powers(powers_of_features(encoding.features, block_powers or {}))
 
 
 def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, NDArray[np.float64]]) -> None:

@@ -82,6 +82,8 @@ class SearchPlan:
         Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for.
     resolution : ResolutionPlan, optional
         Search at several coarsenings instead of the coarsening of the problem.
+    estimate_powers : bool
+        Whether to estimate the powers of the blocks first (`reproduced_powers`); otherwise those of the problem hold.
     hyperparameters : {"empirical", "greedy"}, optional
         How to estimate the hyperparameters; None = keep those of the problem.
     concentration : {"map", "cross-validation"} or tuple of float, optional
@@ -110,6 +112,7 @@ class SearchPlan:
     select_features: bool = False
     outlying_share: float = 0.0
     resolution: ResolutionPlan | None = None
+    estimate_powers: bool = False
     hyperparameters: str | None = None
     concentration: str | tuple[float, ...] | None = None
     cancelled: Event = field(default_factory=Event)

@@ -45,7 +45,7 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
     It is -inf on and below the diagonal. Sufficient statistics add up, so no new fit is needed. The change is
 
         g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
-            + coarsening * sum_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+            + coarsening * sum_d power_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
 
     with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
     """
@@ -105,8 +105,10 @@ def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
 def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
     """Return the terms of the log joint of clusters with these statistics (K, S) and sizes (K,), float64 (K,)."""
     model = problem.model
-    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics).sum(axis=1)
-    return np.asarray(model.coarsening * marginals + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
+    marginals *= model.powers
+    likelihoods = model.coarsening * marginals.sum(axis=1)
+    return np.asarray(likelihoods + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
 
 
 def _last_seat(problem: Problem, n_clusters: int) -> float:

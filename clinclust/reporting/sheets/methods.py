@@ -16,6 +16,7 @@ from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.associations import METHODS
+from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
 
@@ -134,6 +135,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             f"The likelihood was raised to the power {fit.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
+    sentences += sentences_on_blocks(fit, given)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outlying_.sum())
         sentences.append(

@@ -14,6 +14,7 @@ from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint
+from clinclust.reporting.sheets.blocks import worth_of_blocks
 from clinclust.reporting.sheets.tables import certainty, descriptive
 
 if TYPE_CHECKING:
@@ -57,9 +58,10 @@ _HOW_TO_READ = {
     "Agreement": "adjusted Rand index with the best partition: 1 = the same subtypes, 0 = as by chance",
     WITHHELD: "a number withheld because few subjects are behind it, or behind one that it would give away",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
+    "Block": "features of the schema that depend on each other beyond the subtypes, and so count for fewer features",
 }
 # Terms that occur only in the report of a MAP-DP search.
-_OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)")
+_OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)", "Block")
 
 
 def summary(findings: Findings, generated: datetime) -> Sheet:
@@ -96,6 +98,8 @@ def _terms(findings: Findings) -> dict[str, Value]:
             del terms[term]
         if findings.model.membership_ is None:
             del terms["Membership probability"]
+    elif not worth_of_blocks(findings.fit):
+        del terms["Block"]
     return terms
 
 
@@ -167,6 +171,7 @@ def _search_facts(fit: Fit) -> dict[str, Value]:
         "Concentrations tried": len(fit.tuning_),
         "Discount": as_value(fit.discount_),
         "Coarsening": as_value(fit.coarsening_),
+        **{f"Block {block}": worth for block, worth in worth_of_blocks(fit).items()},
         "Share of values expected to be outlying": as_value(fit.outlying_share_),
         "Values set aside as outlying": int(fit.outlying_.sum()),
         "Features with evidence of a difference": int((fit.feature_relevance_ > 0.0).sum()),

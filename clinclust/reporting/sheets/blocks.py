@@ -1,0 +1,44 @@
+"""What the features of each block of the schema counted for in a search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+
+__all__ = ["sentences_on_blocks", "worth_of_blocks"]
+
+_MOST_LISTED = 10
+
+
+def worth_of_blocks(fit: Fit) -> dict[str, str]:
+    """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6"."""
+    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
+    sizes = Counter(feature.block for feature in clustered)
+    return {
+        block: f"{sizes[block]} features count for {power * sizes[block]:.1f}"
+        for block, power in fit.block_powers_.items()
+        if sizes[block] > 1
+    }
+
+
+def sentences_on_blocks(fit: Fit, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
+    if not any(power < 1.0 for power in fit.block_powers_.values()):
+        return
+    worth = worth_of_blocks(fit)
+    listed = [f"{block}, {counted}" for block, counted in worth.items()]
+    if len(listed) > _MOST_LISTED:
+        listed = [*listed[:_MOST_LISTED], f"and {len(listed) - _MOST_LISTED} more, listed in the summary"]
+    how = (
+        "a power that was taken from the dependence that the subtypes left between them"
+        if given["block_powers"] == "auto"
+        else "a power that was set in advance"
+    )
+    yield (
+        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
+        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(listed)})."
+    )
