@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.errors import CohortError, InputError
-from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = [
-    "FILES_OF_A_FIT",
     "Commands",
     "about_table",
     "add_model",
@@ -30,17 +28,12 @@ __all__ = [
     "path_given",
     "read_schema",
     "read_table",
-    "spare_the_inputs",
 ]
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
     Commands = object
-
-
-FILES_OF_A_FIT = ("subtypes.xlsx", "subtypes.html", "assignments.csv", "model.json", "model.npz", MANIFEST)
-"""Names of the files that `clinclust fit` writes to its folder."""
 
 
 def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
@@ -79,7 +72,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_names(parser: argparse.ArgumentParser) -> None:
+def add_names(parser: argparse._ActionsContainer) -> None:
     """Add the option of the names of subtypes."""
     parser.add_argument(
         "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
@@ -137,45 +130,3 @@ def about_table(options: argparse.Namespace) -> Iterator[None]:
         raise CohortError(error.failures, shown_name(options.table)) from error
     except InputError as error:
         raise InputError(f"{shown_name(options.table)}: {error}") from error
-
-
-def spare_the_inputs(
-    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
-) -> None:
-    """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    outputs : Path
-    suffixes : sequence of str
-        If given, what the names of outputs end in, so that no file of another kind is replaced.
-    called : str
-        What is written, if there are suffixes.
-
-    Raises
-    ------
-    InputError
-        If an output is an input, or has another suffix. The message names all.
-    """
-    problems = []
-    for output in (output for output in outputs if output is not None):
-        problems += [
-            f"--out would replace {output}, which is {what}; give another name"
-            for what, path in _inputs(options)
-            if output.exists() and path.exists() and output.samefile(path)
-        ]
-        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
-            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
-    if problems:
-        raise InputError("\n  ".join(problems))
-
-
-def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
-    """Yield each file that the command reads, and what it is."""
-    yield "the table itself", options.table
-    if getattr(options, "schema", None) is not None:
-        yield "the schema itself", options.schema
-    if getattr(options, "model", None) is not None:
-        for name in FILES_OF_A_FIT:
-            yield f"a file of the model {options.model}", options.model / name

@@ -14,9 +14,9 @@ from clinclust.cli.options import (
     names_of,
     path_given,
     read_table,
-    spare_the_inputs,
 )
-from clinclust.cli.streams import say
+from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
 
 __all__ = ["add_parser", "run"]
@@ -34,6 +34,8 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="file to write: .docx, .xlsx, .html, .tex, .md or .csv",
     )
+    add_overwrite(parser)
+    add_quiet(parser)
     parser.add_argument("--title", help="caption of the table (default: the title of the schema)")
     add_names(parser)
     parser.add_argument(
@@ -58,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
     problems = [*suffix_problems(options.out), *name_problems(options.name)]
     if problems:
         raise InputError("; ".join(problems))
+    spare_file(options, options.out)
     model = MAPDP.load(options.model)
     frame = read_table(options)
     with about_table(options):

@@ -71,7 +71,7 @@ def limits_of_size(count, rng, folder):
 
 _SUFFIX = {"draft": ".yaml", "assign": ".csv", "table": ".docx", "table as workbook": ".xlsx", "fit": ""}
 _COMMANDS = {
-    "draft": lambda folder, out: ["draft", f"{folder}/cohort.csv", "--force", "--out", str(out)],
+    "draft": lambda folder, out: ["draft", f"{folder}/cohort.csv", "--overwrite", "--out", str(out)],
     "assign": lambda folder, out: ["assign", f"{folder}/cohort.csv", "--model", f"{folder}/model", "--out", str(out)],
     "table": lambda folder, out: ["table", f"{folder}/cohort.csv", "--model", f"{folder}/model", "--out", str(out)],
     "table as workbook": lambda folder, out: _COMMANDS["table"](folder, out),
@@ -137,7 +137,7 @@ _PLACES = {
     "nothing": (lambda folder, command: "", "refused"),
     "spaces": (lambda folder, command: "  ", "refused"),
     "the table": (_named("cohort.csv"), "refused"),
-    "the schema": (_named("schema.yaml"), "maybe"),  # `draft --force` replaces it
+    "the schema": (_named("schema.yaml"), "maybe"),  # `draft --overwrite` replaces it
     "a file of the model": (_named("model/model.json"), "refused"),
     "the assignments of the model": (_named("model/assignments.csv"), "refused"),
     "a device": (lambda folder, command: _a_device(folder, command), "refused"),

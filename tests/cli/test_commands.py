@@ -104,7 +104,8 @@ def test_the_same_run_gives_the_same_files(here, fitted, capsys):
     for name in ("assignments.csv", "model.npz"):
         assert Path("again", name).read_bytes() == (fitted / name).read_bytes(), name
     Path("again", "mine.txt").write_text("kept")
-    assert main([*arguments, "--seed", "1", "--concentration", "1"]) == 0
+    assert main([*arguments, "--seed", "1", "--concentration", "1", "--overwrite"]) == 0
+    assert "again holds other files too, which stay as they are: mine.txt" in capsys.readouterr().err
     assert sorted(path.name for path in Path("again").iterdir()) == sorted([*FILES, "mine.txt"])
     assert MAPDP.load("again").random_seed_ == 1
 
@@ -124,7 +125,9 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
 
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
-    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "max_sweeps", 1)
     monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "init", "single")
-    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1"]) == 0
+    assert (
+        main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1", "--max-sweeps", "1"])
+        == 0
+    )
     assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def test_no_command_replaces_what_it_reads(here, fitted, capsys):
     message = refused(capsys, "assign", "out/assignments.csv", "--model", fitted, "--out", f"{fitted}/assignments.csv")
     assert "which is a file of the model" in message
     assert "ends in .csv or .txt" in refused(capsys, "assign", "x.csv", "--model", fitted, "--out", "schema.yaml")
-    assert "ends in .yaml or .yml" in refused(capsys, "draft", "x.csv", "--force", "--out", "out/model.json")
+    assert "ends in .yaml or .yml" in refused(capsys, "draft", "x.csv", "--overwrite", "--out", "out/model.json")
 
 
 def test_the_manifest_lists_the_files_of_the_fit(fitted):

@@ -50,7 +50,7 @@ def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):
 def test_a_table_of_another_cohort(here, fitted, capsys):
     cohort(30).to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
-    assert "cohort.csv: the frame has 30 rows, but the model was fitted on 40 subjects" in err
+    assert "cohort.csv: the table has 30 rows, but the model was fitted on 40 subjects" in err
 
 
 def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
@@ -58,7 +58,7 @@ def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
     frame.loc[3, "falls"] += 1
     frame.to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.csv")
-    assert "cohort.csv: the frame has as many rows" in err
+    assert "cohort.csv: the table has as many rows" in err
     assert "other subjects or other values" in err
 
 
