@@ -13,6 +13,7 @@ from clinclust.cli.options import (
     add_model,
     add_table,
     path_given,
+    read_model,
     read_table,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
@@ -44,12 +45,11 @@ def run(options: argparse.Namespace) -> int:
     If the table is that of the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows
     without identifier, with the identifier of another row, or without any observed value are assigned and told.
     """
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.assignments import write_assignments
 
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     spare_file(options, options.out)
-    model = MAPDP.load(options.model)
+    model = read_model(options)
     frame = read_table(options)
     table = _of_the_fit(options, model, frame)
     if table is None:

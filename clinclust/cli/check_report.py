@@ -141,6 +141,6 @@ def _wrapped(heading: str, names: Iterable[str], width: int) -> list[str]:
 
 
 def _name(name: object) -> str:
-    """Return a name as it can stand in a list: on one line, shortened, in quotes if a comma would divide it."""
+    """Return a name as it can stand in a list: on one line, shortened, in quotes if it has a comma or outer space."""
     shown = shortened(on_one_line(str(name)))
-    return repr(shown) if "," in shown or not shown.strip() else shown
+    return repr(shown) if "," in shown or shown != shown.strip() or not shown else shown

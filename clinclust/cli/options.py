@@ -13,6 +13,7 @@ from clinclust.errors import CohortError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "names_of",
     "number_or",
     "path_given",
+    "read_model",
     "read_schema",
     "read_table",
 ]
@@ -70,6 +72,28 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", type=path_given, required=True, metavar="DIR", help="folder that `clinclust fit` wrote"
     )
+
+
+def read_model(options: argparse.Namespace) -> MAPDP:
+    """Return the fitted model in the folder that ``--model`` names.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or it holds no model that can be read.
+    """
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.nearest import did_you_mean
+
+    folder, takes = options.model, "--model takes the folder that `clinclust fit` wrote"
+    if folder.is_file():
+        takes = "--model takes the folder that holds it" if folder.name in ("model.json", "model.npz") else takes
+        raise InputError(f"{folder} is a file; {takes}")
+    if not folder.exists():
+        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
+        raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
+    return MAPDP.load(folder)
 
 
 def add_names(parser: argparse._ActionsContainer) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import Commands, about_table, add_model, add_table, path_given, read_table
+from clinclust.cli.options import Commands, about_table, add_model, add_table, path_given, read_model, read_table
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     REPORTS,
@@ -49,12 +49,11 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     from clinclust.estimators.fitted_cohort import cohort_of
-    from clinclust.estimators.mapdp import MAPDP
 
     _check_options(options)
     folder = options.model if options.out is None else options.out
     _check_folder(options, folder)
-    model = MAPDP.load(options.model)
+    model = read_model(options)
     _check_names(options, model)
     frame = read_table(options)
     with about_table(options):

@@ -13,6 +13,7 @@ from clinclust.cli.options import (
     name_problems,
     names_of,
     path_given,
+    read_model,
     read_table,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
@@ -52,7 +53,6 @@ def run(options: argparse.Namespace) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
     from clinclust.estimators.fitted_cohort import cohort_of
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.subtype_table import subtype_table
     from clinclust.reporting.subtype_table.table import suffix_problems
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if problems:
         raise InputError("; ".join(problems))
     spare_file(options, options.out)
-    model = MAPDP.load(options.model)
+    model = read_model(options)
     frame = read_table(options)
     with about_table(options):
         frame = cohort_of(model, frame)

@@ -1,6 +1,7 @@
 """What each command does with sound input."""
 
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,28 @@ def test_the_assignments_say_what_the_model_says(fitted):
     own = [float(row["probability"]) for row in rows]
     assert own == shares[np.arange(40), model.labels_].tolist()
     assert [row["who"] for row in rows[:3]] == ['\'=HYPERLINK("http://x")', "-12", "p002"]
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_table_of_the_fit_is_assigned_what_the_fit_found(here, fitted, capsys, shuffled):
+    frame = cohort().sample(frac=1, random_state=2) if shuffled else cohort()
+    frame.to_csv("again.csv", index=False)
+    assert main(["assign", "again.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    assert "note: again.csv: this is the table of the fit; its subjects keep" in capsys.readouterr().err
+    header, *rows = Path("assigned.csv").read_text(encoding="utf-8").splitlines()
+    fit_header, *fit_rows = (fitted / "assignments.csv").read_text(encoding="utf-8").splitlines()
+    assert header == fit_header
+    assert rows == [fit_rows[place] for place in frame.index]
+
+
+def test_a_part_of_the_table_of_the_fit_counts_as_new_subjects(here, fitted, capsys):
+    """Nothing in a saved model tells a single subject of the cohort from another person."""
+    cohort().head(39).to_csv("part.csv", index=False)
+    assert main(["assign", "part.csv", "--model", str(fitted)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    shares = pd.read_csv(io.StringIO(out))[["subtype_1", "subtype_2", "none_of_these"]].to_numpy()
+    np.testing.assert_array_equal(shares, MAPDP.load(fitted).predict_proba(cohort().head(39)))
 
 
 def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):

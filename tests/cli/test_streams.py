@@ -2,10 +2,13 @@
 
 import errno
 import io
+import shutil
 import sys
 
 import pytest
+from command_line import SCHEMA_OPTION, cohort
 
+from clinclust.cli import main
 from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
 
 HOSTILE = "x\x1b]0;owned\x07\u202e"
@@ -104,3 +107,28 @@ def test_endless_names_are_cut(streams):
     with streams_for_people():
         tell("clinclust: " + "x" * 100_000)
     assert len(err.text()) < 1100
+
+
+@pytest.mark.parametrize("command", ["draft", "fit", "report", "table", "assign", "start"])
+def test_quiet_leaves_notes_and_problems_only(here, fitted, capsys, command):
+    shutil.copytree(fitted, "model")
+    arguments = {
+        "draft": ["--out", "new.yaml"],
+        "fit": [*SCHEMA_OPTION, "--out", "new", "--restarts", "1", "--associations", "none"],
+        "report": ["--model", "model", "--out", "new", "--associations", "none"],
+        "table": ["--model", "model", "--out", "new.md"],
+        "assign": ["--model", "model", "--out", "new.csv"],
+        "start": ["--restarts", "1", "--associations", "none"],
+    }[command]
+    assert main([command, "cohort.csv", *arguments, "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(line.startswith("clinclust: note: ") for line in err.splitlines())
+    assert main([command, "cohort.csv", *arguments, "--quiet"]) == 2
+    assert capsys.readouterr().err != ""
+
+
+def test_quiet_is_no_quieter_with_results_for_programs(here, fitted, capsys):
+    cohort().head(9).to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted), "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 10
