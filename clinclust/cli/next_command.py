@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import os
 import shlex
 import subprocess
@@ -62,18 +64,19 @@ def _given(options: argparse.Namespace, adders: Sequence[Adder]) -> Iterator[str
         name = action.option_strings[-1]
         if action.nargs == 0:
             yield name
-        elif isinstance(value, list):
-            yield from (text for one in value for text in _with_value(name, one))
-        else:
-            yield from _with_value(name, value)
+            continue
+        for one in value if isinstance(action, argparse._AppendAction) else [value]:
+            yield from _with_value(name, one)
 
 
-def _with_value(name: str, value: object) -> Iterator[str]:
-    words = [str(word) for word in value] if isinstance(value, list | tuple) else [str(value)]
-    if len(words) == 1 and words[0].startswith("-"):
-        yield f"{name}={words[0]}"
-    else:
-        yield from (name, *words)
+def _with_value(name: str, value: object) -> tuple[str, ...]:
+    """Return an option with its value; of several names in one value, those with a comma stand in quotes."""
+    text = str(value)
+    if isinstance(value, list | tuple):
+        written = io.StringIO()
+        csv.writer(written, lineterminator="").writerow(value)
+        text = written.getvalue()
+    return (f"{name}={text}",) if text.startswith("-") else (name, text)
 
 
 def _not_an_option(path: str) -> str:

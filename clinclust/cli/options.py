@@ -25,11 +25,13 @@ __all__ = [
     "add_table",
     "name_problems",
     "names_of",
+    "number",
     "number_or",
     "path_given",
     "read_model",
     "read_schema",
     "read_table",
+    "whole_number",
 ]
 
 if TYPE_CHECKING:
@@ -46,6 +48,19 @@ def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
 
     read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
     return read
+
+
+def whole_number(text: str) -> int:
+    """Parse an option whose value is a whole number."""
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Parse an option whose value is a number."""
+    return float(text)
+
+
+whole_number.__name__ = "whole number"  # as in `number_or`
 
 
 def path_given(text: str) -> Path:

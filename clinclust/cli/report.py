@@ -6,7 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import Commands, about_table, add_model, add_table, path_given, read_model, read_table
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_model,
+    add_table,
+    path_given,
+    read_model,
+    read_table,
+    whole_number,
+)
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     REPORTS,
@@ -42,7 +51,7 @@ def add_parser(commands: Commands) -> None:
     add_overwrite(parser, "the reports in this folder")
     add_quiet(parser)
     add_report(parser)
-    parser.add_argument("--jobs", type=int, metavar="J", help="threads (default: one for each processor)")
+    parser.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
     parser.set_defaults(run=run)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import add_names, name_problems, names_of
+from clinclust.cli.options import add_names, name_problems, names_of, number, whole_number
 
 if TYPE_CHECKING:
     from clinclust.reporting.options import ReportOptions
@@ -17,10 +17,10 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of the reports."""
     group = parser.add_argument_group("the reports")
     group.add_argument(
-        "--min-size", type=int, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
+        "--min-size", type=whole_number, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
     )
     group.add_argument(
-        "--significance-level", type=float, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
+        "--significance-level", type=number, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
     )
     group.add_argument(
         "--associations",
@@ -32,7 +32,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add_names(group)
     group.add_argument(
         "--suppress",
-        type=int,
+        type=whole_number,
         nargs="?",
         const=10,
         metavar="N",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import number_or
+from clinclust.cli.options import number_or, whole_number
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -51,12 +51,20 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
     )
-    group.add_argument("--restarts", type=int, default=10, metavar="R", help="starts of the search (default: 10)")
     group.add_argument(
-        "--max-sweeps", type=int, default=200, metavar="S", help="sweeps after which a restart ends (default: 200)"
+        "--restarts", type=whole_number, default=10, metavar="R", help="starts of the search (default: 10)"
     )
-    group.add_argument("--seed", type=int, default=0, help="seed of the search, printed in the report (default: 0)")
-    group.add_argument("--jobs", type=int, metavar="J", help="threads (default: one for each processor)")
+    group.add_argument(
+        "--max-sweeps",
+        type=whole_number,
+        default=200,
+        metavar="S",
+        help="sweeps after which a restart ends (default: 200)",
+    )
+    group.add_argument(
+        "--seed", type=whole_number, default=0, help="seed of the search, printed in the report (default: 0)"
+    )
+    group.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
 
 
 def search_problems(options: argparse.Namespace) -> list[str]:

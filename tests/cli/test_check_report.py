@@ -1,6 +1,7 @@
 """What `clinclust check` says of a sound table: what each column is for, what is missing, and what to run next."""
 
 import argparse
+import csv
 import shlex
 from pathlib import Path
 
@@ -134,3 +135,20 @@ def test_the_check_is_not_quieter_than_its_table(here, capsys, monkeypatch):
     listing = [line for line in capsys.readouterr().out.splitlines() if "a_long_name_" in line]
     assert all(len(line) <= 50 for line in listing)
     assert " ".join(map(str.strip, listing)) == "to cluster on (12): " + ", ".join(frame)
+
+
+@given(
+    names=st.lists(st.lists(st.text('ab,"-', min_size=1), min_size=1, max_size=3), max_size=3),
+    is_given=st.booleans(),
+    number=st.integers(-9, 9),
+)
+def test_options_of_every_kind_are_repeated(names, is_given, number):
+    def add(parser):
+        parser.add_argument("--only", action="append", type=lambda text: next(csv.reader([text])))
+        parser.add_argument("--flag", action="store_true")
+        parser.add_argument("--number", type=int, default=3)
+
+    parser = argparse.ArgumentParser()
+    add(parser)
+    options = argparse.Namespace(only=names or None, flag=is_given, number=number)
+    assert parser.parse_args(shlex.split(next_command("fit", options, adders=[add]))[2:]) == options

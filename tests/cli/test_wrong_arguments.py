@@ -131,6 +131,23 @@ def test_a_command_that_does_not_exist(capsys, arguments, said):
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--seed", "1.5"], "argument --seed: invalid whole number value: '1.5'"),
+        (["--significance-level", "low"], "argument --significance-level: invalid number value: 'low'"),
+        (["--concentration", "mpa"], "argument --concentration: invalid number or map or cross-validation value"),
+        (["--associations", "refti"], "argument --associations: invalid choice: 'refti' (choose from"),
+    ],
+)
+def test_a_value_that_is_no_number_or_choice(capsys, option, said):
+    with pytest.raises(SystemExit):
+        main(["fit", *ARGUMENTS["fit"], *option])
+    first = capsys.readouterr().err.splitlines()[0]
+    assert said in first
+    assert "int" not in first.split(said)[0]
+
+
 def test_no_command_shows_how_to_begin(here):
     done = run()
     assert (done.returncode, done.stdout) == (2, "")

@@ -149,6 +149,4 @@ def _chosen(sheets: list[_Sheet], name: str | None) -> tuple[_Sheet, list[str]]:
     first = next((entry for entry in sheets if not entry.is_hidden), sheets[0])
     others = [f"{entry.name} (hidden)" if entry.is_hidden else entry.name for entry in sheets if entry is not first]
     what = "read the first sheet" if not first.is_hidden else "all sheets are hidden; read the first"
-    return first, [
-        f"{what}, {quoted(first.name)}; give another sheet by its name (--sheet): {listed(others)}"
-    ] if others else []
+    return first, [f"{what}, {quoted(first.name)}; give sheet= for ({listed(others)})"] if others else []
