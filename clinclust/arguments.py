@@ -31,6 +31,7 @@ __all__ = [
     "NAMES",
     "NOTHING",
     "NUMBER",
+    "ON_OR_OFF",
     "PATH",
     "RESOLUTION_PATH",
     "SCHEMA",
@@ -174,6 +175,7 @@ SIZES = Kind(
 BY_FEATURE = Kind("a dictionary by feature", lambda value: isinstance(value, Mapping))
 WHOLE = Kind("a whole number", _is_whole)
 NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
+ON_OR_OFF = Kind("True or False", lambda value: isinstance(value, bool))
 TEXT = Kind("a text", _is_text)
 TEXTS = Kind("a list of texts", _all_are(_is_text))
 WHOLES = Kind("a list of whole numbers", _all_are(_is_whole))

@@ -88,7 +88,8 @@ def validated_associations(
         probable subtype, computed without the tested feature and its block, and the p-values of the folds are combined
         by the method of Fisher (1932). Cross-fitting needs fewer searches and has less power.
     n_restarts : int
-        The number of restarts of each search, each from a random partition.
+        The number of restarts of each search. All are swept a few times, and the best two are searched to the end; all
+        are if the model selects features or sets outlying values aside.
     n_folds : int
         The number of folds for ``"cross-fit"``.
     min_size : int
@@ -101,7 +102,7 @@ def validated_associations(
     n_jobs : int, optional
         The number of threads; by default (or -1) one for each processor. The result does not depend on it.
     progress : bool
-        Whether to show a progress bar on a terminal, if the tests take longer than a second.
+        Whether to tell the stage as `MAPDP` does, if the tests take longer than a second.
 
     Returns
     -------
@@ -195,16 +196,19 @@ def validated_associations(
 
 def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, progress: bool) -> list[dict[str, Any]]:
     """Return the row of each feature, in order; the tests run in parallel on threads."""
-    from tqdm import tqdm
-
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
+    from clinclust.progress import Progress
 
     with Threads(n_threads(n_jobs)) as pool:
         futures = [pool.submit(tests.row, feature) for feature in features]
         try:
-            bar = tqdm(futures, desc="associations", delay=1, disable=None if progress else True)
-            return [future.result() for future in bar]
+            found = []
+            with Progress(bool(progress)).stage("associations", len(futures)) as advance:
+                for future in futures:
+                    found.append(future.result())
+                    advance()
+            return found
         except BaseException:
             tests.plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -6,6 +6,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from clinclust.cli import assign, check, draft, fit, report, start, table
 from clinclust.cli.failures import BAD_INPUT, tell_failure
@@ -92,7 +93,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     from clinclust.errors import CohortWarning
     from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
 
-    with warnings.catch_warnings(), quiet(getattr(options, "quiet", False)):
+    with warnings.catch_warnings(), quiet(getattr(options, "quiet", False)), _stages_in_lines():
         for category in (CohortWarning, LeftoverWarning):
             warnings.filterwarnings("always", category=category)
         warnings.showwarning = _show_warning
@@ -100,6 +101,13 @@ def _carried_out(options: argparse.Namespace) -> int:
             settle_leftovers(options.model)  # a fit that died while it moved its files into place left a whole model
         code: int = options.run(options)
     return code
+
+
+def _stages_in_lines() -> AbstractContextManager[None]:
+    """Tell the stages of long work in lines where no terminal shows their bars."""
+    from clinclust.progress import stages_told
+
+    return nullcontext() if sys.stderr.isatty() else stages_told(lambda line: tell(f"clinclust: {line}"))
 
 
 def _show_warning(message: Warning | str, *details: object, **more: object) -> None:

@@ -123,6 +123,7 @@ def _write(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folde
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
+    from clinclust.progress import Progress
     from clinclust.reporting.gathering import gathered_findings
     from clinclust.reporting.writing import write_findings
 
@@ -130,7 +131,7 @@ def _write(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folde
     with write_together(folder, last=MANIFEST) as new:
         findings = gathered_findings(model, frame, report_asked_for(options))
         for name in REPORTS:
-            write_findings(findings, new / name)
+            write_findings(findings, new / name, progress=Progress(not options.quiet))
         if _listed_beside_reports(folder) != kept:
             raise InputError(
                 f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"

@@ -51,6 +51,7 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
         significance_level=options.significance_level,
         suppress=options.suppress,
         n_jobs=options.jobs,
+        progress=not options.quiet,
     )
 
 

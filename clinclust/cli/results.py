@@ -84,6 +84,7 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
 
     If one report fails, the model and the other report are still written, because the search may have taken hours.
     """
+    from clinclust.progress import Progress
     from clinclust.reporting.writing import write_findings
 
     codes = [0]
@@ -93,7 +94,7 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
         return max(*codes, tell_failure(error, options, f"{' and '.join(REPORTS)} were not written"))
     for name in REPORTS:
         try:
-            write_findings(findings, folder / name)
+            write_findings(findings, folder / name, progress=Progress(not options.quiet))
         except Exception as error:
             codes.append(tell_failure(error, options, f"{name} was not written"))
     return max(codes)

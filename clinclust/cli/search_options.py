@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import number_or, whole_number
+from clinclust.cli.options import number, number_or, whole_number
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -20,6 +20,7 @@ _PARAMETERS = {
     "select_features": "select_features",
     "restarts": "n_restarts",
     "max_sweeps": "max_sweeps",
+    "max_seconds": "max_seconds",
     "jobs": "n_jobs",
     "seed": "random_state",
 }
@@ -62,6 +63,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         help="sweeps after which a restart ends (default: 200)",
     )
     group.add_argument(
+        "--max-seconds",
+        type=number,
+        metavar="S",
+        help="seconds after which the search ends with the best it has found (default: no limit)",
+    )
+    group.add_argument(
         "--seed", type=whole_number, default=0, help="seed of the search, printed in the report (default: 0)"
     )
     group.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
@@ -94,4 +101,4 @@ def model_asked_for(options: argparse.Namespace, schema: FeatureSchema | None) -
     from clinclust.estimators.mapdp import MAPDP
 
     given = {parameter: getattr(options, option) for option, parameter in _PARAMETERS.items()}
-    return MAPDP(schema, **given)
+    return MAPDP(schema, **given, progress=not options.quiet)

@@ -137,7 +137,8 @@ def tell(message: str) -> None:
     """Print a message on standard error. Its further lines are indented, so that none looks like another message."""
     first, *more = message.split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
-    print("\n".join(map(_cut, lines)), file=sys.stderr)
+    # In one piece, because lines on stages come from threads of their own.
+    print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
 
 
 def write_data(text: str) -> None:

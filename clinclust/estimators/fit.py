@@ -63,6 +63,7 @@ class Fit:
     tuning_: pd.DataFrame
     versions_: dict[str, str]
     cohort_fingerprint_: CohortFingerprint
+    stopped_early_: bool
     resolution_path_: ResolutionPath | None = None
 
     @property
@@ -162,6 +163,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         tuning_=result.tuning,
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
+        stopped_early_=plan.budget.cut_short,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 

@@ -6,9 +6,11 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.engine.search.stopping import Budget
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of
 from clinclust.estimators.search import search
+from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -18,7 +20,7 @@ __all__ = ["found_fit"]
 
 
 def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the parameters of the model say, with a progress bar if standard error is a terminal.
+    """Search as the parameters of the model say, and tell the stages if they say so.
 
     Raises
     ------
@@ -27,12 +29,7 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     SearchCancelled
         If `cancelled` is set before the search has ended.
     """
-    from tqdm import tqdm
-
-    hidden = None if model.progress else True
-    with (
-        announcing_compilation(),
-        tqdm(total=model.n_restarts, desc="restarts", delay=1, disable=hidden) as bar,
-    ):
-        plan = search_plan_of(model, cohort.problem, lambda restart: bar.update(), cancelled)
+    budget = Budget(model.max_seconds)
+    with announcing_compilation():
+        plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
         return fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
+    from clinclust.engine.search.stopping import Budget
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.progress import Progress
     from clinclust.schema import FeatureSchema
 
 __all__ = ["AUTOMATIC_SHARE", "problem_of", "search_plan_of", "stated_hyperparameters_of"]
@@ -44,19 +45,19 @@ def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Prob
     )
 
 
-def search_plan_of(
-    model: MAPDP, problem: Problem, finished: Callable[[RestartResult], object], cancelled: Event
-) -> SearchPlan:
+def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
     """Return the plan of the search of a fit.
 
     Parameters
     ----------
     model : MAPDP
     problem : Problem
-    finished : callable
-        Called with each restart that is done.
     cancelled : threading.Event
         Ends the search when it is set.
+    budget : Budget
+        Time that the search may take.
+    progress : Progress
+        Tells the stages of the search.
 
     Raises
     ------
@@ -80,7 +81,8 @@ def search_plan_of(
         hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
         concentration=_choice_of(model.concentration),
         cancelled=cancelled,
-        finished=finished,
+        budget=budget,
+        progress=progress,
     )
 
 

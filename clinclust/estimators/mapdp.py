@@ -119,12 +119,18 @@ class MAPDP(Parameterised, Prediction):
         nats, doubled or tripled the number of clusters, and agreed less with the labels.
     max_sweeps : int
         Maximum number of sweeps of a restart. A restart that still moves subjects after them counts as not converged.
+    max_seconds : float, optional
+        Seconds that the search may take. When they have passed, the search ends with the best partition so far, at
+        which no move of one subject raises the joint; `stopped_early_` and a warning say so. Such a result depends on
+        the speed of the machine. A search that has found no partition yet first completes one, and so takes longer. By
+        default the search ends when it finds nothing better any more.
     n_jobs : int, optional
         Number of threads for the restarts; by default (or -1) one for each processor. It does not change the result.
     random_state : int, numpy.random.Generator or None
         Seed of the starts. For None a seed is drawn. `random_seed_` holds the seed used.
     progress : bool
-        Show a progress bar on a terminal when the search takes longer than a second.
+        Tell each stage of the search that takes longer than a second: by a progress bar on a terminal, and by lines of
+        the logger ``clinclust.progress`` (level INFO) everywhere.
 
     Attributes
     ----------
@@ -170,6 +176,8 @@ class MAPDP(Parameterised, Prediction):
     outlying_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
         except for their terms in `log_joint_` (see `outlying_share`).
+    stopped_early_ : bool
+        Whether `max_seconds` ended the search before it had ended by itself.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"`` only: the best partition at each coarsening.
     schema_ : FeatureSchema
@@ -212,6 +220,7 @@ class MAPDP(Parameterised, Prediction):
         init: str | ArrayLike = "search",
         hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
         max_sweeps: int = 200,
+        max_seconds: float | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = None,
         progress: bool = True,
@@ -226,6 +235,7 @@ class MAPDP(Parameterised, Prediction):
         self.init = init
         self.hyperparameters = hyperparameters
         self.max_sweeps = max_sweeps
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -261,7 +271,9 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.preparation import prepared
 
         cohort = prepared(self, X, stacklevel=2)
-        from clinclust.estimators.fitting import found_fit  # imported by now, on a thread that no signal reaches
+        # imported by now, on a thread that no signal reaches
+        from clinclust.estimators.fitting import found_fit
+        from clinclust.estimators.stopped_early import warning_of_early_stop
 
         cancelled = Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
@@ -273,6 +285,8 @@ class MAPDP(Parameterised, Prediction):
                 CohortWarning,
                 stacklevel=2,
             )
+        if self.stopped_early_:
+            warnings.warn(warning_of_early_stop(self), CohortWarning, stacklevel=2)
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.estimators.membership import own_membership
+from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import is_fitted
 from clinclust.files.notebook_html import block, paragraph, table
 
@@ -67,6 +68,8 @@ def _warnings(model: MAPDP) -> Iterable[str]:
     best = restarts["log_joint"].max()
     if not restarts["converged"].iloc[restarts["log_joint"].argmax()]:
         yield "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps."
+    if model.stopped_early_:
+        yield f"Warning: the search was {STOPPED_EARLY}."
     near = restarts["log_joint"].round(6)[restarts["log_joint"] >= best - 1.0].nunique()
     if near > 1:
         yield f"Warning: {near} partitions lie within 1 nat of the best; see restarts_."

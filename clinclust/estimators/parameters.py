@@ -152,6 +152,11 @@ RULES: dict[str, Rule] = {
     ),
     "hyperparameters": _DictionaryOfDictionaries("a dictionary by feature or None", lambda value: value is None),
     "max_sweeps": _whole(1),
+    "max_seconds": Rule(
+        "a number of seconds above 0",
+        lambda value: value is None or (is_number(value) and 0.0 < value < np.inf),
+        " or None",
+    ),
     "n_jobs": Rule(
         "a whole number of at least 1",
         lambda value: value is None or (_is_whole(value, -1) and value != 0),

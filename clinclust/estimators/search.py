@@ -10,7 +10,7 @@ import pandas as pd
 
 from clinclust.engine.beside.outlying import OutlyingMask
 from clinclust.engine.beside.outlying_search import none_outlying, search_with_outlying
-from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, resolution_steps
+from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.sampled import LARGE, run_sampled_restarts
@@ -77,10 +77,11 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
         return _without_outlying(problem, run_sampled_restarts(problem, plan))
     starts = _starts(problem, plan)
     if plan.outlying_share > 0.0 or plan.resolution is not None:
-        found = search_with_outlying(problem, starts, plan)
         if plan.resolution is None:
+            found = search_with_outlying(problem, starts, plan)
             tried = tried_once(found.problem, found.restarts)
             return SearchResult(found.problem, found.restarts, found.best, tried, found.outlying)
+        found = first_step(problem, starts, plan)
         steps = resolution_steps(problem, plan, np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)), found)
         step = steps[chosen_step(steps)]
         tried = tried_once(step.problem, step.restarts)

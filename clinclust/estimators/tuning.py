@@ -50,9 +50,10 @@ def search_and_tune(
         problem, restarts, _ = _search_under(problem, starts, plan, chosen)
     elif isinstance(plan.concentration, tuple):
         # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
+        grid = np.unique(plan.concentration)
         results = [
-            _search_under(problem, starts, plan, float(concentration))
-            for concentration in np.unique(plan.concentration)
+            _search_under(problem, starts, _with_part(plan, grid.size - place), float(concentration))
+            for place, concentration in enumerate(grid)
         ]
         tried = pd.DataFrame([_row(problem, restarts) for problem, restarts, _ in results])
         extended = [restarts[index_of_best(restarts)].log_joint + log_h for _, restarts, log_h in results]
@@ -100,8 +101,13 @@ def _search_under(
     restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
     if plan.hyperparameters == "greedy":
         problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
-    problem, restarts = alternate(problem, restarts, starts, estimated, search)
+    problem, restarts = alternate(problem, restarts, starts, estimated, search, plan.budget)
     return problem, restarts, estimated.log_hyperprior(problem)
+
+
+def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
+    """Return the plan of the next of several searches, which share the time budget that is left evenly."""
+    return replace(plan, budget=plan.budget.part(1.0 / n_ahead))
 
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
@@ -114,11 +120,14 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
     """Return one row for each concentration: mean held-out log density, and mean number of clusters over the folds."""
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
+    n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
         part, part_starts = training_problem(problem, training), starts_among(starts, training)
-        at_default = _restarts(plan, part, part_starts)
+        fold_plan = _with_part(plan, n_ahead)
+        n_ahead -= 1
+        at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
-            found, restarts, _ = _search_under(part, part_starts, plan, concentration, at_default)
+            found, restarts, _ = _search_under(part, part_starts, fold_plan, concentration, at_default)
             best = restarts[index_of_best(restarts)]
             densities[held_out, index] = held_out_log_density(found, best.labels, problem.cohort, held_out)
             n_clusters[index].append(int(best.labels.max()) + 1)

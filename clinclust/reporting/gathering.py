@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clinclust.associations import validated_associations
 from clinclust.comparisons import compare_subtypes
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.progress import Progress
 from clinclust.reporting.findings import Findings
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     frame = cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
     if comparisons is None:
-        comparisons = compare_subtypes(
-            frame, model.labels_, model.schema_, min_size=options.min_size, significance_level=level
-        )
+        with Progress(options.progress).stage("comparisons"):
+            comparisons = compare_subtypes(
+                frame, model.labels_, model.schema_, min_size=options.min_size, significance_level=level
+            )
     findings = Findings(
         model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=options.min_size
     )
@@ -49,6 +51,11 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     associations = options.associations
     if isinstance(associations, str):
         associations = validated_associations(
-            model, frame, method=associations, min_size=options.min_size, n_jobs=options.n_jobs
+            model,
+            frame,
+            method=associations,
+            min_size=options.min_size,
+            n_jobs=options.n_jobs,
+            progress=options.progress,
         )
     return findings if associations is None else findings.with_associations(associations)

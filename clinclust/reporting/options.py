@@ -34,6 +34,8 @@ class ReportOptions:
         Counts below this are withheld.
     n_jobs : int, optional
         Threads of the searches behind the validated associations.
+    progress : bool
+        Whether stages that take longer than a second are told.
     """
 
     comparisons: pd.DataFrame | None = None
@@ -43,6 +45,7 @@ class ReportOptions:
     significance_level: float = 0.01
     suppress: int | None = None
     n_jobs: int | None = None
+    progress: bool = True
 
     def problems(self, prefix: str = "") -> list[str]:
         """Return which of them cannot be used, whatever the model; `prefix` makes names those of the command line."""

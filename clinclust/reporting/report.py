@@ -16,6 +16,7 @@ from clinclust.arguments import (
     NAMES,
     NOTHING,
     NUMBER,
+    ON_OR_OFF,
     PATH,
     TEXT,
     WHOLE,
@@ -25,6 +26,7 @@ from clinclust.arguments import (
 )
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.writing import check_place
+from clinclust.progress import Progress
 from clinclust.reporting.checking import check_report
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
@@ -50,6 +52,7 @@ __all__ = ["write_report"]
     significance_level=NUMBER,
     suppress=WHOLE,
     generated=MOMENT,
+    progress=ON_OR_OFF,
 )
 def write_report(
     model: SubtypeModel,
@@ -63,6 +66,7 @@ def write_report(
     significance_level: float = 0.01,
     suppress: int | None = None,
     generated: datetime | None = None,
+    progress: bool = True,
 ) -> Path:
     """Write a report of the subtypes, and of the differences between them, as an Excel workbook or a web page.
 
@@ -98,6 +102,8 @@ def write_report(
     generated : datetime, optional
         Date of the report; by default the environment variable SOURCE_DATE_EPOCH, or else the present time. The same
         results with the same date give the same bytes.
+    progress : bool
+        Tell each stage that takes longer than a second, as `MAPDP` does.
 
     Returns
     -------
@@ -135,8 +141,10 @@ def write_report(
     """
     require_fitted(model)
     path = Path(path)
-    options = ReportOptions(comparisons, associations, names or {}, min_size, significance_level, suppress)
+    options = ReportOptions(
+        comparisons, associations, names or {}, min_size, significance_level, suppress, progress=progress
+    )
     check_report(model, frame, path, options)
     check_place(path)
-    write_findings(gathered_findings(model, frame, options), path, generated)
+    write_findings(gathered_findings(model, frame, options), path, generated, Progress(progress))
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Sheet
 from clinclust.reporting.provenance import date_of_report
@@ -24,7 +25,9 @@ __all__ = ["write_findings"]
 _SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists every subject
 
 
-def write_findings(findings: Findings, path: Path, generated: datetime | None = None) -> None:
+def write_findings(
+    findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
+) -> None:
     """Write a report to a path that ends in ``.xlsx`` or ``.html``. No search is run.
 
     Raises
@@ -34,7 +37,11 @@ def write_findings(findings: Findings, path: Path, generated: datetime | None = 
     OSError
         If the file cannot be written.
     """
-    moment = date_of_report(generated)
+    with progress.stage(f"report {path.suffix.lower()}"):
+        _write(findings, path, date_of_report(generated))
+
+
+def _write(findings: Findings, path: Path, moment: datetime) -> None:
     title = findings.model.schema_.title or "Subtype report"
     if path.suffix.lower() == ".xlsx":
         from clinclust.reporting.workbook import write_workbook

@@ -45,10 +45,10 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
     capsys.readouterr()
     write = writing.write_findings
 
-    def full(findings, path, *more):
+    def full(findings, path, *more, **options):
         if path.name == failing:
             raise OSError(28, "No space left on device")
-        write(findings, path, *more)
+        write(findings, path, *more, **options)
 
     monkeypatch.setattr(writing, "write_findings", full)
     assert main([*FIT, "--overwrite"]) == 2

@@ -111,10 +111,10 @@ def test_both_reports_appear_or_none(fit, capsys, monkeypatch, failing):
 
     write = writing.write_findings
 
-    def full(findings, path, *more):
+    def full(findings, path, *more, **options):
         if path.name == failing:
             raise OSError(28, "No space left on device")
-        write(findings, path, *more)
+        write(findings, path, *more, **options)
 
     monkeypatch.setattr(writing, "write_findings", full)
     assert "the disk is full" in refused(capsys, *REPORT, "--overwrite", "--associations", "none")
@@ -126,8 +126,8 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
 
     write = writing.write_findings
 
-    def meanwhile(findings, path, *more):
-        write(findings, path, *more)
+    def meanwhile(findings, path, *more, **options):
+        write(findings, path, *more, **options)
         if path.name == "subtypes.html":
             MAPDP(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
 

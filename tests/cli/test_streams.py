@@ -2,12 +2,14 @@
 
 import errno
 import io
+import re
 import shutil
 import sys
 
 import pytest
 from command_line import SCHEMA_OPTION, cohort
 
+from clinclust import MAPDP
 from clinclust.cli import main
 from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
 
@@ -132,3 +134,40 @@ def test_quiet_is_no_quieter_with_results_for_programs(here, fitted, capsys):
     cohort().head(9).to_csv("new.csv", index=False)
     assert main(["assign", "new.csv", "--model", str(fitted), "--quiet"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 10
+
+
+STAGES = {
+    "fit": [*SCHEMA_OPTION, "--out", "new", "--restarts", "1"],
+    "start": ["--restarts", "1"],
+    "report": ["--model", "model", "--out", "new"],
+}
+
+
+@pytest.mark.parametrize("command", STAGES)
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(
+    here, fitted, capsys, monkeypatch, command, is_quiet
+):
+    shutil.copytree(fitted, "model")
+    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 0.0)
+    assert main([command, "cohort.csv", *STAGES[command], *(["--quiet"] if is_quiet else [])]) == 0
+    err = capsys.readouterr().err
+    assert "\r" not in err
+    if is_quiet:
+        assert err == ""
+        return
+    lines = err.splitlines()
+    of_a_stage = re.compile(r"clinclust: [^:]+: (running(, at most [0-9,]+)?|done in [0-9]+ s)")
+    assert [line for line in lines if not of_a_stage.fullmatch(line)] == []
+    told = [line.split(": ")[1] for line in lines if "running" in line]
+    assert "report .html" in told
+    assert ("restarts" in told) == (command != "report")
+
+
+def test_a_search_can_be_given_a_time_limit(here, capsys):
+    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--associations", "none"]
+    assert main([*arguments, "--restarts", "100000", "--max-seconds", "0.001"]) == 0
+    assert "clinclust: note: The search was ended by its time limit" in capsys.readouterr().err
+    assert MAPDP.load("out").stopped_early_
+    assert main([*arguments, "--max-seconds", "0", "--overwrite"]) == 2
+    assert "--max-seconds must be a number of seconds above 0, not 0.0" in capsys.readouterr().err

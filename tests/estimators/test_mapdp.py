@@ -291,6 +291,7 @@ def test_every_bad_parameter_is_said_at_once():
         "init": "kmeans",
         "hyperparameters": {"x0": 3.0},
         "max_sweeps": 2.5,
+        "max_seconds": 0.0,
         "n_jobs": 0,
         "random_state": -1,
         "progress": "yes",

@@ -20,6 +20,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.stopping import Budget
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
 
@@ -106,7 +107,7 @@ def test_the_extended_joint_never_falls(empirical, concentration):
     restarts = search(problem, starts)
     estimated = Estimated(Hyperprior.of(problem) if empirical else None, concentration)
     before = max(restart.log_joint for restart in restarts) + estimated.log_hyperprior(problem)
-    after, found = alternate(problem, restarts, starts, estimated, search)
+    after, found = alternate(problem, restarts, starts, estimated, search, Budget())
     best = max(found, key=lambda restart: restart.log_joint)
     assert best.log_joint + estimated.log_hyperprior(after) > before
     assert (np.diff(best.trace) >= 0).all()

@@ -42,6 +42,7 @@ class Fitted:
     outlying_share_: float = 0.0
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
+    stopped_early_: bool = False
     resolution_path_: object = None
     names_: dict = field(default_factory=dict)
     index_: object = None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.one_start import RestartResult
     from clinclust.engine.search.starts import Start
+    from clinclust.engine.search.stopping import Budget
 
 __all__ = ["MOST_ROUNDS", "Estimated", "Search", "alternate", "carry_on"]
 
@@ -79,7 +80,12 @@ class Estimated:
 
 
 def alternate(
-    problem: Problem, restarts: list[RestartResult], starts: list[Start], estimated: Estimated, search: Search
+    problem: Problem,
+    restarts: list[RestartResult],
+    starts: list[Start],
+    estimated: Estimated,
+    search: Search,
+    budget: Budget,
 ) -> tuple[Problem, list[RestartResult]]:
     """Estimate the model from the best partition and continue the search, in turns, until neither changes.
 
@@ -93,6 +99,8 @@ def alternate(
     estimated : Estimated
     search : callable
         Search under the new model (`Search`).
+    budget : Budget
+        When it is used up, the turns end.
 
     Returns
     -------
@@ -105,7 +113,9 @@ def alternate(
     """
     if estimated.hyperprior is None and not estimated.concentration:
         return problem, restarts  # keep the log joints: after feature selection they include the prior of the selection
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS):
+        if turn and budget.used_up():
+            break
         best = restarts[index_of_best(restarts)]
         partition = new_partition(problem.cohort.arrays, best.labels)
         candidate = estimated.maximised(problem, partition)

@@ -71,6 +71,8 @@ def choose_greedily(
     lead = index_of_best(restarts)
     best = restarts[lead]
     for index in np.flatnonzero(hyperprior.free):
+        if plan.budget.used_up():
+            break
         here = problem
         for value in _values(problem.model.prior[index], bool(hyperprior.location[index])):
             prior = here.model.prior.copy()

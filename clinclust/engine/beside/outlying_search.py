@@ -141,6 +141,8 @@ def raise_in_turns(
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
         restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
+        if plan.budget.used_up():
+            return restart, outlying
         restart, outlying = _dissolved(problem, restart, outlying, start, plan)
         if restart.log_joint > before + least:
             continue
@@ -180,7 +182,7 @@ def _dissolved(
     """Dissolve clusters, the smallest first, as long as this raises the joint; return the restart and its mask."""
     least = minimum_gain(problem)
     cluster, order = 0, np.argsort(np.bincount(restart.labels), kind="stable")
-    while cluster < order.size and order.size > 1:
+    while cluster < order.size and order.size > 1 and not plan.budget.used_up():
         labels = best_elsewhere(problem, restart.labels, outlying, plan.outlying_share, int(order[cluster]))
         labels, its_outlying, joint = _settled(problem, labels, outlying, start, plan)
         cluster += 1

@@ -23,17 +23,20 @@ from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.starts import Start, search_starts, starts_from
+from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["ResolutionStep", "chosen_step", "resolution_steps"]
+__all__ = ["ResolutionStep", "chosen_step", "first_step", "resolution_steps"]
 
 Labels = NDArray[np.int64]
 
 # The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
 _ONWARD = "step before"
+_SHARE_OF_FIRST = 0.5
+"""Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
 
 
 @dataclass(frozen=True)
@@ -96,28 +99,35 @@ def resolution_steps(
     resolution = plan.resolution or ResolutionPlan()
     steps: list[ResolutionStep] = []
     ahead = [float(coarsening) for coarsening in resolution.coarsenings]
-    while ahead:
-        coarsening = ahead.pop(0)
-        (drawn,) = seed.spawn(1)
-        posed = replace(problem, model=problem.model._replace(coarsening=float(coarsening)))
-        n_starts = resolution.n_fresh if steps else plan.n_restarts
-        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(n_starts))
-        if steps:
-            restarts, best, outlying = _beside(posed, steps[-1], starts, drawn, plan)
-        else:
-            found = first or search_with_outlying(posed, starts, plan)
-            restarts, best, outlying = found.restarts, found.best, found.outlying
-        steps.append(_step(posed, restarts, best, outlying, plan.outlying_share))
-        if int(steps[-1].labels.max()) == 0:
-            break
-        if (
-            resolution.choose
-            and not any(step.borne_out for step in steps)
-            and ahead
-            and ahead[0] < steps[-1].independent_share
-        ):
-            ahead.insert(0, steps[-1].independent_share)
+    (drawn,) = seed.spawn(1)
+    posed = _at(problem, ahead.pop(0))
+    starts = search_starts(problem.cohort.n_subjects, drawn.spawn(plan.n_restarts))
+    found = first or first_step(posed, starts, plan)
+    steps.append(_step(posed, found.restarts, found.best, found.outlying, plan.outlying_share))
+    with plan.progress.stage("coarsening") as advance:
+        while ahead and int(steps[-1].labels.max()) > 0 and not plan.budget.used_up():
+            if resolution.choose and _aims_between(steps, ahead[0]):
+                ahead.insert(0, steps[-1].independent_share)
+            posed = _at(problem, ahead.pop(0))
+            (drawn,) = seed.spawn(1)
+            starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
+            steps.append(_step(posed, *_beside(posed, steps[-1], starts, drawn, plan), plan.outlying_share))
+            advance()
     return steps
+
+
+def _at(problem: Problem, coarsening: float) -> Problem:
+    return replace(problem, model=problem.model._replace(coarsening=coarsening))
+
+
+def _aims_between(steps: list[ResolutionStep], ahead: float) -> bool:
+    """Return whether the coarsening that the last partition asks for lies before the next one of the path."""
+    return not any(step.borne_out for step in steps) and ahead < steps[-1].independent_share
+
+
+def first_step(posed: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+    """Search for the finest step of a path. A time budget leaves time for the coarser steps."""
+    return search_with_outlying(posed, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
 
 def _beside(
@@ -141,7 +151,7 @@ def _beside(
         before.restarts[before.best], start=_ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
     )
     onward, outlying = raise_in_turns(posed, onward, outlying, start, plan, look_back=False)
-    fresh_plan = replace(plan, refine=False, finished=None)  # progress counts the restarts of the first step only
+    fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
     fresh, masks = run_outlying_restarts(posed, starts, outlying, fresh_plan)
     restarts = [onward, *fresh]
     best = index_of_best(restarts)

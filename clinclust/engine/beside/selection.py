@@ -33,6 +33,7 @@ from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.one_start import RestartResult, search_from
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.search.stopping import Either
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -148,6 +149,7 @@ class SelectingSearch:
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
         traces: list[Array] = []
+        enough = Either(plan.cancelled, plan.budget)
         while True:
             shared = self._attempts.setdefault(included.tobytes(), Attempts())
             found = search_from(problem.with_features(included), start, plan, shared)
@@ -157,7 +159,7 @@ class SelectingSearch:
             better = _best(gains)
             gain = float(gains[better].sum() - gains[included].sum()) - log_prior
             gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not found.converged or plan.cancelled.is_set():
+            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
                 break
             included = better
             start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)

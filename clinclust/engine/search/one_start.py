@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,13 @@ from clinclust.engine.search.seeding import bisected, seated
 from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start
+from clinclust.engine.search.stopping import Either
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["RestartResult", "search_from"]
+__all__ = ["RestartResult", "continued", "search_from"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -65,16 +66,16 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
         The outcome depends only on the clusters that are divided, not on the restart that makes the attempt first.
     """
     began = time.perf_counter()
-    cancelled = plan.cancelled
+    cancelled, enough = plan.cancelled, Either(plan.cancelled, plan.budget)
     labels = _first_labels(problem, start)
     found = settle(problem, labels, start.order, plan.max_sweeps, cancelled, ignore_size=start.ignore_size)
     trace = list(found.trace) or [log_joint(problem, found.partition)]  # empty if cancelled before the first sweep
-    while not start.ignore_size and found.converged and not cancelled.is_set():
+    while not start.ignore_size and found.converged and not enough.is_set():
         gains = merge_gains(problem, found.partition)
         if gains.max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, gains, start.seed, attempts, cancelled) if plan.divide else None
+            changed = _divided(problem, found, gains, start.seed, attempts, enough) if plan.divide else None
         if changed is None:
             break
         after = settle(problem, changed, start.order, plan.max_sweeps, cancelled)
@@ -91,6 +92,22 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
         n_sweeps=len(trace),
         converged=found.converged,
         seconds=time.perf_counter() - began,
+    )
+
+
+def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
+    """Search on from the partition at which a search from `start` ended; return one result for both searches.
+
+    `begin` takes the start, as `search_from` does.
+    """
+    included = None if found.included is None or not found.included.any() else found.included
+    onward = Start(start.name, found.labels, start.seed, start.order, included=included)
+    after = begin(start=onward)
+    return replace(
+        after,
+        trace=np.concatenate([found.trace, after.trace]),
+        n_sweeps=found.n_sweeps + after.n_sweeps,
+        seconds=found.seconds + after.seconds,
     )
 
 

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.threads import SearchCancelled
+from clinclust.progress import SILENT, Progress
+
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
@@ -66,6 +70,9 @@ class SearchPlan:
         Whether to try to divide clusters anew when none can be merged. The search on a sample always does so.
     often_enough : int
         Number of restarts that must end at the best log joint for the remaining starts to be skipped.
+    finishers : int, optional
+        Number of starts that are searched to the end. All starts are then first swept a few times, and those with the
+        highest log joint go on. None = every start is searched to the end.
     patience : int, optional
         Number of successive batches of perturbations without a better partition after which refinement ends. By
         default 4 if the best partition was found often enough, else 12.
@@ -82,8 +89,12 @@ class SearchPlan:
     cancelled : threading.Event
         When it is set, every search ends after its present sweep, and the searches as a whole end with
         `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
+    budget : Budget
+        Time that the search may take. When it is used up, the search ends with the best partition so far.
     finished : callable, optional
-        Called with each finished restart, on the thread that waits for the searches; for a progress bar.
+        Called with each finished restart, on the thread that waits for the searches.
+    progress : Progress
+        Tells the stages of the search.
     """
 
     seed: int = 0
@@ -94,6 +105,7 @@ class SearchPlan:
     refine: bool = True
     divide: bool = True
     often_enough: int = 3
+    finishers: int | None = None
     patience: int | None = None
     select_features: bool = False
     outlying_share: float = 0.0
@@ -101,12 +113,19 @@ class SearchPlan:
     hyperparameters: str | None = None
     concentration: str | tuple[float, ...] | None = None
     cancelled: Event = field(default_factory=Event)
+    budget: Budget = field(default_factory=Budget)
     finished: Callable[[RestartResult], object] | None = None
+    progress: Progress = SILENT
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:
         """One seed for each restart."""
         return np.random.SeedSequence(self.seed).spawn(self.n_restarts)
+
+    def refuse_cancelled(self) -> None:
+        """Raise SearchCancelled if the plan is cancelled: searches that stopped early are no result."""
+        if self.cancelled.is_set():
+            raise SearchCancelled("the search was cancelled")
 
     @property
     def searches_beside(self) -> bool:

@@ -23,11 +23,13 @@ from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import SearchPlan, n_threads
-from clinclust.engine.search.restarts import best_distinct, run_restarts
+from clinclust.engine.search.refine import best_distinct
+from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.scan import assigned, settle_by_scans
 from clinclust.engine.search.settle import SweepResult, minimum_gain
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.stopping import Either
 from clinclust.engine.search.threads import Threads
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ _CLOSE = 30.0
 """Largest difference in log joint, in nats, to the best partition of the sample for a partition to be extended."""
 _ALIKE = 0.95
 """Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
+_SHARE_OF_SAMPLE = 0.5
+"""Share of a time budget that the search in the sample may take."""
 N_DIVIDED = 8_000
 """Largest number of members of a cluster among whom a division is searched for."""
 
@@ -60,11 +64,18 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
     sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
     part = problem.restricted_to(sampled, 0)
-    in_sample = replace(plan, refine=True, divide=True, patience=1)
+    in_sample = replace(plan, refine=True, divide=True, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE))
     found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
     with Threads(n_threads(plan.n_jobs)) as pool:
         try:
-            return [_carried_over(problem, part, restart, rng, pool, plan) for restart in _unlike(found)]
+            carried: list[RestartResult] = []
+            chosen = _unlike(found)
+            with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+                for restart in chosen:
+                    if not carried or not plan.budget.used_up():
+                        carried.append(_carried_over(problem, part, restart, rng, pool, plan))
+                        advance()
+            return carried
         except BaseException:
             plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -95,11 +106,12 @@ def _carried_over(
     labels = assigned(problem, new_partition(part.cohort.arrays, restart.labels), pool)
     found = settle_by_scans(problem, labels, plan, pool)
     trace = list(found.trace)
-    while found.converged and not plan.cancelled.is_set():
+    enough = Either(plan.cancelled, plan.budget)
+    while found.converged and not enough.is_set():
         if merge_gains(problem, found.partition).max() > minimum_gain(problem):
             changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
         else:
-            changed = _divided(problem, found, rng, plan.cancelled, pool)
+            changed = _divided(problem, found, rng, enough, pool)
         if changed is None:
             break
         after = settle_by_scans(problem, changed, plan, pool)

@@ -137,6 +137,8 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
     best = -np.inf
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
+        if cancelled.is_set():
+            break
         order = rng.permutation(division.size)
         start = hasten(part, compact(halves))
         if start.max() == 0 or start.tobytes() in tried:  # different cuts often lead to the same division

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
@@ -212,6 +213,8 @@ def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]
     ]
     if refined:
         sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
+    if fit.stopped_early_:
+        sentences.append(f"The search was {STOPPED_EARLY}.")
     joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
     subjects = "all subjects" if len(findings.sizes) == 1 else f"{_sizes(findings)} subjects"
     sentences.append(

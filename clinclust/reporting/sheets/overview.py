@@ -8,6 +8,7 @@ import numpy as np
 
 from clinclust.comparisons.decimals import decimals_for
 from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
@@ -73,6 +74,7 @@ def _statements(findings: Findings) -> list[str]:
             f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
             f"({some} of their values are missing).{differ}",
             searches_sentence(fit.restarts_),
+            *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
         ]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.estimators.membership import own_membership
+from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
@@ -172,6 +173,7 @@ def _search_facts(fit: Fit) -> dict[str, Value]:
         "Random seed": as_value(fit.random_seed_),
         "Restarts": int((~refinements).sum()),
         "Recombinations and perturbations": int(refinements.sum()),
+        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
         "Partitions within 1 nat of the best": int(
             restarts["log_joint"].round(6)[restarts["log_joint"] >= fit.log_joint_ - 1.0].nunique()
         ),

@@ -19,12 +19,12 @@ from clinclust.engine.search import split_merge
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size, compact
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.refine import recombined
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.seeding import bisected, seated
 from clinclust.engine.search.split_merge import merge_all
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled
+from clinclust.engine.search.variations import recombined
 from clinclust.estimators.search import search
 from clinclust.schema import schema_for_array
 
