@@ -1,0 +1,132 @@
+"""How long a fit and its report will take, to an order of magnitude, said before the fit.
+
+Time follows from near ties more than from size: where many partitions are about equally good, a search tries many of
+them. The best sign of this before a search are features declared Gaussian whose values are far from normal, because
+the model describes each by many clusters. The figures below were fitted to the processor seconds of default fits of 40
+mixed reference cohorts and 13 cohorts of `benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.search.plan import n_threads
+from clinclust.engine.search.sampled import LARGE
+from clinclust.estimators.parameters import is_number
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["duration_sentence", "estimated_seconds", "rounded_duration", "skewness_of_gaussians"]
+
+_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
+"""Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
+_WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
+"""Processor seconds of a search without one feature: constant, and by subject and feature."""
+_OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
+"""Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 6.0, 2.0, 3.0, 2.0, 9.0
+"""How many times as long as a default fit each option takes, measured on a reference cohort."""
+_SURPRISE = 5.0
+"""Factor by which one fit in ten takes longer than estimated."""
+_MOST_VALUES = 2_000
+_MOST_NEGENTROPY = 1.0
+
+
+def skewness_of_gaussians(problem: Problem) -> float:
+    """Return how far the values of features declared Gaussian are from normal, in nats a subject; 0 = normal.
+
+    It is the sum over these features of an approximate negentropy, skewness^2 / 12 + excess kurtosis^2 / 48, at most 1
+    each, among at most two thousand subjects.
+    """
+    values = problem.cohort.arrays.values
+    every = max(1, -(-len(values) // _MOST_VALUES))
+    continuous = problem.cohort.encoding.likelihoods[-values.shape[1] :] if values.shape[1] else ()
+    columns = values[::every, [likelihood.is_real for likelihood in continuous]]
+    return float(sum(_negentropy(column[~np.isnan(column)]) for column in columns.T))
+
+
+def _negentropy(values: NDArray[np.float64]) -> float:
+    spread = float(values.std()) if values.size else 0.0
+    if spread == 0.0:
+        return 0.0
+    standard = (values - values.mean()) / spread
+    skewness, excess = float((standard**3).mean()), float((standard**4).mean()) - 3.0
+    return min(skewness**2 / 12.0 + excess**2 / 48.0, _MOST_NEGENTROPY)
+
+
+def estimated_seconds(problem: Problem, model: MAPDP, *, with_report: bool = True) -> float:
+    """Return about how many seconds the fit will take, and the report with its validated associations.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : MAPDP
+        Its parameters are read.
+    with_report : bool
+        Whether a report with ``associations="refit"`` is written after the fit.
+    """
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    skewness = skewness_of_gaussians(problem)
+    searched = min(n_subjects, LARGE)  # a larger cohort is searched in a sample
+    parallel = 1.0 + _OF_FURTHER_THREADS * (min(n_threads(model.n_jobs), _MOST_THREADS) - 1)
+    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
+    seconds = float(np.exp(logarithm) * (1.0 + skewness) ** _SKEWNESS) * _searches(model) / parallel
+    if model.max_seconds is not None:
+        seconds = min(seconds, model.max_seconds)
+    if with_report:
+        cells = n_subjects * n_features * (1.0 + 0.4 * skewness)
+        seconds += n_features * (_WITHOUT_A_FEATURE + _WITHOUT_A_CELL * cells) / parallel
+    return seconds
+
+
+def _searches(model: MAPDP) -> float:
+    """Return how many times as long as a default fit a fit with the options of this model takes, roughly."""
+    factor = 1.0
+    if isinstance(model.coarsening, str):
+        factor *= _OF_COARSENING
+    elif model.outlying_share:
+        factor *= _OF_OUTLYING
+    if model.select_features:
+        factor *= _OF_SELECTION
+    if isinstance(model.hyperparameters, str):
+        factor *= _OF_HYPERPARAMETERS
+    if isinstance(model.concentration, str):
+        factor *= _OF_CROSS_VALIDATION if model.concentration == "cross-validation" else 1.0
+    elif not is_number(model.concentration):
+        factor *= np.size(model.concentration)
+    return factor
+
+
+def duration_sentence(problem: Problem, model: MAPDP) -> str:
+    """Return a sentence on how long a fit and its report will take; `clinclust check` can print it.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : MAPDP
+        Its parameters are read.
+    """
+    seconds = estimated_seconds(problem, model)
+    return (
+        f"A fit with its report takes about {rounded_duration(seconds)} on this machine, and up to "
+        f"{rounded_duration(_SURPRISE * seconds)} if many partitions are about equally good"
+    )
+
+
+_ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)
+
+
+def rounded_duration(seconds: float) -> str:
+    """Return a duration as one of a few round ones: "2 seconds", "5 minutes", "an hour", "more than a day"."""
+    if seconds > _ROUND[-1]:
+        return "more than a day"
+    nearest = min(_ROUND, key=lambda number: abs(np.log(number / max(seconds, 1.0))))
+    for unit, length, one in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
+        if nearest >= length:
+            return one if nearest == length else f"{nearest // length} {unit}"
+    raise AssertionError(nearest)

@@ -1,0 +1,76 @@
+"""The estimate of the time of a fit: an order of magnitude, in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.engine.problem.problem import pose
+from clinclust.estimators.duration import (
+    duration_sentence,
+    estimated_seconds,
+    rounded_duration,
+    skewness_of_gaussians,
+)
+
+
+def problem_of(values, likelihood="gaussian"):
+    frame = pd.DataFrame(values).rename(columns="x{}".format)
+    schema = FeatureSchema([Feature(name=name, likelihood=likelihood) for name in frame])
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
+
+
+def test_only_values_declared_gaussian_that_are_not_normal_are_skewed():
+    rng = np.random.default_rng(0)
+    assert skewness_of_gaussians(problem_of(rng.normal(size=(5000, 4)))) < 0.05
+    exponential = rng.exponential(size=(5000, 4))
+    assert skewness_of_gaussians(problem_of(exponential)) > 2.0
+    assert skewness_of_gaussians(problem_of(exponential, "exponential")) == 0.0
+    assert skewness_of_gaussians(problem_of(rng.poisson(3.0, size=(50, 2)).astype(float), "poisson")) == 0.0
+
+
+def test_the_estimate_grows_with_what_takes_time():
+    rng = np.random.default_rng(1)
+    small, large, skewed = (
+        problem_of(values)
+        for values in (rng.normal(size=(200, 5)), rng.normal(size=(4000, 5)), rng.exponential(size=(200, 5)))
+    )
+    model = MAPDP(n_jobs=1)
+    seconds = estimated_seconds(small, model)
+    assert estimated_seconds(large, model) > seconds
+    assert estimated_seconds(skewed, model) > seconds
+    assert estimated_seconds(small, model, with_report=False) < seconds
+    assert estimated_seconds(large, MAPDP(n_jobs=2)) < estimated_seconds(large, model)
+    for options in (
+        {"coarsening": "auto"},
+        {"outlying_share": 0.1},
+        {"select_features": True},
+        {"hyperparameters": "greedy"},
+        {"concentration": "cross-validation"},
+        {"concentration": [1.0, 3.0]},
+    ):
+        assert estimated_seconds(small, MAPDP(n_jobs=1, **options)) > seconds
+    limited = MAPDP(n_jobs=1, max_seconds=0.001)
+    assert estimated_seconds(large, limited, with_report=False) == 0.001
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0, "a second"),
+        (2.2, "2 seconds"),
+        (14.5, "20 seconds"),
+        (70.0, "a minute"),
+        (260.0, "5 minutes"),
+        (4000.0, "an hour"),
+        (9000.0, "3 hours"),
+        (90000.0, "more than a day"),
+    ],
+)
+def test_durations_are_round(seconds, words):
+    assert rounded_duration(seconds) == words
+
+
+def test_the_sentence_names_both_ends():
+    said = duration_sentence(problem_of(np.random.default_rng(2).normal(size=(300, 5))), MAPDP())
+    assert said.startswith("A fit with its report takes about a second on this machine, and up to ")
