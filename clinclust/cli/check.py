@@ -53,14 +53,17 @@ def check_cohort(
         If there is nothing to find in it.
     """
     from clinclust.cli.check_report import check_lines
+    from clinclust.estimators.duration import duration_sentence
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import prepared
 
     with about_table(options):
         validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
-    cohort = prepared(MAPDP(schema), validated, stacklevel=1)
+    model = MAPDP(schema)
+    cohort = prepared(model, validated, stacklevel=1)
     for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=looks):
         say(line)
+    say(f"{duration_sentence(cohort.problem, model)}.")
     return cohort
 
 

@@ -85,7 +85,8 @@ def test_draft_ends_with_the_same_check(here, capsys):
     assert main(["check", "cohort.csv", "--schema", "new.yaml"]) == 0
     checked = capsys.readouterr().out.splitlines()
     place = drafted.index("deserve a look (1):")
-    assert drafted[1:place] + drafted[-1:] == checked
+    assert drafted[1:place] + drafted[-2:] == checked
+    assert checked[-2].startswith("A fit with its report takes about ")
     assert "crp: " in drafted[place + 1]
     assert any("'NA' taken for missing" in line for line in drafted[place:])
 
