@@ -1,6 +1,7 @@
 """`clinclust start`: from a table to the report, with a pause for a person, and without leaving anything half done."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -114,11 +115,12 @@ def terminal(here, monkeypatch):
 
 
 def read_until(ours, text):
-    """Return what the terminal shows, up to and with a text."""
-    shown = ""
-    while text not in shown:
-        shown += os.read(ours, 1000).decode()
-    return shown
+    """Return what the terminal shows, up to and with a text; fail if it shows nothing for two minutes."""
+    shown = b""
+    while text.encode() not in shown:
+        assert select.select([ours], [], [], 120)[0], f"waited for {text!r} after {shown!r}"
+        shown += os.read(ours, 1000)
+    return shown.decode()
 
 
 ASKED = "Press Enter to go on, q and Enter to stop: "
@@ -149,6 +151,7 @@ def test_a_person_at_a_terminal_may_stop_before_the_search(terminal, answer):
     assert sorted(contents()) == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_at_the_pause_stops(terminal):
     process, ours = terminal()
     read_until(ours, ASKED)
