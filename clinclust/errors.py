@@ -32,17 +32,26 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def _listed(heading: str, lines: list[str], attribute: str) -> str:
-    """Return a message of the heading and the first of the lines, each cut, that ends with how many more there are."""
+def _listed(heading: str, lines: list[str]) -> tuple[str, bool]:
+    """Return a message of the heading and the first of the lines, each cut, and whether there are more.
+
+    The message ends with how many more there are.
+    """
     shown: list[str] = []
     for line in lines[:_SHOWN_FAILURES]:
         cut = _indented(_cut(line, _LONGEST_LINE))
         if sum(map(len, shown)) + len(cut) > _LONGEST_LIST:
             break
         shown.append(f"  - {cut}")
-    if len(lines) > len(shown):
-        shown.append(f"  ... and {len(lines) - len(shown)} more in the `{attribute}` attribute of this error")
-    return "\n".join([heading, *shown])
+    n_shown = len(shown)
+    if len(lines) > n_shown:
+        shown.append(f"  ... and {len(lines) - n_shown} more; repair these first, and look again")
+    return "\n".join([heading, *shown]), len(lines) > n_shown
+
+
+def _where_all_are(attribute: str, has_more: bool) -> str:
+    """Return the end of a message that does not list all that was found: where a Python user finds the rest."""
+    return f"\n  (the `{attribute}` attribute of this error holds all)" if has_more else ""
 
 
 def _indented(text: str) -> str:
@@ -56,10 +65,16 @@ class InputError(ValueError):
     The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
     is not an InputError, that is a bug in the package. Names and values of the data stand in the message with a visible
     sign for each character that would hide or reorder others, or command a terminal.
+
+    Attributes
+    ----------
+    at_command_line : str
+        The message without its end that only helps in Python: the same words, for readers without Python.
     """
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(visible(str(message)))
+    def __init__(self, message: str = "", *, in_python: str = "") -> None:
+        self.at_command_line = visible(str(message))
+        super().__init__(self.at_command_line + visible(in_python))
 
 
 class NotFittedError(InputError, AttributeError):
@@ -115,7 +130,8 @@ class SchemaError(InputError):
         count = len(self.problems)
         subject = "The feature schema" if source is None else f"The feature schema {source}"
         heading = f"{subject} has {'a problem' if count == 1 else f'{count} problems'}:"
-        super().__init__(_listed(heading, list(self.problems), "problems"))
+        message, has_more = _listed(heading, list(self.problems))
+        super().__init__(message, in_python=_where_all_are("problems", has_more))
 
 
 class CohortError(InputError):
@@ -144,15 +160,16 @@ class CohortError(InputError):
     def __init__(self, failures: pd.DataFrame, source: str | None = None) -> None:
         self.failures = failures.reset_index(drop=True)
         self.source = source
-        super().__init__(self._message())
+        message, has_more = self._message()
+        super().__init__(message, in_python=_where_all_are("failures", has_more))
 
-    def _message(self) -> str:
+    def _message(self) -> tuple[str, bool]:
         count = len(self.failures)
         lines = [_sentence(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
         lines += [""] * (count - len(lines))  # only counted
         subject = "The cohort" if self.source is None else f"The cohort {self.source}"
         heading = f"{subject} does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
-        return _listed(heading, lines, "failures")
+        return _listed(heading, lines)
 
 
 def _sentence(failure: dict[Hashable, Any]) -> str:

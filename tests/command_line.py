@@ -1,5 +1,6 @@
 """What the tests of the command line share: a small cohort, and ways to run a command."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,10 +63,18 @@ def refused(capsys, *arguments):
     assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
     assert "Traceback" not in err
     assert len(err.strip().removeprefix("clinclust: ")) > 10
+    assert not FOR_PYTHON.search(err), err
     assert contents() == before
     assert {path for path in Path().rglob("*") if path.is_dir()} == folders
     return err
 
+
+# Names and calls that only help in Python; at the command line a message names an option, a line of the schema, or a
+# spreadsheet.
+FOR_PYTHON = re.compile(
+    r"\b(?:frame|pandas|DataFrame|numpy|None|random_state|n_jobs|n_restarts|MAPDP|read_cohort)\b"
+    r"|\.to_|\.loc\b|model\.(?!json|npz)|attribute of this error|=\.\.\."
+)
 
 SCHEMA_OPTION = ["--schema", "schema.yaml"]
 FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--restarts", "2", "--associations", "none"]

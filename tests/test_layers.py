@@ -33,6 +33,7 @@ LAYERS = (
     ("reporting",),
     ("cli",),
     ("",),  # clinclust/__init__.py, the public names of all rooms
+    ("__main__",),  # python -m clinclust
 )
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 

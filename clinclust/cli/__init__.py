@@ -1,7 +1,8 @@
-"""The `clinclust` command: draft a schema, check a table, fit subtypes, tabulate them, assign new subjects.
+"""The `clinclust` command: draft a schema, check a table, fit subtypes, report and tabulate them, assign new subjects.
 
-`entry` parses the arguments and runs the command, `failures` reports errors, `options` holds the options that several
-commands share, and each command has its own module. A slow package is imported only when a command needs it, so that
+`entry` runs the command that `parser` understood, `failures` reports errors, `options`, `search_options` and
+`report_options` hold the options that several commands share, `outputs` guards what exists, `results` writes the folder
+of a fit, and each command has its own module. A slow package is imported only when a command needs it, so that
 ``clinclust --help`` answers at once.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import warnings
+from typing import TYPE_CHECKING
 
 from clinclust.cli.options import (
     Commands,
@@ -12,11 +13,17 @@ from clinclust.cli.options import (
     add_model,
     add_table,
     path_given,
+    read_model,
     read_table,
-    spare_the_inputs,
 )
-from clinclust.cli.streams import say, write_data
+from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.streams import add_quiet, say, write_data
 from clinclust.errors import CohortWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["add_parser", "run"]
 
@@ -27,30 +34,26 @@ def add_parser(commands: Commands) -> None:
     add_table(parser)
     add_model(parser)
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
+    add_overwrite(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Give each subject of a table its most probable subtype; 0 means none of these.
 
-    Rows without identifier, with the identifier of another row, or without any observed value are assigned and told.
+    If the table is that of the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows
+    without identifier, with the identifier of another row, or without any observed value are assigned and told.
     """
-    import numpy as np
-
-    from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
-    from clinclust.estimators.new_subjects import notes_on_new_subjects
-    from clinclust.reporting.assignments import assignment_table, write_assignments
+    from clinclust.reporting.assignments import write_assignments
 
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
-    model = MAPDP.load(options.model)
+    spare_file(options, options.out)
+    model = read_model(options)
     frame = read_table(options)
-    with about_table(options):
-        probabilities = model.predict_proba(frame)
-    for note in notes_on_new_subjects(model, frame):
-        warnings.warn(f"{options.table}: {note}", CohortWarning, stacklevel=2)
-    labels = probabilities.argmax(axis=1)
-    labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
-    table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])
+    table = _of_the_fit(options, model, frame)
+    if table is None:
+        table = _of_new_subjects(options, model, frame)
     if options.out is None:
         written = io.StringIO()
         write_assignments(table, written)
@@ -59,3 +62,43 @@ def run(options: argparse.Namespace) -> int:
         write_assignments(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
     return 0
+
+
+def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the assignments of the fit, in the order of the table, if this is the table of the fit; else None.
+
+    The fit judged each subject by all others. Prediction would judge it by all subjects and itself, and be too sure.
+    """
+    from clinclust.estimators.fitted_cohort import rows_of_the_fit
+    from clinclust.reporting.assignments import assignment_table
+
+    rows = rows_of_the_fit(model, frame)
+    if rows is None:
+        return None
+    warnings.warn(
+        f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the fit "
+        "gave them, as in assignments.csv",
+        CohortWarning,
+        stacklevel=2,
+    )
+    in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
+    return assignment_table(
+        model.schema_.validate(frame, warn=False), model.schema_, model.labels_[in_table], model.membership_[in_table]
+    )
+
+
+def _of_new_subjects(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them."""
+    import numpy as np
+
+    from clinclust.estimators.mapdp import NONE_OF_THESE
+    from clinclust.estimators.new_subjects import notes_on_new_subjects
+    from clinclust.reporting.assignments import assignment_table
+
+    with about_table(options):
+        probabilities = model.predict_proba(frame)
+    for note in notes_on_new_subjects(model, frame):
+        warnings.warn(f"{options.table}: {note}", CohortWarning, stacklevel=2)
+    labels = probabilities.argmax(axis=1)
+    labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
+    return assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clinclust.cli.next_command import next_command, results_folder
 from clinclust.cli.options import Commands, about_table, add_schema, add_table, read_schema, read_table
 from clinclust.cli.streams import say
 
-__all__ = ["add_parser", "run"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.cli.check_report import Look
+    from clinclust.estimators.preparation import Prepared
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["add_parser", "check_cohort", "run", "say_next"]
 
 
 def add_parser(commands: Commands) -> None:
@@ -19,17 +30,44 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List everything that keeps the table from being fitted: values that do not fit the schema, or nothing to find."""
+    """List everything that keeps the table from being fitted: values that do not fit the schema, or nothing to find.
+
+    If there is nothing, say what each column is for, how much is missing, and which command is next.
+    """
+    schema, table = read_schema(options), read_table(options)
+    check_cohort(options, schema, table, options.schema, looks=[])
+    say_next(options, options.schema)
+    return 0
+
+
+def check_cohort(
+    options: argparse.Namespace, schema: FeatureSchema, table: pd.DataFrame, path: Path, looks: Sequence[Look]
+) -> Prepared:
+    """Check a table as a fit does before it searches, with the same verdict in the same words, and say what it holds.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    InputError
+        If there is nothing to find in it.
+    """
+    from clinclust.cli.check_report import check_lines
+    from clinclust.estimators.duration import duration_sentence
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import prepared
 
-    schema, table = read_schema(options), read_table(options)
     with about_table(options):
-        table = schema.validate(table, warn=False)  # `prepared` gives the warnings
-    # What `clinclust fit` does before it searches: the same verdict, in the same words.
-    frame = prepared(MAPDP(schema), table, stacklevel=1).frame
-    say(
-        f"{options.table} fits {options.schema}: {len(frame)} subjects, {len(schema.clustered)} features to cluster "
-        f"on, {len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
-    )
-    return 0
+        validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
+    model = MAPDP(schema)
+    cohort = prepared(model, validated, stacklevel=1)
+    for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=looks):
+        say(line)
+    say(f"{duration_sentence(cohort.problem, model)}.")
+    return cohort
+
+
+def say_next(options: argparse.Namespace, schema: Path) -> None:
+    """Say which command finds the subtypes of the table."""
+    folder = results_folder(options.table).name
+    say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder)}")

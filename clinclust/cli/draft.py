@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table, spare_the_inputs
-from clinclust.cli.streams import say, write_data
+from clinclust.cli.check import check_cohort, say_next
+from clinclust.cli.next_command import next_command
+from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
+from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.streams import add_quiet, say, tell, write_data
+from clinclust.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.schema import FeatureSchema
 
 __all__ = ["add_parser", "run"]
 
@@ -15,23 +26,44 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
     parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
+    add_overwrite(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Propose a likelihood for every column, with the reason; read the result through and edit it."""
+    """Propose a likelihood for every column, with the reason; read the result through and edit it.
+
+    With --out, the table is then checked against the proposal, as `clinclust check` does.
+    """
     from clinclust.drafting import draft_schema
 
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
-    if options.out is not None and options.out.exists() and not options.force:
-        raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
+    spare_file(options, options.out, "your edits")
     frame = read_table(options)
     with about_table(options):
         schema = draft_schema(frame)
     if options.out is None:
         write_data(schema.to_yaml())
-    else:
-        schema.to_yaml(options.out)
-        say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
+        return 0
+    schema.to_yaml(options.out)
+    say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
+    check_draft(options, schema, frame, options.out)
     return 0
+
+
+def check_draft(options: argparse.Namespace, schema: FeatureSchema, frame: pd.DataFrame, path: Path) -> None:
+    """Check the table against a schema that was drafted for it, and say what to look at, and which command is next.
+
+    A proposal under which there is nothing to find is no failure of drafting: it is told, with the command that checks
+    the schema after it was edited.
+    """
+    from clinclust.cli.check_report import looks_at_draft
+
+    try:
+        check_cohort(options, schema, frame, path, looks_at_draft(schema))
+    except InputError as error:
+        tell(f"clinclust: note: as it stands, the proposal finds nothing: {error.at_command_line}")
+        say(f"next, after editing {path}: {next_command('check', options, '--schema', path)}")
+        return
+    say_next(options, path)

@@ -6,28 +6,36 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from contextlib import AbstractContextManager, nullcontext
 
-from clinclust.cli import assign, check, draft, fit, table
+from clinclust.cli import assign, check, draft, fit, report, start, table
 from clinclust.cli.failures import BAD_INPUT, tell_failure
-from clinclust.cli.streams import streams_for_people, tell
-from clinclust.control_characters import on_one_line
+from clinclust.cli.parser import Parser
+from clinclust.cli.streams import quiet, streams_for_people, tell
 
 __all__ = ["main"]
 
 _INTERRUPTED = 130
 _OUTPUT_CLOSED = 141  # 128 + SIGPIPE, the exit code of a process that this signal ends
 
-_DESCRIPTION = "Find and describe disease subtypes in a clinical cohort table."
-_EXAMPLES = """\
-a first analysis, step by step:
-  clinclust draft cohort.csv --out schema.yaml      propose what every column is; then edit schema.yaml
-  clinclust check cohort.csv --schema schema.yaml   list every value that does not fit
-  clinclust fit cohort.csv --schema schema.yaml --out subtypes
-  clinclust table cohort.csv --model subtypes --out table.docx   the subtype table of a paper
-  clinclust assign new.csv --model subtypes         subtypes of people who were not in the cohort
+_DESCRIPTION = "clinclust finds disease subtypes in a clinical cohort table, and reports them."
+_FIRST_STEPS = """\
+the whole way, from a table to the report:
+  clinclust start cohort.csv
+
+the same step by step:
+  clinclust draft cohort.csv --out schema.yaml                   propose what every column is; then edit schema.yaml
+  clinclust check cohort.csv --schema schema.yaml                list every value that does not fit
+  clinclust fit cohort.csv --schema schema.yaml --out subtypes   find the subtypes, and write the report
+  clinclust assign new.csv --model subtypes                      subtypes of people who were not in the cohort
+"""
+_MORE = """
+afterwards, without another search:
+  clinclust report cohort.csv --model subtypes --overwrite --name 1=Mild   the report with other options
+  clinclust table cohort.csv --model subtypes --out table.docx             the subtype table of a paper
 
 tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
+`clinclust fit --help` lists the options of a command
 
 exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
 """
@@ -49,13 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         closed it. ``--debug`` adds the traceback to the messages of 2 and 70.
     """
     with streams_for_people():
-        return _run(arguments)
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     options = argparse.Namespace(command="", debug=False)
     try:
         try:
+            if not arguments:
+                return _show_first_steps()
             options = _parser().parse_args(arguments)
         except SystemExit:  # of --help, --version, and arguments at fault
             sys.stdout.flush()
@@ -72,11 +82,18 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code
 
 
+def _show_first_steps() -> int:
+    """Show somebody who typed the name of the command alone how to begin."""
+    for line in f"{_DESCRIPTION}\n\n{_FIRST_STEPS}\n`clinclust --help` says more.".split("\n"):
+        tell(line)
+    return BAD_INPUT
+
+
 def _carried_out(options: argparse.Namespace) -> int:
     from clinclust.errors import CohortWarning
     from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), quiet(getattr(options, "quiet", False)), _stages_in_lines():
         for category in (CohortWarning, LeftoverWarning):
             warnings.filterwarnings("always", category=category)
         warnings.showwarning = _show_warning
@@ -86,33 +103,32 @@ def _carried_out(options: argparse.Namespace) -> int:
     return code
 
 
+def _stages_in_lines() -> AbstractContextManager[None]:
+    """Tell the stages of long work in lines where no terminal shows their bars."""
+    from clinclust.progress import stages_told
+
+    return nullcontext() if sys.stderr.isatty() else stages_told(lambda line: tell(f"clinclust: {line}"))
+
+
 def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
     tell(f"clinclust: note: {message}")
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are told like all others, so that no argument can forge a line."""
-
-    def error(self, message: str) -> NoReturn:
-        tell(self.format_usage().rstrip())
-        tell(f"{self.prog}: error: {on_one_line(message)}")
-        raise SystemExit(BAD_INPUT)
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     from clinclust import __version__
 
-    parser = _Parser(
+    parser = Parser(
         prog="clinclust",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        epilog=_FIRST_STEPS + _MORE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"clinclust {__version__}")
-    parser.add_argument(
-        "--debug", action="store_true", help="show the traceback of every failure; it may hold values of the table"
-    )
+    debug = "show the traceback of every failure; it may hold values of the table"
+    parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for command in (draft, check, fit, assign, table):
+    for command in (start, draft, check, fit, report, table, assign):
         command.add_parser(commands)
+    for command_parser in commands.choices.values():  # without a default, which would undo one before the command
+        command_parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
     return parser

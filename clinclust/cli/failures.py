@@ -51,6 +51,8 @@ def is_bad_input(error: BaseException) -> bool:
 def _sentence_of(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory"
+    if isinstance(error, InputError):
+        return error.at_command_line
     return plain_sentence(error) if isinstance(error, OSError) else str(error)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
 __all__ = [
-    "FILES_OF_A_FIT",
     "Commands",
     "about_table",
     "add_model",
@@ -24,21 +22,19 @@ __all__ = [
     "add_table",
     "name_problems",
     "names_of",
+    "number",
     "number_or",
     "path_given",
+    "read_model",
     "read_schema",
     "read_table",
-    "spare_the_inputs",
+    "whole_number",
 ]
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
     Commands = object
-
-
-FILES_OF_A_FIT = ("subtypes.xlsx", "subtypes.html", "assignments.csv", "model.json", "model.npz", MANIFEST)
-"""Names of the files that `clinclust fit` writes to its folder."""
 
 
 def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
@@ -49,6 +45,19 @@ def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
 
     read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
     return read
+
+
+def whole_number(text: str) -> int:
+    """Parse an option whose value is a whole number."""
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Parse an option whose value is a number."""
+    return float(text)
+
+
+whole_number.__name__ = "whole number"  # as in `number_or`
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +72,29 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_names(parser: argparse.ArgumentParser) -> None:
+def read_model(options: argparse.Namespace) -> MAPDP:
+    """Return the fitted model in the folder that ``--model`` names.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or it holds no model that can be read.
+    """
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.nearest import did_you_mean
+
+    folder, takes = options.model, "--model takes the folder that `clinclust fit` wrote"
+    if folder.is_file():
+        takes = "--model takes the folder that holds it" if folder.name in ("model.json", "model.npz") else takes
+        raise InputError(f"{folder} is a file; {takes}")
+    if not folder.exists():
+        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
+        raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
+    return MAPDP.load(folder)
+
+
+def add_names(parser: argparse._ActionsContainer) -> None:
     """Add the option of the names of subtypes."""
     parser.add_argument(
         "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
@@ -92,45 +123,3 @@ def read_schema(options: argparse.Namespace) -> FeatureSchema:
     from clinclust.schema import FeatureSchema
 
     return FeatureSchema.from_yaml(options.schema)
-
-
-def spare_the_inputs(
-    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
-) -> None:
-    """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    outputs : Path
-    suffixes : sequence of str
-        If given, what the names of outputs end in, so that no file of another kind is replaced.
-    called : str
-        What is written, if there are suffixes.
-
-    Raises
-    ------
-    InputError
-        If an output is an input, or has another suffix. The message names all.
-    """
-    problems = []
-    for output in (output for output in outputs if output is not None):
-        problems += [
-            f"--out would replace {output}, which is {what}; give another name"
-            for what, path in _inputs(options)
-            if output.exists() and path.exists() and output.samefile(path)
-        ]
-        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
-            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
-    if problems:
-        raise InputError("\n  ".join(problems))
-
-
-def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
-    """Yield each file that the command reads, and what it is."""
-    yield "the table itself", options.table
-    if getattr(options, "schema", None) is not None:
-        yield "the schema itself", options.schema
-    if getattr(options, "model", None) is not None:
-        for name in FILES_OF_A_FIT:
-            yield f"a file of the model {options.model}", options.model / name

@@ -6,19 +6,22 @@ command the terminal. `say` and `tell` write lines that no such name can forge; 
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
 from clinclust.control_characters import on_one_line, visible_to_people
 from clinclust.files.system_errors import plain_error
 
-__all__ = ["VisibleStream", "say", "streams_for_people", "tell", "write_data"]
+__all__ = ["VisibleStream", "add_quiet", "quiet", "say", "streams_for_people", "tell", "write_data"]
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length; nobody reads further
+_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
 
 
 class VisibleStream:
@@ -109,16 +112,33 @@ def streams_for_people() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def say(line: str) -> None:
-    """Print one line on standard output."""
-    print(on_one_line(line))
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves out all that is neither a result for programs, nor a note, nor a problem."""
+    parser.add_argument("--quiet", action="store_true", help="print nothing but notes and problems")
+
+
+@contextmanager
+def quiet(is_quiet: bool) -> Iterator[None]:
+    """Let `say` print nothing while the block runs, if `is_quiet`."""
+    token = _IS_QUIET.set(is_quiet)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def say(line: str = "") -> None:
+    """Print one line on standard output, unless the person asked for quiet."""
+    if not _IS_QUIET.get():
+        print(on_one_line(line))
 
 
 def tell(message: str) -> None:
     """Print a message on standard error. Its further lines are indented, so that none looks like another message."""
     first, *more = message.split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
-    print("\n".join(map(_cut, lines)), file=sys.stderr)
+    # In one piece, because lines on stages come from threads of their own.
+    print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
 
 
 def write_data(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from clinclust.cli.options import (
     Commands,
@@ -12,12 +13,18 @@ from clinclust.cli.options import (
     add_table,
     name_problems,
     names_of,
+    number,
     path_given,
+    read_model,
     read_table,
-    spare_the_inputs,
+    whole_number,
 )
-from clinclust.cli.streams import say
+from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
+
+if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["add_parser", "run"]
 
@@ -34,14 +41,19 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="file to write: .docx, .xlsx, .html, .tex, .md or .csv",
     )
+    add_overwrite(parser)
+    add_quiet(parser)
     parser.add_argument("--title", help="caption of the table (default: the title of the schema)")
     add_names(parser)
     parser.add_argument(
-        "--between", type=int, nargs=2, metavar=("A", "B"), help="p of these two subtypes instead of all at once"
+        "--between", type=whole_number, nargs=2, metavar=("A", "B"), help="p of these two subtypes, not of all at once"
     )
     parser.add_argument("--significant", action="store_true", help="only features whose descriptive p is significant")
     parser.add_argument(
-        "--significance-level", type=float, default=0.01, metavar="P", help="of --significant (default: 0.01)"
+        "--significance-level", type=number, default=0.01, metavar="P", help="of --significant (default: 0.01)"
+    )
+    parser.add_argument(
+        "--min-size", type=whole_number, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
     )
     parser.set_defaults(run=run)
 
@@ -50,19 +62,23 @@ def run(options: argparse.Namespace) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
     from clinclust.estimators.fitted_cohort import cohort_of
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.subtype_table import subtype_table
-    from clinclust.reporting.subtype_table.table import suffix_problems
 
     spare_the_inputs(options, options.out)
-    problems = [*suffix_problems(options.out), *name_problems(options.name)]
-    if problems:
-        raise InputError("; ".join(problems))
-    model = MAPDP.load(options.model)
+    _refuse(_problems_of_options(options))
+    spare_file(options, options.out)
+    model = read_model(options)
+    _refuse(_problems_of_subtypes(options, model))
     frame = read_table(options)
     with about_table(options):
         frame = cohort_of(model, frame)
-    comparisons = compare_subtypes(frame, model.labels_, model.schema_, significance_level=options.significance_level)
+    comparisons = compare_subtypes(
+        frame,
+        model.labels_,
+        model.schema_,
+        min_size=options.min_size,
+        significance_level=options.significance_level,
+    )
     table = subtype_table(
         comparisons,
         names=names_of(options),
@@ -73,3 +89,36 @@ def run(options: argparse.Namespace) -> int:
     table.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
     return 0
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+def _problems_of_options(options: argparse.Namespace) -> list[str]:
+    """Return what is wrong with the options, whatever the model."""
+    from clinclust.reporting.options import ReportOptions
+    from clinclust.reporting.subtype_table.table import suffix_problems
+
+    asked = ReportOptions(min_size=options.min_size, significance_level=options.significance_level)
+    return [*suffix_problems(options.out), *name_problems(options.name), *asked.problems(prefix="--")]
+
+
+def _problems_of_subtypes(options: argparse.Namespace, model: MAPDP) -> list[str]:
+    """Return which subtypes the options name that the model does not have, or that are not tested."""
+    from clinclust.reporting.checking import unknown_names
+
+    subtypes = range(1, model.n_clusters_ + 1)
+    problems = unknown_names(names_of(options), subtypes, called="--name")
+    pair = options.between or []
+    unknown = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
+    if not unknown and len(set(pair)) < len(pair):
+        unknown = [f"--between takes two different subtypes, not {pair[0]} twice"]
+    small = [] if unknown else [subtype for subtype in pair if model.cluster_sizes_[subtype - 1] < options.min_size]
+    untested = [
+        f"--between: subtype {subtype} has {model.cluster_sizes_[subtype - 1]} subject(s), fewer than --min-size "
+        f"{options.min_size}, so it is not tested; give a lower --min-size"
+        for subtype in small
+    ]
+    return problems + unknown + untested

@@ -104,7 +104,7 @@ def _refuse_names(frame: pd.DataFrame) -> None:
     repeated = set(frame.columns[frame.columns.duplicated()])
     for name in dict.fromkeys(frame.columns):
         if not isinstance(name, str) or not name.strip():
-            repair = "Rename it, for instance: frame.columns = [f'column_{i}' for i in range(frame.shape[1])]"
+            repair = "Give it a name of letters in the first row of the table."
             failures.append(Failure(str(name), "a column name that is text", repair=repair))
         elif name in repeated:
             repair = "Rename or drop all but one of them."

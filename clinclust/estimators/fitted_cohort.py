@@ -6,16 +6,18 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["cohort_of", "cohort_problems"]
+__all__ = ["cohort_of", "cohort_problems", "rows_of_the_fit"]
 
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
@@ -54,14 +56,14 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
     if rows is None:
         compared = _some([str(name) for name in validated])
         raise InputError(
-            f"the frame has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
-            "schema, but it holds other subjects or other values; pass the frame that the model was fitted on (its "
+            f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
+            "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
             f"rows may be in any order), or fit the model again on this one (compared: {compared})"
         )
     if np.array_equal(rows, np.arange(len(rows))):
         return validated
     warnings.warn(
-        "the rows of the frame are in another order than when the model was fitted; they were put back into that order",
+        "the rows of the table are in another order than when the model was fitted; they were put back into that order",
         CohortWarning,
         stacklevel=stacklevel + 1,
     )
@@ -81,13 +83,28 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
             if model.fit_ is None
             else ("the model was fitted on", "that it was fitted on")
         )
-        return [f"the frame has {len(frame)} rows, but {given} {len(model.labels_)} subjects; pass the frame {which}"]
+        return [f"the table has {len(frame)} rows, but {given} {len(model.labels_)} subjects; give the table {which}"]
     if model.index_ is not None and not model.index_.equals(frame.index):
         return [
-            "the labels are a Series whose index differs from the frame's, so its order may differ too; align them "
+            "the labels are a Series whose index differs from the table's, so its order may differ too; align them "
             "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
         ]
     return []
+
+
+def rows_of_the_fit(model: MAPDP, frame: pd.DataFrame) -> NDArray[np.int64] | None:
+    """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table.
+
+    It tells the cohort of a fit from new subjects. Nothing tells a part of the cohort from them, because a fit stores
+    nothing by which one subject could be recognised.
+    """
+    if len(frame) != len(model.labels_):
+        return None
+    try:
+        validated = model.schema_.validate(frame, warn=False)
+    except CohortError:
+        return None  # new subjects need neither identifiers nor described columns
+    return model.fit_.cohort_fingerprint_.rows_of_fit(validated)
 
 
 def _some(names: list[str]) -> str:

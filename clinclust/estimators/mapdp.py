@@ -299,7 +299,8 @@ class MAPDP(Parameterised, Prediction):
         self.fit_ = interruptible(partial(found_fit, self, cohort, cancelled), cancelled)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             warnings.warn(
-                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise max_sweeps",
+                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise `max_sweeps` "
+                "(--max-sweeps)",
                 CohortWarning,
                 stacklevel=2,
             )

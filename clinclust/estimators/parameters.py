@@ -7,7 +7,7 @@ parameters together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -27,6 +27,7 @@ __all__ = [
     "check_parameters",
     "cluster_codes",
     "combination_problems",
+    "combined_searches",
     "is_number",
     "parameter_problems",
     "seed_of",
@@ -48,21 +49,31 @@ class Rule:
         Description of these values, which completes the sentence "n_jobs must be ...".
     accepts : callable
         Takes a value; returns whether it can be used.
+    in_python : str
+        The end of the description: further values, which no option of the command line can give.
     """
 
     allowed: str
     accepts: Callable[[Any], bool]
+    in_python: str = ""
 
     def problems(self, name: str, value: object) -> list[str]:
         """Return one sentence for each problem of a value; empty if it can be used."""
         if self.accepts(value):
             return []
         shown = repr(value)
-        return [f"{name} must be {self.allowed}, not {shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__}"]
+        shown = shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__
+        return [f"{name} must be {self.allowed}{self.in_python}, not {shown}"]
+
+    def problems_of_option(self, name: str, value: object) -> list[str]:
+        """Return what `problems` returns, for an option of the command line."""
+        return replace(self, in_python="").problems(name, value)
 
     def or_none(self) -> Rule:
         """Return this rule with None accepted as well."""
-        return Rule(f"{self.allowed} or None", lambda value: value is None or self.accepts(value))
+        return replace(
+            self, accepts=lambda value: value is None or self.accepts(value), in_python=f"{self.in_python} or None"
+        )
 
 
 @dataclass(frozen=True)
@@ -157,17 +168,20 @@ RULES: dict[str, Rule] = {
     "hyperparameters": _DictionaryOfDictionaries("a dictionary by feature or None", lambda value: value is None),
     "max_sweeps": _whole(1),
     "max_seconds": Rule(
-        "a number of seconds above 0 or None",
+        "a number of seconds above 0",
         lambda value: value is None or (is_number(value) and 0.0 < value < np.inf),
+        " or None",
     ),
     "n_jobs": Rule(
-        "a whole number of at least 1, or None or -1 for all",
+        "a whole number of at least 1",
         lambda value: value is None or (_is_whole(value, -1) and value != 0),
+        ", or None or -1 for all",
     ),
     "method": Rule("'refit' or 'cross-fit'", lambda value: isinstance(value, str) and value in ("refit", "cross-fit")),
     "random_state": Rule(
-        "a whole number from 0, a numpy Generator or None",
+        "a whole number from 0",
         lambda value: value is None or isinstance(value, np.random.Generator) or _is_whole(value, 0),
+        ", a numpy Generator or None",
     ),
     "progress": _ON_OR_OFF,
 }
@@ -177,13 +191,13 @@ MAPDP_RULES: dict[str, Rule] = {
     **RULES,
     "schema": RULES["schema"].or_none(),
     "concentration": Rule(
-        f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}, a sequence of such numbers, 'map' or "
-        "'cross-validation'",
+        f"'map', 'cross-validation' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
         lambda value: (
             value in ("map", "cross-validation")
             if isinstance(value, str)
             else _is_concentration(value) or _is_grid(value)
         ),
+        ", or a sequence of such numbers",
     ),
     "coarsening": Rule(
         "'auto' or a number above 0 and at most 1",
@@ -220,17 +234,17 @@ def check_parameters(rules: Mapping[str, Rule] = RULES, /, **given: Any) -> None
         raise InputError("; ".join(problems))
 
 
-_SEARCHES = (
-    "estimated hyperparameters",
-    "an estimated concentration",
-    "select_features",
-    "coarsening='auto'",
-    "outlying_share above 0",
-)
+_SEARCHES = {
+    "hyperparameters": "estimated hyperparameters",
+    "concentration": "an estimated concentration",
+    "select_features": "select_features",
+    "coarsening": "coarsening='auto'",
+    "outlying_share": "outlying_share above 0",
+}
 
 
-def combination_problems(given: Mapping[str, Any]) -> list[str]:
-    """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone.
+def combined_searches(given: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of `MAPDP` that cannot be combined in one fit, each of which can be used alone.
 
     Each parameter in `_SEARCHES` makes the fit search for something in addition to the partition, in alternation with
     it. Only one such search runs in a fit.
@@ -243,9 +257,16 @@ def combination_problems(given: Mapping[str, Any]) -> list[str]:
         isinstance(given["coarsening"], str),
         share is not None and share > 0.0,
     )
-    asked = [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
+    searches = list(_SEARCHES)
+    asked = [name for name, is_wanted in zip(searches, wanted, strict=True) if is_wanted]
     # The first two form one search, and so do the last two.
-    if len(asked) < 2 or asked in (list(_SEARCHES[:2]), list(_SEARCHES[3:])):
+    return [] if len(asked) < 2 or asked in (searches[:2], searches[3:]) else asked
+
+
+def combination_problems(given: Mapping[str, Any]) -> list[str]:
+    """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
+    asked = [_SEARCHES[name] for name in combined_searches(given)]
+    if not asked:
         return []
     return [
         f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "

@@ -50,8 +50,8 @@ class SubtypeTree:
     def merges(self) -> pd.DataFrame:
         """DataFrame with one row for each join.
 
-        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the subtypes on each side, 0 .. K - 1), `size`
-        (subjects on both sides), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
+        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the subtypes on each side, counted from 1 as in
+        reports), `size` (subjects on both sides), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
         """
         members = self._members()
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
@@ -59,8 +59,8 @@ class SubtypeTree:
         return pd.DataFrame(
             {
                 "step": np.arange(1, self.n_subtypes),
-                "first": first,
-                "second": second,
+                "first": [_counted_from_one(side) for side in first],
+                "second": [_counted_from_one(side) for side in second],
                 "size": [int(sizes[[*one, *other]].sum()) for one, other in zip(first, second, strict=True)],
                 "n_subtypes": np.arange(self.n_subtypes - 1, 0, -1),
                 "evidence": self.evidence,
@@ -121,3 +121,7 @@ class SubtypeTree:
             for first, second, evidence in self.merges[["first", "second", "evidence"]].to_numpy().tolist()
         ]
         return "\n".join(lines)
+
+
+def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(cluster + 1 for cluster in clusters)

@@ -39,19 +39,19 @@ def decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
     chosen = encoding or marked or _by_zeros(content)
     remarks = []
     if encoding is None and marked is None and chosen is not None:
-        remarks.append(f"the file has no byte order mark: read as {chosen}. If letters look wrong, give encoding=...")
+        remarks.append(f"the file has no byte order mark: read as {chosen}. If letters look wrong, give --encoding")
     if chosen is not None:
         text = _in_encoding(content, chosen)
     else:
         text, taken = _guessed(content)
         if taken != "utf-8":
-            remarks.append(f"the file is not UTF-8 text: read as {taken}. If letters look wrong, give encoding=...")
+            remarks.append(f"the file is not UTF-8 text: read as {taken}. If letters look wrong, give --encoding")
     text = text.lstrip(_MARK)
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError(
             f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
-            f"{chosen or 'UTF-8'}; give encoding=..."
+            f"{chosen or 'UTF-8'}; give its encoding (--encoding)"
         )
     return text, remarks
 
@@ -71,7 +71,7 @@ def _in_encoding(content: bytes, encoding: str) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise InputError(f"line {line} is not {quoted(encoding)[1:-1]} text; give encoding=...") from None
+        raise InputError(f"line {line} is not {quoted(encoding)[1:-1]} text; give its encoding (--encoding)") from None
     except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
         raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
 

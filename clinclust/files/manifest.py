@@ -20,24 +20,27 @@ MANIFEST = "manifest.json"
 _FORMAT = 1
 _MOST_BYTES = 1_000_000
 _SHA256 = re.compile("[0-9a-f]{64}")
-_REPAIR = "write the folder again, with `clinclust fit` or `MAPDP.save`"
+_REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
 
-def write_manifest(folder: Path, names: Sequence[str]) -> None:
+def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
     """Write the checksums of files of a folder to its manifest, whole or not at all.
 
     Parameters
     ----------
     folder : Path
     names : sequence of str
-        Names of files in `folder`. The manifest lists no other file.
+        Names of files in `folder`.
+    kept : mapping of str to str, optional
+        Checksums of further files by name, which stand where the manifest will stand and stay as they are. The manifest
+        lists no other file.
 
     Raises
     ------
     OSError
         If a file cannot be read, or the manifest cannot be written.
     """
-    sha256s = {name: _sha256_of(folder / name) for name in names}
+    sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
     with atomic_write(folder / MANIFEST) as path:
         path.write_text(text + "\n", encoding="utf-8")

@@ -36,8 +36,8 @@ def read_parquet(source: Source) -> TableRead:
     except Exception as error:  # damaged metadata end in errors of many types, of pyarrow, pandas and json
         said = quoted(next(iter(str(error).splitlines()), ""))
         raise InputError(
-            f"this parquet file cannot be read ({type(error).__name__}: {said}); write it again, for instance with "
-            "pandas: frame.to_parquet(path)"
+            f"this parquet file cannot be read ({type(error).__name__}: {said}); write it again with "
+            "the program that made it, or as .csv or .xlsx"
         ) from None
     return _with_notes(frame)
 

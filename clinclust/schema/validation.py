@@ -60,7 +60,7 @@ def _validated(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
 def refuse_unusable(frame: pd.DataFrame) -> None:
     """Raise CohortError for a table that cannot be checked at all: column names in several rows, or no rows."""
     if isinstance(frame.columns, pd.MultiIndex):
-        repair = "Join the parts: frame.columns = ['_'.join(map(str, parts)) for parts in frame.columns]"
+        repair = "Join the names of each column into one, such as 'blood pressure, systolic'."
         failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
     elif len(frame) == 0:
         repair = "Check how the file was read or filtered."

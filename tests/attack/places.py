@@ -70,14 +70,31 @@ def limits_of_size(count, rng, folder):
 
 
 _SUFFIX = {"draft": ".yaml", "assign": ".csv", "table": ".docx", "table as workbook": ".xlsx", "fit": ""}
+# With --overwrite, which only lets them replace what no other rule protects.
 _COMMANDS = {
-    "draft": lambda folder, out: ["draft", f"{folder}/cohort.csv", "--force", "--out", str(out)],
-    "assign": lambda folder, out: ["assign", f"{folder}/cohort.csv", "--model", f"{folder}/model", "--out", str(out)],
-    "table": lambda folder, out: ["table", f"{folder}/cohort.csv", "--model", f"{folder}/model", "--out", str(out)],
+    "draft": lambda folder, out: ["draft", f"{folder}/cohort.csv", "--out", str(out), "--overwrite"],
+    "assign": lambda folder, out: [
+        "assign",
+        f"{folder}/cohort.csv",
+        "--model",
+        f"{folder}/model",
+        "--out",
+        str(out),
+        "--overwrite",
+    ],
+    "table": lambda folder, out: [
+        "table",
+        f"{folder}/cohort.csv",
+        "--model",
+        f"{folder}/model",
+        "--out",
+        str(out),
+        "--overwrite",
+    ],
     "table as workbook": lambda folder, out: _COMMANDS["table"](folder, out),
     "fit": lambda folder, out: [
         *("fit", f"{folder}/cohort.csv", "--schema", f"{folder}/schema.yaml", "--out", str(out)),
-        *("--restarts", "1", "--jobs", "1", "--associations", "none"),
+        *("--restarts", "1", "--jobs", "1", "--associations", "none", "--overwrite"),
     ],
 }
 
@@ -137,7 +154,7 @@ _PLACES = {
     "nothing": (lambda folder, command: "", "refused"),
     "spaces": (lambda folder, command: "  ", "refused"),
     "the table": (_named("cohort.csv"), "refused"),
-    "the schema": (_named("schema.yaml"), "maybe"),  # `draft --force` replaces it
+    "the schema": (_named("schema.yaml"), "maybe"),  # `draft --overwrite` replaces it
     "a file of the model": (_named("model/model.json"), "refused"),
     "the assignments of the model": (_named("model/assignments.csv"), "refused"),
     "a device": (lambda folder, command: _a_device(folder, command), "refused"),

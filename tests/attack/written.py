@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from clinclust.cli.options import FILES_OF_A_FIT
+from clinclust.cli.outputs import FILES_OF_A_FIT
 from clinclust.files.manifest import MANIFEST, write_manifest
 from clinclust.files.writing import write_together
 from clinclust.reporting.assignments import assignment_table, write_assignments

@@ -43,7 +43,7 @@ def _command(model, saved, frame, folder):
     frame.to_csv(given, index=False)
     said, told = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
-        code = main(["table", str(given), "--model", str(saved.whole), "--out", str(out)])
+        code = main(["table", str(given), "--model", str(saved.whole), "--out", str(out), "--overwrite"])
     if code == 2 and given.name in told.getvalue() and "Traceback" not in told.getvalue():
         raise InputError(told.getvalue())
     if code != 0:

@@ -8,6 +8,12 @@ from command_line import SCHEMA, cohort
 from clinclust.cli import main
 
 
+@pytest.fixture(autouse=True)
+def fast_machine(monkeypatch):
+    """Tell no stage of a fit, as on a machine that needs less than a second, so that a busy one prints the same."""
+    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 1e6)
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """Stand in a folder with cohort.csv and schema.yaml."""

@@ -12,7 +12,7 @@ from clinclust.cli import main
 @pytest.mark.parametrize("earlier", [False, True])
 @pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
-    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2"]
+    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2", "--overwrite"]
     if earlier:
         assert main([*arguments, "--seed", "7"]) == 0
         capsys.readouterr()
@@ -45,13 +45,13 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
     capsys.readouterr()
     write = writing.write_findings
 
-    def full(findings, path, *more):
+    def full(findings, path, *more, **options):
         if path.name == failing:
             raise OSError(28, "No space left on device")
-        write(findings, path, *more)
+        write(findings, path, *more, **options)
 
     monkeypatch.setattr(writing, "write_findings", full)
-    assert main(FIT) == 2
+    assert main([*FIT, "--overwrite"]) == 2
     out, err = capsys.readouterr()
     assert err.startswith(f"clinclust: {failing} was not written: the disk is full; free some space")
     # The report of the earlier run is gone, and not beside the model of this one.

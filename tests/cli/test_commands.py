@@ -1,6 +1,7 @@
 """What each command does with sound input."""
 
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,28 @@ def test_the_assignments_say_what_the_model_says(fitted):
     assert [row["who"] for row in rows[:3]] == ['\'=HYPERLINK("http://x")', "-12", "p002"]
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_table_of_the_fit_is_assigned_what_the_fit_found(here, fitted, capsys, shuffled):
+    frame = cohort().sample(frac=1, random_state=2) if shuffled else cohort()
+    frame.to_csv("again.csv", index=False)
+    assert main(["assign", "again.csv", "--model", str(fitted), "--out", "assigned.csv"]) == 0
+    assert "note: again.csv: this is the table of the fit; its subjects keep" in capsys.readouterr().err
+    header, *rows = Path("assigned.csv").read_text(encoding="utf-8").splitlines()
+    fit_header, *fit_rows = (fitted / "assignments.csv").read_text(encoding="utf-8").splitlines()
+    assert header == fit_header
+    assert rows == [fit_rows[place] for place in frame.index]
+
+
+def test_a_part_of_the_table_of_the_fit_counts_as_new_subjects(here, fitted, capsys):
+    """Nothing in a saved model tells a single subject of the cohort from another person."""
+    cohort().head(39).to_csv("part.csv", index=False)
+    assert main(["assign", "part.csv", "--model", str(fitted)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    shares = pd.read_csv(io.StringIO(out))[["subtype_1", "subtype_2", "none_of_these"]].to_numpy()
+    np.testing.assert_array_equal(shares, MAPDP.load(fitted).predict_proba(cohort().head(39)))
+
+
 def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
     new = pd.DataFrame(
         {
@@ -122,7 +145,8 @@ def test_the_same_run_gives_the_same_files(here, fitted, capsys):
     for name in ("assignments.csv", "model.npz"):
         assert Path("again", name).read_bytes() == (fitted / name).read_bytes(), name
     Path("again", "mine.txt").write_text("kept")
-    assert main([*arguments, "--seed", "1", "--concentration", "1"]) == 0
+    assert main([*arguments, "--seed", "1", "--concentration", "1", "--overwrite"]) == 0
+    assert "again holds other files too, which stay as they are: mine.txt" in capsys.readouterr().err
     assert sorted(path.name for path in Path("again").iterdir()) == sorted([*FILES, "mine.txt"])
     assert MAPDP.load("again").random_seed_ == 1
 
@@ -142,7 +166,9 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
 
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
-    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "max_sweeps", 1)
     monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "init", "single")
-    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1"]) == 0
+    assert (
+        main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "1", "--max-sweeps", "1"])
+        == 0
+    )
     assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err

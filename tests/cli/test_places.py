@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import FILES, SCHEMA_OPTION, contents, refused
+from command_line import FILES, FIT, SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
@@ -43,7 +43,61 @@ def test_no_command_replaces_what_it_reads(here, fitted, capsys):
     message = refused(capsys, "assign", "out/assignments.csv", "--model", fitted, "--out", f"{fitted}/assignments.csv")
     assert "which is a file of the model" in message
     assert "ends in .csv or .txt" in refused(capsys, "assign", "x.csv", "--model", fitted, "--out", "schema.yaml")
-    assert "ends in .yaml or .yml" in refused(capsys, "draft", "x.csv", "--force", "--out", "out/model.json")
+    assert "ends in .yaml or .yml" in refused(capsys, "draft", "x.csv", "--overwrite", "--out", "out/model.json")
+
+
+OUTPUTS = {
+    "draft": ["--out", "there.yaml"],
+    "fit": [*SCHEMA_OPTION, "--out", "there", "--restarts", "1", "--associations", "none"],
+    "report": ["--model", "model", "--out", "there", "--associations", "none"],
+    "table": ["--model", "model", "--out", "there.md"],
+    "assign": ["--model", "model", "--out", "there.csv"],
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_what_exists_is_replaced_on_request_only(here, fitted, capsys, command):
+    shutil.copytree(fitted, "model")
+    arguments = [command, "cohort.csv", *OUTPUTS[command]]
+    assert main(arguments) == 0
+    capsys.readouterr()
+    assert "give --overwrite to replace it, or another" in refused(capsys, *arguments)
+    assert main([*arguments, "--overwrite"]) == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_that_holds_any_file_of_a_fit_is_spared(here, capsys, name):
+    Path("out").mkdir()
+    Path("out", name).write_text("mine", encoding="utf-8")
+    assert f"out holds what an earlier run wrote ({name}); give --overwrite" in refused(capsys, *FIT)
+
+
+def test_other_files_of_a_folder_stay_and_are_told(here, capsys):
+    Path("out").mkdir()
+    Path("out", "notes.txt").write_text("mine", encoding="utf-8")
+    assert main(FIT) == 0
+    assert "note: out holds other files too, which stay as they are: notes.txt" in capsys.readouterr().err
+    assert Path("out", "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_files_that_a_dead_run_was_about_to_move_count_as_there(here, fitted, capsys):
+    """They are put into place first, so that the next fit does not replace a whole model that nobody has seen."""
+    child = os.fork()
+    if child == 0:
+        replace = os.replace
+
+        def dies(source, target):
+            if Path(target).parent == Path("out"):
+                os._exit(9)
+            replace(source, target)
+
+        os.replace = dies
+        MAPDP.load(fitted).save("out")
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert not Path("out/model.json").exists()
+    assert main(FIT) == 2
+    assert "out holds what an earlier run wrote (model.json, model.npz, manifest.json)" in capsys.readouterr().err
 
 
 def test_the_manifest_lists_the_files_of_the_fit(fitted):

@@ -2,10 +2,15 @@
 
 import errno
 import io
+import re
+import shutil
 import sys
 
 import pytest
+from command_line import SCHEMA_OPTION, cohort
 
+from clinclust import MAPDP
+from clinclust.cli import main
 from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
 
 HOSTILE = "x\x1b]0;owned\x07\u202e"
@@ -104,3 +109,65 @@ def test_endless_names_are_cut(streams):
     with streams_for_people():
         tell("clinclust: " + "x" * 100_000)
     assert len(err.text()) < 1100
+
+
+@pytest.mark.parametrize("command", ["draft", "fit", "report", "table", "assign", "start"])
+def test_quiet_leaves_notes_and_problems_only(here, fitted, capsys, command):
+    shutil.copytree(fitted, "model")
+    arguments = {
+        "draft": ["--out", "new.yaml"],
+        "fit": [*SCHEMA_OPTION, "--out", "new", "--restarts", "1", "--associations", "none"],
+        "report": ["--model", "model", "--out", "new", "--associations", "none"],
+        "table": ["--model", "model", "--out", "new.md"],
+        "assign": ["--model", "model", "--out", "new.csv"],
+        "start": ["--restarts", "1", "--associations", "none"],
+    }[command]
+    assert main([command, "cohort.csv", *arguments, "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(line.startswith("clinclust: note: ") for line in err.splitlines())
+    assert main([command, "cohort.csv", *arguments, "--quiet"]) == 2
+    assert capsys.readouterr().err != ""
+
+
+def test_quiet_is_no_quieter_with_results_for_programs(here, fitted, capsys):
+    cohort().head(9).to_csv("new.csv", index=False)
+    assert main(["assign", "new.csv", "--model", str(fitted), "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 10
+
+
+STAGES = {
+    "fit": [*SCHEMA_OPTION, "--out", "new", "--restarts", "1"],
+    "start": ["--restarts", "1"],
+    "report": ["--model", "model", "--out", "new"],
+}
+
+
+@pytest.mark.parametrize("command", STAGES)
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(
+    here, fitted, capsys, monkeypatch, command, is_quiet
+):
+    shutil.copytree(fitted, "model")
+    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 0.0)
+    assert main([command, "cohort.csv", *STAGES[command], *(["--quiet"] if is_quiet else [])]) == 0
+    err = capsys.readouterr().err
+    assert "\r" not in err
+    if is_quiet:
+        assert err == ""
+        return
+    lines = err.splitlines()
+    of_a_stage = re.compile(r"clinclust: [^:]+: (running(, at most [0-9,]+)?|done in [0-9]+ s)")
+    assert [line for line in lines if not of_a_stage.fullmatch(line)] == []
+    told = [line.split(": ")[1] for line in lines if "running" in line]
+    assert "report .html" in told
+    assert ("restarts" in told) == (command != "report")
+
+
+def test_a_search_can_be_given_a_time_limit(here, capsys):
+    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--associations", "none"]
+    assert main([*arguments, "--restarts", "100000", "--max-seconds", "0.001"]) == 0
+    assert "clinclust: note: The search was ended by its time limit" in capsys.readouterr().err
+    assert MAPDP.load("out").stopped_early_
+    assert main([*arguments, "--max-seconds", "0", "--overwrite"]) == 2
+    assert "--max-seconds must be a number of seconds above 0, not 0.0" in capsys.readouterr().err

@@ -36,9 +36,12 @@ def test_table_of_a_pair_and_only_what_is_significant(fitted, tmp_path, capsys):
     [
         (["--out", "t.pdf"], "not '.pdf'"),
         (["--out", "t.md", "--name", "Mild"], "--name takes the number"),
-        (["--out", "t.md", "--name", "7=Mild"], "no 7"),
-        (["--out", "t.md", "--between", "1", "9"], "no 9"),
-        (["--out", "t.md", "--significance-level", "2"], "between 0 and 1"),
+        (["--out", "t.md", "--name", "7=Mild"], "--name: there is no subtype 7; they are numbered 1 to 2"),
+        (["--out", "t.md", "--between", "1", "9"], "--between: there is no subtype 9; they are numbered 1 to 2"),
+        (["--out", "t.md", "--between", "2", "2"], "--between takes two different subtypes, not 2 twice"),
+        (["--out", "t.md", "--between", "1", "2", "--min-size", "20"], "subtype 2 has 16 subject(s), fewer than --min"),
+        (["--out", "t.pdf", "--name", "x", "--significance-level", "2", "--min-size", "0"], "--min-size must be"),
+        (["--out", "t.md", "--significance-level", "2"], "--significance-level must lie between 0 and 1"),
         (["--out", "nowhere/t.docx"], "no folder nowhere"),
         (["--out", "cohort.csv"], "is the table itself"),
     ],
@@ -50,7 +53,7 @@ def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):
 def test_a_table_of_another_cohort(here, fitted, capsys):
     cohort(30).to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.docx")
-    assert "cohort.csv: the frame has 30 rows, but the model was fitted on 40 subjects" in err
+    assert "cohort.csv: the table has 30 rows, but the model was fitted on 40 subjects" in err
 
 
 def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
@@ -58,7 +61,7 @@ def test_a_table_of_as_many_other_subjects(here, fitted, capsys):
     frame.loc[3, "falls"] += 1
     frame.to_csv("cohort.csv", index=False)
     err = refused(capsys, "table", "cohort.csv", "--model", fitted, "--out", "t.csv")
-    assert "cohort.csv: the frame has as many rows" in err
+    assert "cohort.csv: the table has as many rows" in err
     assert "other subjects or other values" in err
 
 

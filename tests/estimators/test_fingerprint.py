@@ -188,12 +188,12 @@ def test_a_changed_value_of_any_column_is_refused(column, model):
     other = {"who": "somebody", "pressure": 121.0, "falls": 40, "stage": "a", "centre": "z"}
     row = int(np.flatnonzero(frame[column].to_numpy() != other[column])[0])
     frame.loc[row, column] = other[column]
-    with pytest.raises(InputError, match="other subjects or other values; pass the frame that the model was fitted on"):
+    with pytest.raises(InputError, match="other subjects or other values; give the table that the model was fitted on"):
         cohort_of(model, frame)
 
 
 def test_another_number_of_rows_is_refused(model):
-    with pytest.raises(InputError, match="the frame has 59 rows, but the model was fitted on 60 subjects"):
+    with pytest.raises(InputError, match="the table has 59 rows, but the model was fitted on 60 subjects"):
         cohort_of(model, cohort().iloc[1:])
 
 

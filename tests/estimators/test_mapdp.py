@@ -547,7 +547,7 @@ def test_labels_that_do_not_fit_are_refused(labels):
 
 def test_too_few_sweeps_are_admitted():
     frame, schema, _, _ = mixed_cohort(9, n=80, likelihoods=LIKELIHOODS * 2)
-    with pytest.warns(CohortWarning, match="after 1 sweeps; raise max_sweeps"):
+    with pytest.warns(CohortWarning, match="after 1 sweeps; raise `max_sweeps`"):
         model = MAPDP(schema, init="single", max_sweeps=1, n_restarts=3, random_state=0).fit(frame)
     assert not model.restarts_["converged"].any()
     assert (model.restarts_["sweeps"] == 1).all()

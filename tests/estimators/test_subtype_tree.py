@@ -61,7 +61,7 @@ def test_cuts_nest_and_are_numbered_by_size():
             assert np.unique(np.stack([labels, tree.cut(n_subtypes - 1)]), axis=1).shape[1] == n_subtypes
     merges = tree.merges
     assert merges["size"].iloc[-1] == len(frame)
-    assert sorted(merges["first"].iloc[-1] + merges["second"].iloc[-1]) == list(range(tree.n_subtypes))
+    assert sorted(merges["first"].iloc[-1] + merges["second"].iloc[-1]) == list(range(1, tree.n_subtypes + 1))
     assert merges["step"].tolist() == list(range(1, tree.n_subtypes))
 
 
@@ -73,7 +73,7 @@ def test_scipy_reads_the_linkage_whatever_the_order_of_the_evidence():
     assert tree.linkage()[:, 3].tolist() == [2, 2, 4]
     assert tree.cut(2).tolist() == [0] * 9 + [1] * 5
     assert tree.cut(3).tolist() == [0] * 5 + [2] * 4 + [1] * 5
-    assert "2, 3 with 0, 1: 5.0 nats" in repr(tree)
+    assert "3, 4 with 1, 2: 5.0 nats" in repr(tree)
 
 
 def test_one_subtype_is_a_tree_without_joins():

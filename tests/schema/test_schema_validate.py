@@ -199,7 +199,7 @@ MALFORMED_TABLES = [
     (TEXT.assign(a=1, b=2).rename(columns={"b": "a"}), [("a", "2 columns"), ("a", "other_columns")]),
     (TEXT.iloc[:0], [("the table", "Check how the file was read")]),
     (pd.DataFrame(), [("the table", "Check how the file was read")]),
-    (pd.concat({"a": TEXT}, axis=1), [("the table", "frame.columns")]),
+    (pd.concat({"a": TEXT}, axis=1), [("the table", "Join the names")]),
 ]
 
 

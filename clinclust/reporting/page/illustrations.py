@@ -198,7 +198,7 @@ def _tree_told(fit: Fit) -> str:
     merges = fit.tree_.merges
 
     def side(members: tuple[int, ...]) -> str:
-        return ", ".join(str(member + 1) for member in members)
+        return ", ".join(map(str, members))
 
     joins = [
         f"{side(first)} with {side(second)} at {evidence:,.0f}"

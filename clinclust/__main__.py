@@ -1,0 +1,10 @@
+"""Run the command as ``python -m clinclust``."""
+
+from __future__ import annotations
+
+import sys
+
+from clinclust.cli.entry import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""What `clinclust check` says of a table that fits its schema: what its columns are for, and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from clinclust.control_characters import on_one_line
+from clinclust.files.cell_text import shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.preparation import Prepared
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["Look", "Remark", "check_lines", "looks_at_draft"]
+
+_MUCH_MISSING = 0.2
+_NARROWEST, _WIDEST = 40, 120
+
+
+class Look(Protocol):
+    """Something about columns that deserves a look, though the table fits the schema."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Names of the columns that it concerns; empty if it concerns the table."""
+
+    @property
+    def what(self) -> str:
+        """What was seen, as a sentence without a full stop."""
+
+    @property
+    def repair(self) -> str:
+        """What to write in the schema, or which option to give, if it is a fault."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A `Look` as plain data."""
+
+    columns: tuple[str, ...]
+    what: str
+    repair: str
+
+
+def looks_at_draft(schema: FeatureSchema) -> list[Look]:
+    """Return what to look at in a schema that `draft_schema` proposed: what it leaves out, and values that it drops.
+
+    Columns with the same reason are one `Look`.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for feature in schema:
+        if feature.name in schema.comments and (feature.role == "ignore" or feature.missing_codes):
+            by_reason.setdefault(schema.comments[feature.name], []).append(feature.name)
+    repair = "if that is wrong, correct role, likelihood or missing_codes in the schema"
+    return [Remark(tuple(names), reason, repair) for reason, names in by_reason.items()]
+
+
+def check_lines(
+    cohort: Prepared,
+    table: pd.DataFrame,
+    *,
+    names: tuple[str, str],
+    looks: Sequence[Look],
+    width: int | None = None,
+) -> list[str]:
+    """Return the lines to print about a table that fits its schema.
+
+    Parameters
+    ----------
+    cohort : Prepared
+        The cohort as a fit would use it.
+    table : DataFrame
+        The table as it was read; its columns that the schema does not name are ignored.
+    names : (str, str)
+        What to call the table and the schema.
+    looks : sequence of Look
+    width : int, optional
+        Characters in a line; by default those of the terminal.
+    """
+    width = width or min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+    lines = [_verdict(cohort, names)]
+    for heading, columns in _uses(cohort, table):
+        lines += _wrapped(f"{heading} ({len(columns)})", columns, width)
+    missing = _much_missing(cohort.frame)
+    lines += _wrapped(f"more than {_MUCH_MISSING:.0%} missing ({len(missing)})", missing, width)
+    if looks:
+        lines.append(f"deserve a look ({len(looks)}):")
+        lines += [line for look in looks for line in _item(look, width)]
+    return lines
+
+
+def _item(look: Look, width: int) -> list[str]:
+    about = f"{', '.join(map(_name, look.columns))}: " if look.columns else ""
+    said = on_one_line(f"{about}{look.what}; {look.repair}")
+    return textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
+    frame, schema = cohort.frame, cohort.schema
+    return (
+        f"{names[0]} fits {names[1]}: {len(frame)} subjects, {len(schema.clustered)} features to cluster on, "
+        f"{len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
+    )
+
+
+def _uses(cohort: Prepared, table: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
+    """Yield each use of columns, with their names; a use without columns is left out, when it is wrapped."""
+    schema, kept_out = cohort.schema, cohort.problem.kept_out
+    yield "to cluster on", [feature.name for feature in schema.clustered if feature.name not in kept_out]
+    yield "cannot be clustered on", list(kept_out)
+    yield "to describe", [feature.name for feature in schema.described]
+    yield "identifiers", [feature.name for feature in schema.ids]
+    yield "ignored by the schema", [feature.name for feature in schema if feature.role == "ignore"]
+    yield "not in the schema, so ignored", [str(name) for name in table.columns if name not in schema]
+
+
+def _much_missing(frame: pd.DataFrame) -> list[str]:
+    """Return the names of the columns of which much is missing, the most first, each with its share."""
+    shares = frame.isna().mean().sort_values(ascending=False, kind="stable")
+    return [f"{_name(name)} {share:.0%}" for name, share in shares[shares > _MUCH_MISSING].items()]
+
+
+def _wrapped(heading: str, names: Iterable[str], width: int) -> list[str]:
+    """Return the names in lines below each other, broken between names only; nothing if there are none."""
+    lines: list[str] = []
+    line = f"{heading}:"
+    items = [_name(name) for name in names]
+    for place, item in enumerate(items):
+        item += "," if place < len(items) - 1 else ""
+        if len(line) + 1 + len(item) > width:
+            lines.append(line)
+            line = " " * 3
+        line += f" {item}"
+    return [*lines, line] if items else []
+
+
+def _name(name: object) -> str:
+    """Return a name as it can stand in a list: on one line, shortened, in quotes if it has a comma or outer space."""
+    shown = shortened(on_one_line(str(name)))
+    return repr(shown) if "," in shown or shown != shown.strip() or not shown else shown

@@ -1,0 +1,147 @@
+"""`clinclust report`: make the reports of a fit again, without a search for subtypes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_model,
+    add_table,
+    path_given,
+    read_model,
+    read_table,
+    whole_number,
+)
+from clinclust.cli.outputs import (
+    FILES_OF_A_FIT,
+    REPORTS,
+    add_overwrite,
+    spare_folder,
+    spare_the_inputs,
+    tell_of_other_files,
+)
+from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
+from clinclust.cli.results import say_what_to_share
+from clinclust.cli.streams import add_quiet, say
+from clinclust.errors import InputError
+from clinclust.files.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["add_parser", "run"]
+
+_OF_A_MODEL = tuple(name for name in FILES_OF_A_FIT if name not in (*REPORTS, MANIFEST))
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("report", help="make the reports of a fit again", description=run.__doc__)
+    add_table(parser)
+    add_model(parser)
+    parser.add_argument(
+        "--out", type=path_given, metavar="DIR", help="folder to write to (default: the folder of the model)"
+    )
+    add_overwrite(parser, "the reports in this folder")
+    add_quiet(parser)
+    add_report(parser)
+    parser.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
+    from clinclust.estimators.fitted_cohort import cohort_of
+
+    _check_options(options)
+    folder = options.model if options.out is None else options.out
+    _check_folder(options, folder)
+    model = read_model(options)
+    _check_names(options, model)
+    frame = read_table(options)
+    with about_table(options):
+        frame = cohort_of(model, frame)
+    problems = suppression_problems(options, len(frame))
+    if problems:
+        raise InputError("; ".join(problems))
+    tell_of_other_files(folder, FILES_OF_A_FIT)
+    _write(options, model, frame, folder)
+    say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
+    say_what_to_share(options)
+    return 0
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    from clinclust.estimators.parameters import RULES
+
+    problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--jobs", options.jobs)
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+def _check_folder(options: argparse.Namespace, folder: Path) -> None:
+    """Check that the reports replace nothing that they may not, and do not come to stand beside another model."""
+    replaced = (*REPORTS, MANIFEST)
+    spare_the_inputs(argparse.Namespace(table=options.table), *(folder / name for name in replaced))
+    if _is_of_the_model(options, folder):
+        spare_folder(folder, REPORTS, allowed=options.overwrite)
+        return
+    spare_folder(
+        folder,
+        _OF_A_MODEL,
+        allowed=False,
+        instead="reports of this model would not belong to it; give another folder after --out",
+    )
+    spare_folder(folder, replaced, allowed=options.overwrite)
+
+
+def _is_of_the_model(options: argparse.Namespace, folder: Path) -> bool:
+    return folder.exists() and options.model.exists() and folder.samefile(options.model)
+
+
+def _check_names(options: argparse.Namespace, model: MAPDP) -> None:
+    from clinclust.reporting.checking import unknown_names
+
+    problems = unknown_names(report_asked_for(options).names, range(1, model.n_clusters_ + 1), called="--name")
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+def _write(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folder: Path) -> None:
+    """Write both reports to the folder or none, with a manifest of them and of the files that stay there.
+
+    Raises
+    ------
+    InputError
+        If the folder was written anew meanwhile: the reports would then belong to another model.
+    """
+    from clinclust.files.manifest import write_manifest
+    from clinclust.files.writing import write_together
+    from clinclust.progress import Progress
+    from clinclust.reporting.gathering import gathered_findings
+    from clinclust.reporting.writing import write_findings
+
+    kept = _listed_beside_reports(folder)
+    with write_together(folder, last=MANIFEST) as new:
+        findings = gathered_findings(model, frame, report_asked_for(options))
+        for name in REPORTS:
+            write_findings(findings, new / name, progress=Progress(not options.quiet))
+        if _listed_beside_reports(folder) != kept:
+            raise InputError(
+                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
+            )
+        write_manifest(new, REPORTS, kept=kept)
+
+
+def _listed_beside_reports(folder: Path) -> dict[str, str]:
+    """Return the checksums of the files of the model, if the folder holds one."""
+    from clinclust.files.manifest import read_manifest
+
+    listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
+    return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

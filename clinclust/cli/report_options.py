@@ -1,0 +1,70 @@
+"""The options of the reports, and what they ask for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from clinclust.cli.options import add_names, name_problems, names_of, number, whole_number
+
+if TYPE_CHECKING:
+    from clinclust.reporting.options import ReportOptions
+
+__all__ = ["add_report", "report_asked_for", "report_problems", "suppression_problems"]
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the reports."""
+    group = parser.add_argument_group("the reports")
+    group.add_argument(
+        "--min-size", type=whole_number, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
+    )
+    group.add_argument(
+        "--significance-level", type=number, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
+    )
+    group.add_argument(
+        "--associations",
+        choices=("refit", "cross-fit", "none"),
+        default="refit",
+        help="how each feature is tested against subtypes that it did not form: one more search without it (refit), "
+        "fewer searches and less power (cross-fit), or not at all (default: refit)",
+    )
+    add_names(group)
+    group.add_argument(
+        "--suppress",
+        type=whole_number,
+        nargs="?",
+        const=10,
+        metavar="N",
+        help="make reports that can be shared: counts below N (10) withheld, and nothing about single subjects",
+    )
+
+
+def report_asked_for(options: argparse.Namespace) -> ReportOptions:
+    """Return what the options ask of the reports. Call `report_problems` first: each name must be parsable."""
+    from clinclust.reporting.options import ReportOptions
+
+    return ReportOptions(
+        associations=None if options.associations == "none" else options.associations,
+        names=names_of(options),
+        min_size=options.min_size,
+        significance_level=options.significance_level,
+        suppress=options.suppress,
+        n_jobs=options.jobs,
+        progress=not options.quiet,
+    )
+
+
+def report_problems(options: argparse.Namespace) -> list[str]:
+    """Return one sentence for each option of the reports that cannot be used, whatever the model."""
+    problems = name_problems(options.name)
+    if problems:
+        options = argparse.Namespace(**{**vars(options), "name": []})
+    return report_asked_for(options).problems(prefix="--") + problems
+
+
+def suppression_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:
+    """Return the problem that ``--suppress`` withholds every count of a cohort; empty if it does not."""
+    if options.suppress is None or n_subjects >= options.suppress:
+        return []
+    return [f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"]

@@ -1,0 +1,141 @@
+"""`clinclust start`: from a table to the report, with one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinclust.cli.check import check_cohort
+from clinclust.cli.next_command import next_command, results_folder, stem
+from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
+from clinclust.cli.outputs import FILES_OF_A_FIT, spare_folder, spare_the_inputs, tell_of_other_files
+from clinclust.cli.report_options import add_report
+from clinclust.cli.results import check_options, write_results
+from clinclust.cli.search_options import add_search
+from clinclust.cli.streams import add_quiet, say, tell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.cli.check_report import Look
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("start", help="the whole way, from a table to the report", description=run.__doc__)
+    for add in _ADDERS:
+        add(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_own(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out",
+        type=path_given,
+        metavar="DIR",
+        help="folder for the results (default: beside the table, TABLE-subtypes)",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not wait until the schema was read")
+    parser.add_argument("--no-open", action="store_true", help="do not open the report in the browser")
+    add_quiet(parser)
+
+
+_ADDERS = (add_table, _add_own, add_search, add_report)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draft a schema beside the table, check the table, find the subtypes, write the report, and open it.
+
+    A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced.
+    """
+    check_options(options)
+    again = next_command("start", options, adders=_ADDERS)
+    options.out = options.out or results_folder(options.table)
+    options.schema = options.table.with_name(f"{stem(options.table)}.yaml")
+    spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
+    spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    try:
+        return _carried_out(options, again)
+    except KeyboardInterrupt:
+        _tell_what_is_there(options, again)
+        raise
+
+
+def _carried_out(options: argparse.Namespace, again: str) -> int:
+    """Go the whole way, and return the exit code; `again` is the command that goes on after a stop."""
+    table = read_table(options)
+    schema, looks = _schema(options, table)
+    frame = check_cohort(options, schema, table, options.schema, looks).frame
+    if _asks(options):
+        if not _goes_on(options):
+            say(f"Stopped. {options.schema} is there; go on with: {again}")
+            return 0
+        schema, _ = _schema(options, table)  # it may have been edited
+        frame = check_cohort(options, schema, table, options.schema, []).frame
+    tell_of_other_files(options.out, FILES_OF_A_FIT)
+    code = write_results(options, schema, frame)
+    _show(options)
+    return code
+
+
+def _schema(options: argparse.Namespace, table: pd.DataFrame) -> tuple[FeatureSchema, list[Look]]:
+    """Return the schema that stands beside the table, or else one that is drafted there, and what to look at in it."""
+    from clinclust.cli.check_report import looks_at_draft
+    from clinclust.drafting import draft_schema
+    from clinclust.schema import FeatureSchema
+
+    path = options.schema
+    if path.exists() or path.is_symlink():
+        say(f"Using {path}, which stands beside the table")
+        return FeatureSchema.from_yaml(path), []
+    with about_table(options):
+        schema = draft_schema(table)
+    schema.to_yaml(path)
+    say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
+    return schema, looks_at_draft(schema)
+
+
+def _asks(options: argparse.Namespace) -> bool:
+    """Return whether somebody sits there who can read the schema and answer."""
+    return (
+        not options.yes and not options.quiet and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    )
+
+
+def _goes_on(options: argparse.Namespace) -> bool:
+    """Ask once; the end of the input means no."""
+    say(f"Read {options.schema}, and correct it where it is wrong.")
+    try:
+        answer = input("Press Enter to go on, q and Enter to stop: ")
+    except EOFError:
+        answer = "q"
+    return not answer.strip().casefold().startswith(("q", "n"))
+
+
+def _show(options: argparse.Namespace) -> None:
+    """Say what to do with the results, and open the page if a person sits at a terminal."""
+    say(f"next: {next_command('table', options, '--model', options.out, '--out', 'table.docx')}")
+    page: Path = options.out / "subtypes.html"
+    if not page.exists():
+        return
+    say(f"The report is {page}; open it in a browser.")
+    if not options.no_open and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(page.absolute().as_uri())
+
+
+def _tell_what_is_there(options: argparse.Namespace, again: str) -> None:
+    """Say after an interruption which files of this run exist; each is whole."""
+    there = [str(path) for path in (options.schema, options.out / "manifest.json") if path.exists()]
+    done = (
+        f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} there, and whole"
+        if there
+        else "nothing was written"
+    )
+    tell(f"clinclust: {done}; go on with: {again}")

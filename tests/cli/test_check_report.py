@@ -1,0 +1,155 @@
+"""What `clinclust check` says of a sound table: what each column is for, what is missing, and what to run next."""
+
+import argparse
+import csv
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import SCHEMA, cohort
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinclust import MAPDP, FeatureSchema
+from clinclust.cli import main
+from clinclust.cli.check_report import Remark, check_lines
+from clinclust.cli.next_command import next_command
+from clinclust.cli.options import add_table, path_given
+from clinclust.estimators.preparation import prepared
+
+WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
+
+
+def lines_of(frame, looks=(), width=80, schema=WIDE):
+    schema = FeatureSchema.from_yaml(schema)
+    cohort_of_fit = prepared(MAPDP(schema), schema.validate(frame, warn=False), stacklevel=1)
+    return check_lines(cohort_of_fit, frame, names=("t.csv", "s.yaml"), looks=looks, width=width)
+
+
+def test_every_column_is_named_once_with_its_use():
+    frame = cohort().assign(note="x", other="y", another="z")
+    frame.loc[:9, "falls"] = ""
+    frame.loc[:19, "stage"] = ""
+    assert lines_of(frame) == [
+        "t.csv fits s.yaml: 40 subjects, 4 features to cluster on, 1 to describe, 13.3% of the values missing.",
+        "to cluster on (4): falls, tremor, stage, crp",
+        "to describe (1): age",
+        "identifiers (1): who",
+        "ignored by the schema (1): note",
+        "not in the schema, so ignored (2): other, another",
+        "more than 20% missing (2): stage 50%, falls 25%",
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_what_cannot_be_clustered_on_is_told_apart():
+    lines = lines_of(cohort().assign(note="", stage="2"))
+    assert "to cluster on (3): falls, tremor, crp" in lines
+    assert "cannot be clustered on (1): stage" in lines
+
+
+def test_what_deserves_a_look_comes_last():
+    looks = [
+        Remark(("falls", "a,b"), "they say the same", "declare them one block"),
+        Remark((), "few rows", "get more"),
+    ]
+    assert lines_of(cohort().assign(note=""), looks)[-3:] == [
+        "deserve a look (2):",
+        "  - falls, 'a,b': they say the same; declare them one block",
+        "  - few rows; get more",
+    ]
+
+
+@given(
+    names=st.lists(
+        st.text(st.characters(codec="utf-8"), min_size=1, max_size=30), min_size=1, max_size=60, unique=True
+    ),
+    width=st.integers(40, 120),
+)
+def test_lines_are_as_wide_as_the_terminal_and_lose_no_name(names, width):
+    from clinclust.cli.check_report import _name, _wrapped
+
+    lines = _wrapped("to cluster on (1)", names, width)
+    longest = max(len(_name(name)) for name in names)
+    assert all(len(line) <= max(width, longest + 30) for line in lines)
+    assert not any("\n" in line for line in lines)
+    joined = " ".join(line.strip() if place else line for place, line in enumerate(lines))
+    assert joined == "to cluster on (1): " + ", ".join(map(_name, names))
+
+
+def test_draft_ends_with_the_same_check(here, capsys):
+    assert main(["draft", "cohort.csv", "--out", "new.yaml"]) == 0
+    drafted = capsys.readouterr().out.splitlines()
+    assert main(["check", "cohort.csv", "--schema", "new.yaml"]) == 0
+    checked = capsys.readouterr().out.splitlines()
+    place = drafted.index("deserve a look (1):")
+    assert drafted[1:place] + drafted[-2:] == checked
+    assert checked[-2].startswith("A fit with its report takes about ")
+    assert "crp: " in drafted[place + 1]
+    assert any("'NA' taken for missing" in line for line in drafted[place:])
+
+
+def test_a_draft_under_which_nothing_is_found_is_written_and_told(here, capsys):
+    pd.DataFrame({"a": ["x"] * 30, "b": ["2020-01-02"] * 30}).to_csv("flat.csv", index=False)
+    assert main(["draft", "flat.csv", "--out", "flat.yaml"]) == 0
+    out, err = capsys.readouterr()
+    assert len(FeatureSchema.from_yaml("flat.yaml")) == 2
+    assert err.startswith("clinclust: note: as it stands, the proposal finds nothing: No feature is left to cluster on")
+    assert out.splitlines()[-1] == "next, after editing flat.yaml: clinclust check flat.csv --schema flat.yaml"
+
+
+def test_the_next_command_can_be_run_as_it_is_shown(here, capsys):
+    folder = Path("it's a folder & more")
+    folder.mkdir()
+    table = folder / "-cohort $HOME.csv"
+    table.write_bytes(cohort().assign(who=[f"Zoë {i}" for i in range(40)]).to_csv(index=False).encode("cp1252"))
+    Path("my schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    assert main(["check", str(table), "--schema", "my schema.yaml", "--encoding", "cp1252"]) == 0
+    shown = capsys.readouterr().out.splitlines()[-1].removeprefix("next: ")
+    command, *arguments = shlex.split(shown)
+    assert command == "clinclust"
+    assert main([*arguments, "--restarts", "1", "--associations", "none"]) == 0
+
+
+@given(
+    table=st.text("abc-= '", min_size=1).filter(str.strip),
+    sheet=st.text("a-= $", min_size=1).filter("--".__ne__),  # which argparse takes for the end of the options
+)
+def test_the_options_of_the_table_are_repeated_exactly(table, sheet):
+    def parsed(words):
+        parser = argparse.ArgumentParser()
+        add_table(parser)
+        return parser.parse_args(words)
+
+    options = argparse.Namespace(table=path_given(table), sheet=sheet, encoding=None)
+    again = parsed(shlex.split(next_command("fit", options))[2:])
+    assert (again.table.absolute(), again.sheet) == (options.table.absolute(), options.sheet)
+
+
+def test_the_check_is_not_quieter_than_its_table(here, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    frame = pd.DataFrame(np.random.default_rng(0).poisson(3, (30, 12))).add_prefix("a_long_name_")
+    frame.to_csv("wide.csv", index=False)
+    assert main(["draft", "wide.csv", "--out", "wide.yaml"]) == 0
+    listing = [line for line in capsys.readouterr().out.splitlines() if "a_long_name_" in line]
+    assert all(len(line) <= 50 for line in listing)
+    assert " ".join(map(str.strip, listing)) == "to cluster on (12): " + ", ".join(frame)
+
+
+@given(
+    names=st.lists(st.lists(st.text('ab,"-', min_size=1).filter("--".__ne__), min_size=1, max_size=3), max_size=3),
+    is_given=st.booleans(),
+    number=st.integers(-9, 9),
+)
+def test_options_of_every_kind_are_repeated(names, is_given, number):
+    def add(parser):
+        parser.add_argument("--only", action="append", type=lambda text: next(csv.reader([text])))
+        parser.add_argument("--flag", action="store_true")
+        parser.add_argument("--number", type=int, default=3)
+
+    parser = argparse.ArgumentParser()
+    add(parser)
+    options = argparse.Namespace(only=names or None, flag=is_given, number=number)
+    assert parser.parse_args(shlex.split(next_command("fit", options, adders=[add]))[2:]) == options
