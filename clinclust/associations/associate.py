@@ -230,9 +230,9 @@ class _Tests:
     ) -> None:
         from clinclust.associations.cold_search import column_keys
         from clinclust.associations.cross_fitting import folds_of
-        from clinclust.engine.problem.numeric_columns import graded, mid_ranks
         from clinclust.engine.problem.problem import pose
         from clinclust.estimators.from_parameters import stated_hyperparameters_of
+        from clinclust.graded import graded, mid_ranks
 
         stated = stated_hyperparameters_of(model)
         self.problem: Problem = pose(
@@ -301,7 +301,7 @@ class _Tests:
         from scipy.linalg import block_diag
 
         from clinclust.associations.residual_dependence import residual_dependence
-        from clinclust.engine.problem.numeric_columns import Graded, graded, mid_ranks
+        from clinclust.graded import Graded, graded, mid_ranks
 
         values = feature.scores(self.frame[feature.name])
         rows = np.concatenate([part.rows for part in parts])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.numeric_columns import Graded
+from clinclust.graded import Graded
 
 __all__ = ["Dependence", "residual_dependence"]
 

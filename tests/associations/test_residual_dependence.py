@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from clinclust.associations.residual_dependence import residual_dependence
-from clinclust.engine.problem.numeric_columns import graded, mid_ranks
+from clinclust.graded import graded, mid_ranks
 
 
 def left(target, others, membership, nominal=False, nominal_others=None):

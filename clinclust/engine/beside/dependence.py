@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.numeric_columns import Graded, encoded_columns, graded, whole_ranks
+from clinclust.engine.problem.numeric_columns import encoded_columns
+from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
@@ -47,15 +48,8 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
 def _between(columns: Graded, first: int, last: int) -> Array:
     """Return the dependence of features first .. last - 1 on all features, float64 (last - first, D)."""
     table, weights, owners = columns
-    observed = (~np.isnan(table)).astype(np.float64)
-    grades = np.where(np.isnan(table), 0.0, table)
     mine = (owners >= first) & (owners < last)
-    # These are sums of products of whole numbers. They are exact, so the digits do not depend on the threads of BLAS.
-    n = np.maximum(observed[:, mine].T @ observed, 1.0)
-    own_mean, other_mean = grades[:, mine].T @ observed / n, observed[:, mine].T @ grades / n
-    own_variance = (grades[:, mine] ** 2).T @ observed / n - own_mean**2
-    other_variance = observed[:, mine].T @ grades**2 / n - other_mean**2
-    covariance = grades[:, mine].T @ grades / n - own_mean * other_mean
+    n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
     varying = np.minimum(own_variance, other_variance) > 1e-9
     squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
     squared *= weights[mine, None] * weights

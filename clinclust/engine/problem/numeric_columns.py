@@ -1,9 +1,9 @@
-"""Features as numeric columns that can be correlated: scores, ranks, and indicators of nominal levels."""
+"""The features of an encoded cohort as numeric columns: scores, and indicators of nominal levels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,10 @@ from clinclust.likelihoods import REGISTRY
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
 
-__all__ = ["Graded", "encoded_columns", "graded", "mid_ranks", "numeric_columns", "whole_ranks"]
+__all__ = ["encoded_columns", "numeric_columns"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
-
-_GRADES = 127
 
 
 def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
@@ -54,59 +52,3 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
         yield np.where(code > 0, code, np.nan), feature in unordered
     for column in arrays.values.T:
         yield column, False
-
-
-class Graded(NamedTuple):
-    """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
-
-    columns: Array
-    """(N, C), NaN = missing."""
-    weights: Array
-    """(C,) 1 for ranks, (1 - p) / (L - 1) for the indicator of a level with frequency p. With these weights, the n r^2
-    of the L indicators add up to chi-squared divided by L - 1."""
-    owners: Whole
-    """(C,) index of the feature of each column, 0 .. D - 1."""
-
-
-def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
-    """Return graded columns of features.
-
-    Parameters
-    ----------
-    features : iterable of (float64 (N,), bool)
-        The values of each feature, NaN = missing, and whether the feature is nominal.
-    ranks : callable
-        `mid_ranks` or `whole_ranks`.
-    """
-    columns, weights, owners, n_subjects = [], [], [], 0
-    for owner, (values, is_unordered) in enumerate(features):
-        n_subjects = values.size
-        for column, weight in _level_indicators(values) if is_unordered else [(ranks(values), 1.0)]:
-            columns.append(column)
-            weights.append(weight)
-            owners.append(owner)
-    table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
-    return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
-
-
-def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
-    """Yield, for each level of a nominal column, its indicator (NaN = missing) and its weight (1 - p) / (L - 1)."""
-    seen = ~np.isnan(column)
-    levels, counts = np.unique(column[seen], return_counts=True)
-    for level, count in zip(levels, counts, strict=True):
-        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
-
-
-def mid_ranks(values: Array) -> Array:
-    """Return the mid-rank (ties share their mean rank; the lowest rank is 1) of each observed value; NaN = missing."""
-    ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
-    _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
-    ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
-    return ranks
-
-
-def whole_ranks(values: Array) -> Array:
-    """Return mid-ranks scaled and rounded to whole numbers from -127 to 127; sums of their products are exact."""
-    ranks = mid_ranks(values)
-    middle = (ranks - 0.5) / max(int((~np.isnan(ranks)).sum()), 1)
-    return np.asarray(np.rint((2.0 * middle - 1.0) * _GRADES), dtype=np.float64)

@@ -1,0 +1,107 @@
+"""Features as columns that can be correlated in pairs: ranks, indicators of nominal levels, and their moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Graded", "PairedMoments", "graded", "mid_ranks", "paired_moments", "whole_ranks"]
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_GRADES = 127
+
+
+class Graded(NamedTuple):
+    """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
+
+    columns: Array
+    """(N, C), NaN = missing."""
+    weights: Array
+    """(C,) 1 for ranks, (1 - p) / (L - 1) for the indicator of a level with frequency p. With these weights, the n r^2
+    of the L indicators add up to chi-squared divided by L - 1."""
+    owners: Whole
+    """(C,) index of the feature of each column, 0 .. D - 1."""
+
+
+def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
+    """Return graded columns of features.
+
+    Parameters
+    ----------
+    features : iterable of (float64 (N,), bool)
+        The values of each feature, NaN = missing, and whether the feature is nominal.
+    ranks : callable
+        `mid_ranks` or `whole_ranks`.
+    """
+    columns, weights, owners, n_subjects = [], [], [], 0
+    for owner, (values, is_unordered) in enumerate(features):
+        n_subjects = values.size
+        for column, weight in _level_indicators(values) if is_unordered else [(ranks(values), 1.0)]:
+            columns.append(column)
+            weights.append(weight)
+            owners.append(owner)
+    table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
+    return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
+
+
+def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
+    """Yield, for each level of a nominal column, its indicator (NaN = missing) and its weight (1 - p) / (L - 1)."""
+    seen = ~np.isnan(column)
+    levels, counts = np.unique(column[seen], return_counts=True)
+    for level, count in zip(levels, counts, strict=True):
+        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
+
+
+def mid_ranks(values: Array) -> Array:
+    """Return the mid-rank (ties share their mean rank; the lowest rank is 1) of each observed value; NaN = missing."""
+    ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
+    _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
+    ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
+    return ranks
+
+
+def whole_ranks(values: Array) -> Array:
+    """Return mid-ranks scaled and rounded to whole numbers from -127 to 127; sums of their products are exact."""
+    ranks = mid_ranks(values)
+    middle = (ranks - 0.5) / max(int((~np.isnan(ranks)).sum()), 1)
+    return np.asarray(np.rint((2.0 * middle - 1.0) * _GRADES), dtype=np.float64)
+
+
+class PairedMoments(NamedTuple):
+    """Moments of each column of one table with each column of another, over the rows in which both are observed."""
+
+    n: Array
+    """The number of these rows, at least 1."""
+    covariance: Array
+    own_variance: Array
+    """Of the column of the first table."""
+    other_variance: Array
+    """Of the column of the second table."""
+
+
+def paired_moments(own: Array, other: Array) -> PairedMoments:
+    """Return the moments of the columns of two tables in pairs, each float64 (C_own, C_other).
+
+    If the columns hold whole numbers (see `whole_ranks`), all sums of products are exact, so that the digits do not
+    depend on the threads of BLAS.
+
+    Parameters
+    ----------
+    own, other : float64 (N, C)
+        NaN = missing.
+    """
+    own_seen, other_seen = (~np.isnan(own)).astype(np.float64), (~np.isnan(other)).astype(np.float64)
+    own, other = np.where(np.isnan(own), 0.0, own), np.where(np.isnan(other), 0.0, other)
+    n = np.maximum(own_seen.T @ other_seen, 1.0)
+    own_mean, other_mean = own.T @ other_seen / n, own_seen.T @ other / n
+    return PairedMoments(
+        n=n,
+        covariance=own.T @ other / n - own_mean * other_mean,
+        own_variance=(own**2).T @ other_seen / n - own_mean**2,
+        other_variance=own_seen.T @ other**2 / n - other_mean**2,
+    )
