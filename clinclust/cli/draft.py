@@ -6,6 +6,7 @@ import argparse
 
 from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table, spare_the_inputs
 from clinclust.cli.streams import say, write_data
+from clinclust.errors import InputError
 
 __all__ = ["add_parser", "run"]
 
@@ -14,6 +15,13 @@ def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
+    parser.add_argument(
+        "--dictionary",
+        type=path_given,
+        metavar="FILE",
+        help="REDCap data dictionary, or a codebook (csv, xlsx): labels, levels, units, missing codes of the columns",
+    )
+    parser.add_argument("--dictionary-sheet", metavar="SHEET", help="sheet of an xlsx dictionary (default: the first)")
     parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
     parser.set_defaults(run=run)
@@ -26,7 +34,13 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     if options.out is not None and options.out.exists() and not options.force:
         raise FileExistsError(f"{options.out} exists and may hold your edits; give --force to overwrite it")
+    if options.dictionary_sheet is not None and options.dictionary is None:
+        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
     frame = read_table(options)
+    if options.dictionary is not None:
+        from clinclust.files.dictionaries import note_columns
+
+        note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
     with about_table(options):
         schema = draft_schema(frame)
     if options.out is None:

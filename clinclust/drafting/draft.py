@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from clinclust.drafting.likelihood_choice import likelihood_of_numbers, likelihood_of_texts
+from clinclust.drafting.from_notes import declared
+from clinclust.drafting.likelihood_choice import Draft, likelihood_of_numbers, likelihood_of_texts
 from clinclust.drafting.missing_codes import suspected_codes
+from clinclust.drafting.noted_columns import completed
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -39,7 +41,8 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     Parameters
     ----------
     frame : pandas.DataFrame, shape (N, D)
-        One row per subject, as text (from `read_cohort`) or typed.
+        One row per subject, as text (from `read_cohort`) or typed. What its file or a dictionary says of its columns
+        (`clinclust.files.column_notes`) decides, as far as the values agree with it.
 
     Returns
     -------
@@ -71,10 +74,11 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
+    notes = notes_of(frame)
     features, comments = [], {}
     with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
         for name in frame.columns:
-            feature, reason = _draft(str(name), frame[name])
+            feature, reason = _draft(str(name), frame[name], notes.get(str(name), ColumnNotes()))
             features.append(feature)
             comments[feature.name] = reason
     schema = FeatureSchema(features)
@@ -99,8 +103,8 @@ def _refuse_names(frame: pd.DataFrame) -> None:
         raise CohortError(failures_frame(failures))
 
 
-def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
-    fields, reason = _propose(name, column)
+def _draft(name: str, column: pd.Series, notes: ColumnNotes) -> tuple[Feature, str]:
+    fields, reason = _propose(name, column, notes)
     try:
         feature = Feature(name=name, **fields)
         codes = ("", *feature.missing_codes)
@@ -114,14 +118,27 @@ def _draft(name: str, column: pd.Series) -> tuple[Feature, str]:
     return Feature(name=name, role="ignore"), f"no likelihood can read this column as it is ({reason})"
 
 
-def _propose(name: str, column: pd.Series) -> tuple[dict[str, Any], str]:
+def _propose(name: str, column: pd.Series, notes: ColumnNotes) -> Draft:
     """Return the fields of a feature for the column, and the reason for them."""
+    counted = _counted(column)
+    said = declared(notes, list(counted), np.array(list(counted.values()), dtype=np.int64))
+    if said is None:
+        return _propose_by_values(name, column, counted)
+    return completed(said, counted, _propose_by_values(name, column, counted) if said.kind == "open" else ({}, ""))
+
+
+def _counted(column: pd.Series) -> dict[str, int]:
+    """Return the texts of a column that are not empty, with the number of cells that hold each."""
     cells = text_cells(column)
     counted: dict[str, int] = {}
     per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
     for text, count in zip(cells.texts, per_text, strict=True):
         if text and count:  # cells that differ only in outer white space are one text
             counted[text] = counted.get(text, 0) + int(count)
+    return counted
+
+
+def _propose_by_values(name: str, column: pd.Series, counted: dict[str, int]) -> Draft:
     codes, remark = suspected_codes(list(counted), np.array(list(counted.values()), dtype=np.int64))
     seen = {text: count for text, count in counted.items() if text not in codes}
     texts, counts = list(seen), np.array(list(seen.values()), dtype=np.int64)

@@ -14,7 +14,7 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, DraftedFor
 from clinclust.schema.feature import Feature
 
-__all__ = ["likelihood_of_numbers", "likelihood_of_texts"]
+__all__ = ["Draft", "likelihood_of_levels", "likelihood_of_numbers", "likelihood_of_texts"]
 
 _LONGEST_SCALE = 11  # the most values of a scale: 0 to 10
 _MOST_LEVELS = 50
@@ -65,7 +65,7 @@ def likelihood_of_numbers(texts: list[str], numbers: NDArray[np.float64], counts
     if as_levels and repeated and len(distinct) <= _LONGEST_SCALE and not whole:
         levels = [text_of[number] for number in distinct.tolist()]
         per_level = counts[np.argsort(numbers)].astype(np.float64)
-        return _ordered(levels, per_level, f"{len(levels)} different values, not all whole")
+        return likelihood_of_levels(levels, per_level, f"{len(levels)} different values, not all whole")
     return _measurement(np.repeat(numbers, counts), whole)
 
 
@@ -83,7 +83,7 @@ def likelihood_of_texts(texts: list[str], counts: NDArray[np.int64]) -> Draft:
         if folded <= set(scale) and len(folded) == len(texts):
             levels = sorted(texts, key=lambda text: scale.index(text.casefold()))
             per_level = np.array([counts[texts.index(level)] for level in levels], dtype=np.float64)
-            return _ordered(levels, per_level, f"{len(levels)} levels that have an order")
+            return likelihood_of_levels(levels, per_level, f"{len(levels)} levels that have an order")
     return {"likelihood": Categorical.name, "levels": levels}, f"{len(levels)} different texts{remark}"
 
 
@@ -127,7 +127,8 @@ def _scored(name: str, values: NDArray[np.float64], low: int) -> NDArray[np.floa
     return values - low if traits.is_scale or traits.is_nominal else values
 
 
-def _ordered(levels: list[str], per_level: NDArray[np.float64], what: str) -> Draft:
+def likelihood_of_levels(levels: list[str], per_level: NDArray[np.float64], what: str) -> Draft:
+    """Draft the fields of a feature whose levels have an order; `per_level` counts the cells of each."""
     scores = np.repeat(np.arange(len(levels), dtype=np.float64), per_level.astype(np.int64))
     # Likelihoods of levels without order come first and win ties (with two levels all are equal).
     names = sorted(_considered("levels"), key=lambda name: not REGISTRY[name].is_nominal)
