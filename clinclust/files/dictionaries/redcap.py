@@ -12,7 +12,7 @@ from clinclust.files.dictionaries.choices import redcap_choices, unlike
 from clinclust.files.dictionaries.headers import REDCAP_HEADERS
 from clinclust.files.dictionaries.missing_words import means_missing
 from clinclust.files.dictionaries.plain_text import folded, plain_text
-from clinclust.files.dictionaries.redcap_types import SAYS, is_of_no_column, notes_of_field, validation_of
+from clinclust.files.dictionaries.redcap_types import NO_CODE, SAYS, is_of_no_column, notes_of_field, validation_of
 from clinclust.files.dictionaries.sheet import Entry, Row, Sheet
 from clinclust.files.dictionaries.units import without_unit
 
@@ -105,7 +105,8 @@ def checkbox_column(field: str, code: str) -> str:
 def _boxes(row: Row, standing: ColumnNotes) -> Iterator[Entry]:
     """Yield one yes/no column for each choice of a checkbox. They form a block: subjects tick them together."""
     field, label = row["name"], standing.label or row["name"]
-    choices, _ = unlike(redcap_choices(row["choices"])[0])
+    choices, odd = redcap_choices(row["choices"])
+    choices, _ = unlike(choices)
     for code, choice in choices:
         column = checkbox_column(field, code)
         notes = replace(
@@ -114,7 +115,7 @@ def _boxes(row: Row, standing: ColumnNotes) -> Iterator[Entry]:
             kind="yes/no",
             levels=(("0", "Unchecked"), ("1", "Checked")),
             block=standing.block or field,
-            reason=f"{SAYS}checkbox, one of {len(choices)} boxes of {shortened(field)}",
+            reason=f"{SAYS}checkbox, one of {len(choices)} boxes of {shortened(field)}{NO_CODE if odd else ''}",
         )
         if row["identifier"].casefold() in _FLAGGED:
             notes = replace(notes, role="ignore", block=None, reason=f"{SAYS}flagged as an identifier of a person")

@@ -13,9 +13,10 @@ from clinclust.files.dictionaries.plain_text import plain_text
 from clinclust.files.dictionaries.sheet import Row
 from clinclust.files.dictionaries.units import unit_in
 
-__all__ = ["SAYS", "is_of_no_column", "notes_of_field", "validation_of"]
+__all__ = ["NO_CODE", "SAYS", "is_of_no_column", "notes_of_field", "validation_of"]
 
 SAYS = "the dictionary says: "
+NO_CODE = "; parts of its choices have no code, and are read as parts of labels"
 _NUMBER = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")
 _PERSONAL = re.compile(r"(?:email|phone|zipcode|postalcode|postal_code|ssn|mrn|vmrn)(?:_\w+)?")
@@ -110,7 +111,7 @@ def _choice(row: Row, _: Mapping[str, str]) -> ColumnNotes:
     said = f"{SAYS}{kind}, {len(choices)} {plural(len(choices), 'choice', 'choices')}"
     said += told_missing(missing) + negative_levels(levels)
     if odd:
-        said += "; parts of its choices have no code, and are read as parts of labels"
+        said += NO_CODE
     if again:
         said += "; some codes are given twice, of which the first label counts"
     return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
