@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from clinclust.files.column_notes import ColumnNotes
 
-__all__ = ["Declared", "about", "ignored", "joined"]
+__all__ = ["Declared", "about", "ignored", "joined", "opened"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,12 @@ def ignored(notes: ColumnNotes, *reasons: str) -> Declared:
     """Return the declaration of a column that no likelihood needs: with its texts, and without a block."""
     fields = {name: text for name, text in about(notes).items() if name not in ("role", "block")}
     return Declared("settled", {"role": "ignore", **fields}, joined(*reasons))
+
+
+def opened(notes: ColumnNotes, *reasons: str) -> Declared:
+    """Return the declaration of a column that is drafted by its values, with what does not depend on them."""
+    codes = {"missing_codes": list(notes.missing_codes)} if notes.missing_codes else {}
+    return Declared("open", {**about(notes), **codes}, joined(*reasons))
 
 
 def joined(*parts: str) -> str:

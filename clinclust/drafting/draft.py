@@ -11,6 +11,7 @@ from clinclust.drafting.from_notes import declared
 from clinclust.drafting.likelihood_choice import Draft, likelihood_of_numbers, likelihood_of_texts
 from clinclust.drafting.missing_codes import suspected_codes
 from clinclust.drafting.noted_columns import completed
+from clinclust.drafting.noted_numbers import is_missing_code
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.column_notes import ColumnNotes, notes_of
@@ -115,6 +116,10 @@ def _draft(name: str, column: pd.Series, notes: ColumnNotes) -> tuple[Feature, s
         sound = False
     if sound:
         return feature, reason
+    if fields.get("role") == "id":
+        return Feature(
+            name=name, role="ignore"
+        ), f"rows without an identifier: fill them in, and give role: id ({reason})"
     return Feature(name=name, role="ignore"), f"no likelihood can read this column as it is ({reason})"
 
 
@@ -124,7 +129,11 @@ def _propose(name: str, column: pd.Series, notes: ColumnNotes) -> Draft:
     said = declared(notes, list(counted), np.array(list(counted.values()), dtype=np.int64))
     if said is None:
         return _propose_by_values(name, column, counted)
-    return completed(said, counted, _propose_by_values(name, column, counted) if said.kind == "open" else ({}, ""))
+    if said.kind != "open":
+        return completed(said, counted)
+    codes = tuple(said.fields.get("missing_codes", ()))
+    observed = {text: count for text, count in counted.items() if not is_missing_code(text, codes)}
+    return completed(said, counted, _propose_by_values(name, column, observed))
 
 
 def _counted(column: pd.Series) -> dict[str, int]:

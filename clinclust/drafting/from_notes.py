@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.drafting.declaration import Declared, about, ignored, joined
+from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.noted_levels import declared_levels
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.ordered_answers import order_of
@@ -48,6 +48,7 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
     """
     if notes == ColumnNotes():
         return None
+    notes = _sound(notes)
     seen = {text: int(count) for text, count in zip(texts, counts, strict=True) if text and count}
     said = notes.reason or _said(notes)
     if notes.role == "ignore":
@@ -62,10 +63,17 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
         return declared_numbers(notes, seen, said)
     if notes.kind is not None:
         return _without_levels(notes, seen, said)
-    fields = about(notes)
-    if notes.missing_codes:
-        fields["missing_codes"] = list(notes.missing_codes)
-    return Declared("open", fields, said)
+    return opened(notes, said)
+
+
+def _sound(notes: ColumnNotes) -> ColumnNotes:
+    """Return the notes without codes that are empty or given again; what is a missing code is no level."""
+    codes = tuple(dict.fromkeys(code.strip() for code in notes.missing_codes if code.strip()))
+    levels: dict[str, str] = {}
+    for code, label in notes.levels:
+        if code.strip() and not is_missing_code(code.strip(), codes):
+            levels.setdefault(code.strip(), label)
+    return replace(notes, missing_codes=codes, levels=tuple(levels.items()))
 
 
 def _said(notes: ColumnNotes) -> str:
@@ -97,7 +105,7 @@ def _without_levels(notes: ColumnNotes, seen: dict[str, int], said: str) -> Decl
     unordered = notes.kind == "ordinal" and order is None
     if len(texts) > 1 and (unordered or not expected):
         why = "but not in which order its values stand" if unordered else f"but the column holds {len(texts)} values"
-        return Declared("open", about(notes), joined(said, f"{why}; drafted by its values"))
+        return opened(notes, said, f"{why}; drafted by its values")
     ranked = [texts[place] for place in order] if order is not None else sorted(texts)
     listed = replace(notes, levels=tuple((text, text) for text in ranked))
     listed = replace(listed, missing_codes=tuple(dict.fromkeys([*notes.missing_codes, *codes])))

@@ -18,7 +18,7 @@ __all__ = ["completed"]
 _OF_NUMBERS = ("decimal", "thousands", "censored")
 
 
-def completed(declared: Declared, counted: dict[str, int], by_values: Draft) -> Draft:
+def completed(declared: Declared, counted: dict[str, int], by_values: Draft = ({}, "")) -> Draft:
     """Return the fields of a feature, and the reason for them.
 
     Parameters
@@ -27,7 +27,7 @@ def completed(declared: Declared, counted: dict[str, int], by_values: Draft) -> 
     counted : dict of str to int
         The texts of the column that are not empty, with the number of cells that hold each.
     by_values : tuple of (dict, str)
-        What the values alone make of the column.
+        What the values alone make of the column; needed only for a declaration that is open.
     """
     if declared.kind == "settled":
         return declared.fields, declared.reason

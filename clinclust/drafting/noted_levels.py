@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clinclust.drafting.declaration import Declared, about, ignored, joined
+from clinclust.drafting.declaration import Declared, about, ignored, joined, opened
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.ordered_answers import no_before_yes, order_of
 from clinclust.files.cell_text import number_of, shortened
@@ -47,7 +47,7 @@ def declared_levels(notes: ColumnNotes, seen: dict[str, int], said: str) -> Decl
         return declared_numbers(replace(notes, levels=(), kind="number"), seen, told)
     if len(strangers) > max(_MOST_STRANGERS, len(levels)):
         told = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
-        return Declared("open", about(notes), joined(said, told))
+        return opened(notes, said, told)
     codes = list(dict.fromkeys([*notes.missing_codes, *missing, *unsaid]))
     return _declared(notes, levels, strangers, codes, joined(said, remark))
 
@@ -80,9 +80,9 @@ def _declared(notes: ColumnNotes, levels: list[_Level], strangers: list[str], co
 
 def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
     """Return the levels, called by their labels; or by their codes, if a label could be taken for another's code."""
-    labels = [plain_text(label) or code for code, label in notes.levels]
-    repeated = {label for label, count in Counter(labels).items() if count > 1}
-    pairs = [(code.strip(), label) for (code, _), label in zip(notes.levels, labels, strict=True)]
+    pairs = [(code, plain_text(label) or code) for code, label in notes.levels]
+    pairs = [(code, code if label in notes.missing_codes else label) for code, label in pairs]
+    repeated = {label for label, count in Counter(label for _, label in pairs).items() if count > 1}
     texts = [f"{label} ({code})" if label in repeated else label for code, label in pairs]
     others = {code for code, _ in pairs}
     ambiguous = any(text in others and text != code for text, (code, _) in zip(texts, pairs, strict=True))

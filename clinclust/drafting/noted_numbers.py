@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clinclust.drafting.declaration import Declared, about, ignored, joined
+from clinclust.drafting.declaration import Declared, about, ignored, joined, opened
 from clinclust.drafting.missing_codes import suspected_codes
 from clinclust.files.cell_text import canonical_text, number_of
 from clinclust.files.column_notes import ColumnNotes
@@ -49,7 +49,7 @@ def declared_numbers(notes: ColumnNotes, seen: dict[str, int], said: str) -> Dec
     if unread:
         share = sum(seen[text] for text in unread)
         told = f"but {share:,} values are no numbers, so it is drafted by its values"
-        return Declared("open", about(notes), joined(said, told))
+        return opened(notes, said, told)
     if not numbers:
         return ignored(notes, said, "no observed value", remark)
     if len(set(numbers.values())) == 1:
