@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from clinclust.drafting.declaration import about
 from clinclust.drafting.from_notes import declared
 from clinclust.drafting.likelihood_choice import Draft, likelihood_of_numbers, likelihood_of_texts
 from clinclust.drafting.missing_codes import suspected_codes
@@ -117,9 +118,8 @@ def _draft(name: str, column: pd.Series, notes: ColumnNotes) -> tuple[Feature, s
     if sound:
         return feature, reason
     if fields.get("role") == "id":
-        return Feature(
-            name=name, role="ignore"
-        ), f"rows without an identifier: fill them in, and give role: id ({reason})"
+        told = f"{reason}; rows without an identifier: fill them in, and give role: id"
+        return Feature(name=name, role="ignore"), told
     return Feature(name=name, role="ignore"), f"no likelihood can read this column as it is ({reason})"
 
 
@@ -129,6 +129,11 @@ def _propose(name: str, column: pd.Series, notes: ColumnNotes) -> Draft:
     said = declared(notes, list(counted), np.array(list(counted.values()), dtype=np.int64))
     if said is None:
         return _propose_by_values(name, column, counted)
+    if said.kind == "number" and _ID_NAME.fullmatch(name) and _is_identifier(name, column, list(counted)):
+        return {
+            **about(notes),
+            "role": "id",
+        }, f"{said.reason}; but every row has its own number, so it names the subject"
     if said.kind != "open":
         return completed(said, counted)
     codes = tuple(said.fields.get("missing_codes", ()))

@@ -91,8 +91,8 @@ _NO_WORDS, _YES_WORDS = frozenset(_phrases(_NO)), frozenset(_phrases(_YES))
 _ROMAN = {"0": 0, "i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _REMARK = re.compile(r"[,;:(\[]|\s[-–—]\s")
 _BEGINS = re.compile(r"\(?([0-9]+(?:\.[0-9]+)?)\)?\s*(?:[-–=:.]\s*\D|\s)")
-_BELOW = r"(?:<=?|≤|under|below|less than|up to|unter|weniger als|bis|moins de|menos de|hasta)"
-_ABOVE = r"(?:>=?|≥|over|above|more than|at least|from|uber|über|mehr als|ab|plus de|mas de|más de)"
+_BELOW = r"(?:<=?|≤|under|below|less than|younger than|up to|unter|weniger als|jünger als|bis|moins de|menos de|hasta)"
+_ABOVE = r"(?:>=?|≥|over|above|more than|older than|at least|from|über|mehr als|älter als|ab|plus de|mas de|más de)"
 _MORE = r"(?:\+|(?:and|or) (?:over|older|above|more)|und (?:mehr|älter)|oder (?:mehr|älter)|(?:et|ou) plus|[oy] m[aá]s)"
 _UPPER = r"(?:-|–|to|bis|a|à|and|und|et|y)\s*<?\s*[0-9]+(?:\.[0-9]+)?"
 _RANGE = re.compile(

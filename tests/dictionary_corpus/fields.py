@@ -325,17 +325,35 @@ FIELDS = {
             validation="number",
         ),
         asked("gfr", label="eGFR <60 ml", validation="number"),
+        asked("edss", label="EDSS\n<div>as the neurologist gives it</div>", note="0 to 10", validation="number"),
+        asked("study_no", validation="integer", section="<p>Study</p><p>Ask all of this.</p>"),
         asked(
             "risk",
             "radio",
             choices="0, <b>None</b> | 1, <i>Some</i> risk | 2, H<sub>2</sub>",
             label="<script>alert(1)</script>Risk",
         ),
-        export={"crp": around(9, 2), "gfr": around(80, 9), "risk": some(0, 1, 2)},
+        export={
+            "crp": around(9, 2),
+            "gfr": around(80, 9),
+            "edss": around(4, 1),
+            "study_no": IDS[::-1],
+            "risk": some(0, 1, 2),
+        },
         notes={
-            "crp": noted("CRP high <5 & more", kind="number"),
+            "crp": noted("CRP high", kind="number", description="<5 & more"),
             "gfr": noted("eGFR <60 ml", kind="number"),
-            "risk": noted("Risk", levels=lists(("0", "None"), ("1", "Some risk"), ("2", "H2"))),
+            "edss": noted("EDSS", kind="number", description="as the neurologist gives it; 0 to 10"),
+            "study_no": {"label": "Study_No", "section": "Study", "kind": "number"},
+            "risk": {
+                "label": "Risk",
+                "section": "Study",
+                "levels": lists(("0", "None"), ("1", "Some risk"), ("2", "H2")),
+            },
+        },
+        drafted={
+            "study_no": {"role": "id", "label": None},
+            "edss": {"description": "as the neurologist gives it; 0 to 10"},
         },
     ),
 }

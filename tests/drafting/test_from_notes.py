@@ -136,6 +136,7 @@ ORDERED = [
     ["T1", "T2a", "T2b", "T3"],
     ["I", "II", "III", "IV"],
     ["<18", "18-29", "30-49", "50+"],
+    ["Younger than 18", "18-29", "30-39", "Older than 40"],
     ["0 - none", "1 - some", "2 - all of it"],
     ["0", "1", "1.5", "2"],
     ["None, at rest", "Mild (sometimes)", "Severe: always"],

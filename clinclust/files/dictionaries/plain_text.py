@@ -8,7 +8,7 @@ import unicodedata
 
 from clinclust.control_characters import visible
 
-__all__ = ["folded", "plain_text", "words_of"]
+__all__ = ["folded", "heading_and_rest", "plain_text", "words_of"]
 
 # Only elements that exist: "CRP <5 mg/L" and "age <b> 40" hold no markup worth removing but the second.
 _ELEMENTS = (
@@ -18,6 +18,7 @@ _ELEMENTS = (
 )
 _UNSHOWN = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)", re.IGNORECASE | re.DOTALL)
 _INLINE = re.compile(r"</?(?:sub|sup|b|i|u|em|strong|span|font|small|a)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BREAK = re.compile(r"</?(?:p|div|br|h[1-6]|ul|ol|li|table|tr)(?:\s[^<>]*)?/?>|\n", re.IGNORECASE)
 _MARKUP = re.compile(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
@@ -33,6 +34,19 @@ def plain_text(text: str) -> str:
     if "<" in text:
         text = _MARKUP.sub(" ", _INLINE.sub("", _UNSHOWN.sub(" ", text)))
     return visible(" ".join(html.unescape(text).split()))
+
+
+def heading_and_rest(text: str) -> tuple[str, str]:
+    """Return the first paragraph of a text and the others, both plain: a question, and what explains it.
+
+    Examples
+    --------
+    >>> from clinclust.files.dictionaries.plain_text import heading_and_rest
+    >>> heading_and_rest("<p>Year of birth</p><p>Ask the <b>patient</b>.</p>")
+    ('Year of birth', 'Ask the patient.')
+    """
+    paragraphs = [plain for part in _BREAK.split(_UNSHOWN.sub(" ", text)) if (plain := plain_text(part))]
+    return (paragraphs[0], " ".join(paragraphs[1:])) if paragraphs else ("", "")
 
 
 def folded(text: str) -> str:

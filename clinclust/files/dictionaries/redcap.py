@@ -11,7 +11,7 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.dictionaries.choices import redcap_choices, unlike
 from clinclust.files.dictionaries.headers import REDCAP_HEADERS
 from clinclust.files.dictionaries.missing_words import means_missing
-from clinclust.files.dictionaries.plain_text import folded, plain_text
+from clinclust.files.dictionaries.plain_text import folded, heading_and_rest, plain_text
 from clinclust.files.dictionaries.redcap_types import NO_CODE, SAYS, is_of_no_column, notes_of_field, validation_of
 from clinclust.files.dictionaries.sheet import Entry, Row, Sheet
 from clinclust.files.dictionaries.units import without_unit
@@ -46,7 +46,7 @@ def redcap_entries(rows: list[Row]) -> Iterator[Entry]:
     for place, row in enumerate(rows):
         if row["form"] != form:
             section, form = "", row["form"]
-        section = plain_text(row["section"]) or section
+        section = heading_and_rest(row["section"])[0] or section
         if is_of_no_column(row):
             continue
         standing = _standing(row, section)
@@ -70,10 +70,11 @@ def said_of_a_form(form: str) -> str:
 def _standing(row: Row, section: str) -> ColumnNotes:
     """Return the notes on where a field stands: label, section, who is asked, and the matrix that it belongs to."""
     heading = section if 0 < len(section) <= _LONGEST_SECTION else said_of_a_form(row["form"])
+    label, rest = heading_and_rest(row["label"])
     return ColumnNotes(
-        label=plain_text(row["label"]) or None,
+        label=label or None,
         section=heading or None,
-        description=plain_text(row["note"]) or None,
+        description="; ".join(filter(None, [rest, plain_text(row["note"])])) or None,
         asked_if=" ".join(row["branching"].split()) or None,
         block=row["matrix"] or None,
     )
@@ -104,7 +105,7 @@ def checkbox_column(field: str, code: str) -> str:
 
 def _boxes(row: Row, standing: ColumnNotes) -> Iterator[Entry]:
     """Yield one yes/no column for each choice of a checkbox. They form a block: subjects tick them together."""
-    field, label = row["name"], standing.label or row["name"]
+    field, label, asked = row["name"], standing.label or row["name"], plain_text(row["label"])
     choices, odd = redcap_choices(row["choices"])
     choices, _ = unlike(choices)
     for code, choice in choices:
@@ -126,4 +127,4 @@ def _boxes(row: Row, standing: ColumnNotes) -> Iterator[Entry]:
             )
             notes = replace(notes, role="ignore", block=None, reason=said)
         # Exports with labels call the column by the label of the field and that of the choice.
-        yield Entry(column, notes, field, (f"{label} (choice={choice})", f"{field} (choice={choice})"))
+        yield Entry(column, notes, field, (f"{asked} (choice={choice})", f"{field} (choice={choice})"))
