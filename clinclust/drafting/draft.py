@@ -130,10 +130,8 @@ def _propose(name: str, column: pd.Series, notes: ColumnNotes) -> Draft:
     if said is None:
         return _propose_by_values(name, column, counted)
     if said.kind == "number" and _ID_NAME.fullmatch(name) and _is_identifier(name, column, list(counted)):
-        return {
-            **about(notes),
-            "role": "id",
-        }, f"{said.reason}; but every row has its own number, so it names the subject"
+        told = f"{said.reason}; but every row has its own number, so it names the subject"
+        return {**about(notes), "role": "id"}, told
     if said.kind != "open":
         return completed(said, counted)
     codes = tuple(said.fields.get("missing_codes", ()))

@@ -89,14 +89,14 @@ def _decimal(texts: list[str]) -> Literal[","] | None:
     return "," if all(number_as_written(text, ",", None) is not None for text in usual) else None
 
 
-def _suspected(numbers: dict[str, float], seen: dict[str, int]) -> tuple[set[str], str]:
+def _suspected(numbers: dict[str, float], seen: dict[str, int]) -> tuple[list[str], str]:
     """Return the texts that look like missing codes beside these numbers, and the remark that names them."""
     shown = {text: text if math.isnan(number) else canonical_text(number) for text, number in numbers.items()}
     counts = np.array([seen[text] for text in shown], dtype=np.int64)
     if not shown:
-        return set(), ""
+        return [], ""
     codes, remark = suspected_codes(list(shown.values()), counts)
-    return {text for text, as_number in shown.items() if as_number in codes}, remark
+    return [text for text, as_number in shown.items() if as_number in codes], remark
 
 
 def _bounds(notes: ColumnNotes, numbers: dict[str, float], seen: dict[str, int]) -> tuple[dict[str, float], str]:

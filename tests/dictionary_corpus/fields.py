@@ -352,7 +352,7 @@ FIELDS = {
             },
         },
         drafted={
-            "study_no": {"role": "id", "label": None},
+            "study_no": {"role": "id"},
             "edss": {"description": "as the neurologist gives it; 0 to 10"},
         },
     ),

@@ -161,7 +161,7 @@ PROJECTS = {
             "kind": {"likelihood": "categorical", "levels": ("Tremor", "Gait", "Mixed", "7")},
             "stage": {"levels": ("Mild", "Moderate", "3", "Severe")},
             "age": {"minimum": None, "maximum": None},
-            "dose": {"likelihood": "gaussian", "missing_codes": ("n/a", "see letter")},
+            "dose": {"likelihood": "gaussian", "missing_codes": ("see letter", "n/a")},
             "words": {"likelihood": "categorical"},
             "limit": {"censored": "limit", "unit": "ng/mL"},
             "smoker": {"levels": ("No", "Yes"), "missing_codes": ("unknown",)},
