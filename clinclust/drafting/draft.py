@@ -77,6 +77,8 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     refuse_unusable(frame)
     _refuse_names(frame)
     notes = notes_of(frame)
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # pandas copies them whenever a column is taken
     features, comments = [], {}
     with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
         for name in frame.columns:

@@ -14,6 +14,7 @@ from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.ordered_answers import order_of
 from clinclust.files.cell_text import numbers_of
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.dictionaries.levels import divided, told_missing
 from clinclust.files.dictionaries.missing_words import means_missing
 
 __all__ = ["Declared", "declared"]
@@ -48,9 +49,9 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
     """
     if notes == ColumnNotes():
         return None
-    notes = _sound(notes)
+    notes, missing = _sound(notes)
     seen = {text: int(count) for text, count in zip(texts, counts, strict=True) if text and count}
-    said = notes.reason or _said(notes)
+    said = (notes.reason or _said(notes)) + missing
     if notes.role == "ignore":
         return ignored(notes, said)
     if notes.kind == "id":
@@ -66,14 +67,19 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
     return opened(notes, said)
 
 
-def _sound(notes: ColumnNotes) -> ColumnNotes:
-    """Return the notes without codes that are empty or given again; what is a missing code is no level."""
+def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, str]:
+    """Return the notes without codes that are empty or given again, and without levels that mean a missing value.
+
+    The text says which levels these are, if the file does not list them as missing codes itself.
+    """
     codes = tuple(dict.fromkeys(code.strip() for code in notes.missing_codes if code.strip()))
     levels: dict[str, str] = {}
     for code, label in notes.levels:
         if code.strip() and not is_missing_code(code.strip(), codes):
             levels.setdefault(code.strip(), label)
-    return replace(notes, missing_codes=codes, levels=tuple(levels.items()))
+    kept, missing = divided(list(levels.items()))
+    codes = (*codes, *(code for code, _ in missing))
+    return replace(notes, missing_codes=codes, levels=kept), told_missing(missing)
 
 
 def _said(notes: ColumnNotes) -> str:

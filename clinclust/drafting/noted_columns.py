@@ -15,6 +15,7 @@ from clinclust.schema.feature import Feature
 
 __all__ = ["completed"]
 
+_LONGEST_SCALE = 10  # a range of more steps is that of a measurement
 _OF_NUMBERS = ("decimal", "thousands", "censored")
 
 
@@ -31,9 +32,11 @@ def completed(declared: Declared, counted: dict[str, int], by_values: Draft = ({
     """
     if declared.kind == "settled":
         return declared.fields, declared.reason
-    if declared.kind == "open":
-        return _merged(declared.fields, *by_values, declared.reason)
     codes = tuple(declared.fields.get("missing_codes", ()))
+    if declared.kind == "open":
+        spellings = [text for text in counted if is_missing_code(text, codes)]
+        fields = {**declared.fields, "missing_codes": [*codes, *spellings]} if codes else declared.fields
+        return _merged(fields, *by_values, declared.reason)
     seen = {text: count for text, count in counted.items() if not is_missing_code(text, codes)}
     return (_by_levels if declared.kind == "ordered" else _by_numbers)(declared, seen)
 
@@ -62,6 +65,9 @@ def _by_numbers(declared: Declared, seen: dict[str, int]) -> Draft:
 
 def _merged(declared: dict[str, Any], chosen: dict[str, Any], reason: str, said: str) -> Draft:
     """Return the declared fields that the chosen likelihood takes, and those that were chosen."""
+    widened = _widened(chosen, declared.get("minimum", 0), declared.get("maximum"))
+    if widened != chosen:
+        chosen, reason = widened, joined(reason, "the scale has the steps that the file declares")
     takes = traits_of(chosen.get("likelihood")).takes
     kept = {name: value for name, value in declared.items() if name not in ("minimum", "maximum") or name in takes}
     if "levels" in chosen and "levels" not in declared:
@@ -73,3 +79,15 @@ def _merged(declared: dict[str, Any], chosen: dict[str, Any], reason: str, said:
     codes = [*kept.pop("missing_codes", []), *chosen.get("missing_codes", [])]
     merged = {**kept, **chosen, **({"missing_codes": list(dict.fromkeys(codes))} if codes else {})}
     return merged, joined(said, reason)
+
+
+def _widened(chosen: dict[str, Any], low: float, high: float | None) -> dict[str, Any]:
+    """Return a scale with the steps that the file declares, of which the values may show only some."""
+    if high is None or high - low > _LONGEST_SCALE or low % 1 or high % 1:
+        return chosen
+    if "trials" in chosen and low == 0:
+        return {**chosen, "trials": int(high)}
+    if "minimum" in chosen and "maximum" in chosen:
+        fields = {name: value for name, value in chosen.items() if name not in ("minimum", "maximum")}
+        return {**fields, "trials": int(high)} if low == 0 else {**fields, "minimum": low, "maximum": high}
+    return chosen

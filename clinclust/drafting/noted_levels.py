@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from clinclust.drafting.declaration import Declared, about, ignored, joined, opened
@@ -94,39 +96,50 @@ def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
 def _matched(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
     """Return the levels with the texts of the column that mean them, and the texts that mean none."""
     seen: list[list[str]] = [[] for _ in levels]
-    by_code = [level.text for level in levels] == [level.code for level in levels]
-    strangers = []
+    ways = _ways(levels, is_yes_no=is_yes_no and len(levels) == 2)
+    strangers: list[str] = []
     for text in present:
-        place = _place(levels, text, by_code=by_code, is_yes_no=is_yes_no)
-        if place is None:
-            strangers.append(text)
-        else:
-            seen[place].append(text)
+        place = next((place for way in ways if (place := way(text)) is not None), None)
+        (strangers if place is None else seen[place]).append(text)
     return [replace(level, seen=tuple(texts)) for level, texts in zip(levels, seen, strict=True)], strangers
 
 
-def _place(levels: list[_Level], text: str, *, by_code: bool, is_yes_no: bool) -> int | None:
-    """Return the level that a text means: by its code, its label, its number, or its letters without case."""
-    spaced = plain_text(text).casefold()
-    number = number_of(text)
-    ways = [
-        [level.code == text for level in levels],
-        [level.text == text or (not by_code and level.label == text) for level in levels],
-        [number_of(level.code) == number for level in levels],
-        [level.text.casefold() == spaced or level.label.casefold() == spaced for level in levels],
-        [level.code.casefold() == spaced for level in levels],
+def _ways(levels: list[_Level], *, is_yes_no: bool) -> list[Callable[[str], int | None]]:
+    """Return the ways in which a text can mean a level, the surest first: its code, label, number, or letters."""
+    places = range(len(levels))
+    by_code = all(level.text == level.code for level in levels)
+    code = _only([(levels[place].code, place) for place in places])
+    text = _only([(name, place) for place in places for name in _called(levels[place], by_code)])
+    number = _only([(number_of(levels[place].code), place) for place in places])
+    letters = _only([(name.casefold(), place) for place in places for name in _called(levels[place], False)])
+    any_case = _only([(levels[place].code.casefold(), place) for place in places])
+    ways: list[Callable[[str], int | None]] = [
+        code.get,
+        text.get,
+        lambda given: number.get(number_of(given)),
+        lambda given: letters.get(plain_text(given).casefold()),
+        lambda given: any_case.get(given.casefold()),
     ]
-    if is_yes_no and len(levels) == 2:
-        own = no_before_yes([level.label for level in levels]) or [0, 1]
-        for no_yes in (("no", text), (text, "yes")):
-            said = no_before_yes(no_yes)
-            if said == [0, 1]:
-                is_yes = no_yes[1] == text
-                ways.append([place == own[int(is_yes)] for place in range(2)])
-    for way in ways:
-        if sum(way) == 1:
-            return way.index(True)
-    return None
+    if is_yes_no:
+        ways.append(partial(_no_or_yes, no_before_yes([level.label for level in levels]) or [0, 1]))
+    return ways
+
+
+def _no_or_yes(places: list[int], given: str) -> int | None:
+    """Return the place of no, or of yes, if a text is a word for it."""
+    if no_before_yes([given, "yes"]):
+        return places[0]
+    return places[1] if no_before_yes(["no", given]) else None
+
+
+def _called(level: _Level, by_code: bool) -> set[str]:
+    return {level.text} if by_code else {level.text, level.label}
+
+
+def _only(named: list[tuple[Any, int]]) -> dict[Any, int]:
+    """Return the place of each name that only one place has."""
+    count = Counter(name for name, _ in named)
+    return {name: place for name, place in named if count[name] == 1}
 
 
 def _ordered(notes: ColumnNotes, levels: list[_Level], strangers: list[str]) -> list[_Level] | None:

@@ -238,3 +238,20 @@ def test_a_draft_by_any_notes_validates_its_own_table(frame, data):
         schema.validate(frame)
     assert schema.names == tuple(frame.columns)
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+def test_a_scale_has_the_steps_that_the_file_declares():
+    frame = pd.DataFrame({"pain": ["2", "3", "4", "3", "5", "6"] * 20, "mood": ["2", "3", "4", "3", "5", "3"] * 20})
+    add_notes(frame, {"pain": ColumnNotes(kind="number", minimum=0.0, maximum=10.0)})
+    add_notes(frame, {"mood": ColumnNotes(kind="number", minimum=1.0, maximum=7.0)})
+    pain, mood = draft_schema(frame)
+    assert (pain.trials, pain.minimum) == (10, None)
+    assert (mood.minimum, mood.maximum) == (1, 7)
+
+
+def test_levels_that_mean_missing_are_none_in_any_file():
+    result = said_of("1289", levels=(*SEX, ("8", "n/a"), ("9", "unknown")))
+    assert result.fields["missing_codes"] == ["8", "9"]
+    assert "'9' (unknown)" in result.reason
+    numbers = said_of([1, 2, 3, 8, 9], levels=(("8", "n/a"), ("9", "unknown")), kind="number")
+    assert (numbers.kind, numbers.fields["missing_codes"]) == ("number", ["8", "9"])

@@ -139,14 +139,13 @@ def _notes(group: list[Row], places: Places) -> ColumnNotes:
         values = _wide_values(first, places)
     if said["label"] is None:
         said["label"], said["description"] = said["description"], None
+    told = values.pop("reason", "")
     notes = replace(ColumnNotes(**_range(first, places)), **values)
-    missing, extra = _missing(first, notes, places)
+    missing = _missing(first, notes, places)
     kind, reason = _kind(first, notes, places)
     levels = tuple(choice for choice in notes.levels if choice[0] not in missing)
     asked = " ".join(first["asked if"].split()) or None
-    return replace(
-        notes, **said, kind=kind, asked_if=asked, levels=levels, missing_codes=missing, reason=reason + extra
-    )
+    return replace(notes, **said, kind=kind, asked_if=asked, levels=levels, missing_codes=missing, reason=reason + told)
 
 
 def _long_levels(group: list[Row]) -> tuple[list[Choice], str | None]:
@@ -196,7 +195,8 @@ def read_values(text: str) -> dict[str, Any] | None:
 def _of_choices(choices: list[Choice]) -> dict[str, Any]:
     different, _ = unlike(choices)
     levels, missing = divided(different)
-    return {"levels": levels, "missing_codes": tuple(code for code, _ in missing)}
+    codes = tuple(code for code, _ in missing)
+    return {"levels": levels, "missing_codes": codes, "reason": told_missing(missing)}
 
 
 def _range(row: Row, places: Places) -> dict[str, Any]:
@@ -215,9 +215,8 @@ def _range(row: Row, places: Places) -> dict[str, Any]:
     return bounds
 
 
-def _missing(row: Row, notes: ColumnNotes, places: Places) -> tuple[tuple[str, ...], str]:
-    """Return the codes of missing values, from the levels and from a column of their own, and a word on the former."""
-    among = tuple((code, label) for code, label in coded_values(row["values"]) if code in notes.missing_codes)
+def _missing(row: Row, notes: ColumnNotes, places: Places) -> tuple[str, ...]:
+    """Return the codes of missing values: those among the levels, and those of a column of their own."""
     codes = list(notes.missing_codes)
     text = plain_text(row["missing"].replace("\n", " ; "))
     if text and text.casefold() not in _NONE:
@@ -226,7 +225,7 @@ def _missing(row: Row, notes: ColumnNotes, places: Places) -> tuple[tuple[str, .
             places.add("its missing codes could not be read; write them as -9; -8", f"row {row.number}")
         else:
             codes += given
-    return tuple(dict.fromkeys(code for code in codes if code)), told_missing(among)
+    return tuple(dict.fromkeys(code for code in codes if code))
 
 
 def _words(text: str) -> list[str]:

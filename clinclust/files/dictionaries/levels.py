@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries.choices import Choice
 from clinclust.files.dictionaries.missing_words import means_missing
@@ -11,14 +13,14 @@ __all__ = ["Divided", "divided", "negative_levels", "plural", "told_missing"]
 Divided = tuple[tuple[Choice, ...], tuple[Choice, ...]]
 
 
-def divided(choices: list[Choice]) -> Divided:
+def divided(choices: Sequence[Choice]) -> Divided:
     """Return the choices that are levels, and those whose label says that the value is missing.
 
-    If fewer than two levels were left, the answer itself is whether something is known, and all choices are levels.
+    If one level were left beside them, the answer itself is whether something is known, and all choices are levels.
     """
     levels = tuple(choice for choice in choices if not means_missing(choice[1]))
     missing = tuple(choice for choice in choices if means_missing(choice[1]))
-    return (levels, missing) if len(levels) > 1 or len(choices) < 2 else (tuple(choices), ())
+    return (tuple(choices), ()) if len(levels) == 1 and missing else (levels, missing)
 
 
 def told_missing(missing: tuple[Choice, ...]) -> str:
