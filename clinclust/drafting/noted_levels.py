@@ -66,7 +66,9 @@ def _declared(notes: ColumnNotes, levels: list[_Level], strangers: list[str], co
     ordered = _ordered(notes, levels, strangers)
     added = [_Level(text, text, text, (text,)) for text in strangers]
     if strangers:
-        said = joined(said, f"{_shown(strangers)} not among its choices, added as a level")
+        said = joined(
+            said, f"{_shown(strangers)} not among its choices, added as a level (or list it under missing_codes)"
+        )
     levels = ordered if ordered is not None else _no_first([*levels, *added])
     fields = {**about(notes), **_fields(levels)}
     if codes:

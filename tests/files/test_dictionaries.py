@@ -65,11 +65,17 @@ REFUSED = {
         ["'sex' (rows 2, 4)"],
     ),
     "two ranges": (wide(["sex", "", "0-1"], ["sex", "", "0-2"]), ["'sex' (rows 2, 3)"]),
-    "of another table": (wide(["weight", "", ""], ["height", "", ""]), ["'weight'", "'sex'", "of this table"]),
-    "the table itself": ([["sex", "crp"], ["1", "2.5"], ["2", "3.5"]], ["no column holds the names"]),
+    "of another table": (
+        wide(["weight", "", ""], ["height", "", ""]),
+        ["none of the 2 variables", "'sex'"],
+    ),
+    "the table itself": (
+        [["sex", "crp"], ["1", "2.5"], ["2", "3.5"]],
+        ["its headers are columns of the table"],
+    ),
     "no rows": (wide(), ["describes no variable"]),
     "no fields": (project(), ["describes no variable"]),
-    "hostile names": (wide(["\x1b]0;owned\x07" * 400, "", ""]), ["none of its 1 names"]),
+    "hostile names": (wide(["\x1b]0;owned\x07" * 400, "", ""]), ["none of the 1 variables"]),
 }
 
 
@@ -160,3 +166,14 @@ def test_plain_text_has_no_markup_and_is_plain_already(text):
     )
     assert once == once.strip()
     assert "\n" not in once
+
+
+def test_no_value_of_a_patient_is_shown_when_a_table_is_given_for_a_dictionary(tmp_path):
+    path = Case([["name", "label", "age"], ["Jane Doe", "secret", "54"]], {}, {}).write(tmp_path)
+    twice = Case([["name", "visit"], ["Jane Doe", "1"], ["Jane Doe", "54"]], {}, {}, name="twice.csv").write(tmp_path)
+    with pytest.raises(InputError, match="none of the 1 variables"):
+        read_dictionary(twice, ["sex", "crp"])
+    for columns in (["name", "label", "age", "sex"], ["sex", "crp"]):
+        with pytest.raises(InputError) as refused:
+            read_dictionary(path, columns)
+        assert not any(value in str(refused.value) for value in ("Jane", "secret", "54"))

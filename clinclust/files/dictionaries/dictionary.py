@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.column_notes import ColumnNotes, add_notes
 from clinclust.files.dictionaries.codebook import codebook_entries, codebook_meanings
-from clinclust.files.dictionaries.matching import matched, said_of_the_unmatched
+from clinclust.files.dictionaries.matching import matched, of_another_table, said_of_the_unmatched
+from clinclust.files.dictionaries.plain_text import folded
 from clinclust.files.dictionaries.redcap import is_redcap, redcap_entries, redcap_meanings
 from clinclust.files.dictionaries.redcap_export import added_by_redcap, several_rows
 from clinclust.files.dictionaries.sheet import Row, Sheet
@@ -104,6 +105,7 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
 
 def _read(sheet: Sheet, columns: list[str]) -> Dictionary:
     places = Places()
+    _refuse_the_table(sheet, columns)
     if is_redcap(sheet):
         rows = list(sheet.rows(redcap_meanings(sheet)))
         remarks, forms = [], [row["form"] for row in rows]
@@ -112,7 +114,9 @@ def _read(sheet: Sheet, columns: list[str]) -> Dictionary:
         first = entries[0].name if entries else None
     else:
         book = codebook_meanings(sheet, columns)
-        entries = list(codebook_entries(list(sheet.rows(book.meanings)), places))
+        rows = list(sheet.rows(book.meanings))
+        _refuse_strangers(rows, columns)
+        entries = list(codebook_entries(rows, places))
         remarks, forms, first = book.remarks, [], None
     if not entries:
         raise InputError("it describes no variable")
@@ -124,6 +128,24 @@ def _read(sheet: Sheet, columns: list[str]) -> Dictionary:
     remarks = [*remarks, *places.sentences(), *more, *said_of_the_unmatched(entries, columns, notes, used)]
     record_id = next((column for column, entry in found.items() if entry.name == first), None)
     return Dictionary({column: notes[column] for column in columns if column in notes}, tuple(remarks), record_id)
+
+
+def _refuse_the_table(sheet: Sheet, columns: list[str]) -> None:
+    """Raise InputError if the headers of a dictionary are those of the table: its cells are then those of patients."""
+    shared = set(sheet.headers) & set(columns)
+    if len(shared) == len(set(sheet.headers)) or (len(shared) > 2 and 2 * len(shared) > len(sheet.headers)):
+        raise InputError(
+            f"its headers are columns of the table ({listed(map(quoted, sorted(shared)), len(shared))}), so it seems "
+            "to be a table of subjects; give the file that has a row for each column of the table"
+        )
+
+
+def _refuse_strangers(rows: list[Row], columns: list[str]) -> None:
+    """Raise InputError if no row of a codebook has the name or the label of a column, before a message shows any."""
+    known = {folded(column) for column in columns}
+    named = {folded(text) for row in rows for text in (row["name"], row["label"], row["description"]) if text}
+    if rows and not known & named:
+        raise of_another_table(len({row["name"] for row in rows if row["name"]}), columns)
 
 
 def _refuse_names(rows: list[Row]) -> None:

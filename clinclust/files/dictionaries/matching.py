@@ -13,7 +13,7 @@ from clinclust.files.dictionaries.sheet import Entry
 from clinclust.files.listed import listed, quoted
 from clinclust.nearest import nearest
 
-__all__ = ["matched", "said_of_the_unmatched"]
+__all__ = ["matched", "of_another_table", "said_of_the_unmatched"]
 
 _MOST_HINTS = 5  # as many as a message shows; a search among many names takes time
 
@@ -42,13 +42,17 @@ def matched(entries: Sequence[Entry], columns: Sequence[str]) -> tuple[dict[str,
         remarks.append(f"found by their labels, which the table has for names: {_pairs(labelled)}")
     found = {**found, **alike, **labelled}
     if not found:
-        names = [entry.name for entry in entries]
-        raise InputError(
-            f"none of its {len(names)} names is a column of the table: it has "
-            f"{listed(map(quoted, names), len(names))}, the table has {listed(map(quoted, columns), len(columns))}. "
-            "Give the dictionary of this table, or write the names of the columns into it"
-        )
+        raise of_another_table(len(entries), columns)
     return {column: found[column] for column in columns if column in found}, remarks
+
+
+def of_another_table(count: int, columns: Sequence[str]) -> InputError:
+    """Return the error of a dictionary that describes no column. What it holds is not shown: it may be of patients."""
+    return InputError(
+        f"none of the {count:,} variables that it names is a column of the table, whose columns are "
+        f"{listed(map(quoted, columns), len(columns))}. Give the dictionary of this table, or write the names of the "
+        "columns into it"
+    )
 
 
 def _by_folded(named: Iterable[tuple[str, Entry]], found: dict[str, Entry], columns: Sequence[str]) -> dict[str, Entry]:
