@@ -226,6 +226,7 @@ FIELDS = {
         asked("low", "radio", choices="0, Never | 1, Sometimes | 2, Always", matrix="mood", section=""),
         asked("tired", "radio", choices="0, Never | 1, Sometimes | 2, Always", matrix="mood"),
         asked("weeks", validation="integer", branching="[low] > '0'\n and [tired]<>''"),
+        asked("rate", "calc", choices='[weight]/datediff([born],"today","y")'),
         asked("grade", annotation="@CALCTEXT(if([bmi]>30,'high','low'))"),
         asked("due", annotation="@CALCDATE([born],30,'y')"),
         export={
@@ -238,6 +239,7 @@ FIELDS = {
             "low": some(0, 1, 2),
             "tired": some(0, 1, 2),
             "weeks": some("", 3, 6, 20, 14, 45, 11, 2),
+            "rate": around(2, 0.3, 3),
             "grade": some("high", "low"),
             "due": ["1980-01-31"] * N,
             "base_complete": some(2, 0),
@@ -267,6 +269,7 @@ FIELDS = {
                 "kind": "number",
                 "asked_if": "[low] > '0' and [tired]<>''",
             },
+            "rate": {"label": "Rate", "section": "Body", "kind": "number", "role": "describe"},
             "grade": {"label": "Grade", "section": "Body", "role": "describe"},
             "due": {"label": "Due", "section": "Body", "kind": "date"},
             "base_complete": {"role": "ignore"},

@@ -115,7 +115,14 @@ PROJECTS = {
         asked("crp", validation="number"),
         asked("gone", validation="number"),
         asked("pictures", "descriptive"),
-        export={" Sex": some(1, 2), "CRP": around(9, 2), "gon": around(3, 1)},
+        asked("a_b", validation="number"),
+        export={
+            " Sex": some(1, 2),
+            "CRP": around(9, 2),
+            "gon": around(3, 1),
+            "A b": around(3, 1),
+            "a-b": around(3, 1),  # either could be a_b
+        },
         notes={" Sex": SEX_NOTES, "CRP": noted("Crp", kind="number")},
         remarks=("' Sex' ('sex')", "'CRP' ('crp')", "'gon' (nearest: 'gone')", "'gone' (nearest: 'gon')"),
     ),

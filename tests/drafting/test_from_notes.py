@@ -102,7 +102,7 @@ def test_labels_of_some_values_do_not_make_levels():
 def test_roles_are_taken_from_notes_unless_the_values_forbid():
     once = np.ones(3, dtype=int)
     assert declared(ColumnNotes(kind="id"), ["a", "b", "c"], once).fields["role"] == "id"
-    repeated = declared(ColumnNotes(kind="id"), ["a", "b", "c"], 2 * once)
+    repeated = declared(ColumnNotes(kind="id"), ["a", "b", "c"], np.array([1, 2, 1]))
     assert repeated.fields["role"] == "ignore"
     assert "several rows" in repeated.reason
     for notes in ({"kind": "date"}, {"kind": "text"}, {"role": "ignore", "levels": SEX}):
