@@ -18,6 +18,7 @@ import pandas as pd
 from redundant_cohorts import Drawn, drawn_cohort
 
 from clinclust import MAPDP, draft_schema
+from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import Redundancy, applied, redundancies
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.schema import FeatureSchema
@@ -110,7 +111,7 @@ def copied(d: Drawn, seed: int) -> tuple[pd.DataFrame, FeatureSchema]:
         frame[f"{name}_si"] = (frame[name] * 2.5 + 1.0).round(3)
     for name in chosen[:2]:
         frame[f"high_{name}"] = (frame[name] > frame[name].quantile(0.7)).astype(int)
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     return schema.validate(frame, warn=False), schema
 
 
@@ -164,7 +165,7 @@ def shipped() -> pd.DataFrame:
     rows = []
     for name, table in tables.items():
         frame = table.astype(str).replace("nan", "")
-        schema = draft_schema(frame)
+        schema, _ = draft_columns(frame)
         for one in redundancies(schema.validate(frame, warn=False), schema) or [None]:
             reason = "nothing" if one is None else f"{one.kind}: {one.reason}"
             rows.append({"table": name, "found": reason, "proposal": "" if one is None else one.proposal})

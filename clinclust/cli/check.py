@@ -14,7 +14,7 @@ from clinclust.cli.streams import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.cli.check_report import Look
+    from clinclust.drafting.look import Look
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
@@ -52,7 +52,7 @@ def check_cohort(
     InputError
         If there is nothing to find in it.
     """
-    from clinclust.cli.check_report import check_lines
+    from clinclust.cli.check_report import check_lines, looks_at_table
     from clinclust.estimators.duration import duration_sentence
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import prepared
@@ -61,10 +61,16 @@ def check_cohort(
         validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
     model = MAPDP(schema)
     cohort = prepared(model, validated, stacklevel=1)
-    for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=looks):
+    found = [*looks, *(look for look in looks_at_table(cohort, table) if not _is_told(look, looks))]
+    for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=found):
         say(line)
     say(f"{duration_sentence(cohort.problem, model)}.")
     return cohort
+
+
+def _is_told(look: Look, looks: Sequence[Look]) -> bool:
+    """Return whether the draft already said this of these columns."""
+    return any(look.what in told.what and set(look.columns) <= set(told.columns) for told in looks)
 
 
 def say_next(options: argparse.Namespace, schema: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
+from clinclust.drafting.look import LOOK, Look
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
@@ -17,48 +17,34 @@ if TYPE_CHECKING:
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
-__all__ = ["Look", "Remark", "check_lines", "looks_at_draft"]
+__all__ = ["check_lines", "looks_at_draft", "looks_at_table"]
 
 _MUCH_MISSING = 0.2
 _NARROWEST, _WIDEST = 40, 120
 
 
-class Look(Protocol):
-    """Something about columns that deserves a look, though the table fits the schema."""
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """Names of the columns that it concerns; empty if it concerns the table."""
-
-    @property
-    def what(self) -> str:
-        """What was seen, as a sentence without a full stop."""
-
-    @property
-    def repair(self) -> str:
-        """What to write in the schema, or which option to give, if it is a fault."""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """A `Look` as plain data."""
-
-    columns: tuple[str, ...]
-    what: str
-    repair: str
-
-
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
-    """Return what to look at in a schema that `draft_schema` proposed: what it leaves out, and values that it drops.
+    """Return what `draft_schema` marked for a look in its comments, and the reasons why columns are left out.
 
-    Columns with the same reason are one `Look`.
+    Columns with the same remark are one `Look`.
     """
-    by_reason: dict[str, list[str]] = {}
+    by_remark: dict[str, list[str]] = {}
     for feature in schema:
-        if feature.name in schema.comments and (feature.role == "ignore" or feature.missing_codes):
-            by_reason.setdefault(schema.comments[feature.name], []).append(feature.name)
-    repair = "if that is wrong, correct role, likelihood or missing_codes in the schema"
-    return [Remark(tuple(names), reason, repair) for reason, names in by_reason.items()]
+        lines = schema.comments.get(feature.name, "").splitlines()
+        marked = [line.removeprefix(LOOK) for line in lines if line.startswith(LOOK)]
+        for remark in marked or (lines[:1] if feature.role == "ignore" else []):
+            by_remark.setdefault(remark, []).append(feature.name)
+    repair = "if that is wrong, correct the schema"
+    return [Look(tuple(names), remark, repair) for remark, names in by_remark.items()]
+
+
+def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
+    """Return what fits the schema, but may make subtypes that are none: ties, odd numbers, repetitions."""
+    from clinclust.drafting.looks import looks_of
+    from clinclust.drafting.redundancy import looks, redundancies
+
+    found = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
+    return [*looks_of(table, cohort.frame, cohort.schema), *looks(found, cohort.schema)]
 
 
 def check_lines(

@@ -25,6 +25,13 @@ def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
+    parser.add_argument(
+        "--dictionary",
+        type=path_given,
+        metavar="FILE",
+        help="REDCap data dictionary, or a codebook (csv, xlsx): labels, levels, units, missing codes of the columns",
+    )
+    parser.add_argument("--dictionary-sheet", metavar="SHEET", help="sheet of an xlsx dictionary (default: the first)")
     parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -40,7 +47,13 @@ def run(options: argparse.Namespace) -> int:
 
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     spare_file(options, options.out, "your edits")
+    if options.dictionary_sheet is not None and options.dictionary is None:
+        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
     frame = read_table(options)
+    if options.dictionary is not None:
+        from clinclust.files.dictionaries import note_columns
+
+        note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
     with about_table(options):
         schema = draft_schema(frame)
     if options.out is None:

@@ -19,7 +19,7 @@ from clinclust.cli.streams import add_quiet, say, tell
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.cli.check_report import Look
+    from clinclust.drafting.look import Look
     from clinclust.schema import FeatureSchema
 
 __all__ = ["add_parser", "run"]

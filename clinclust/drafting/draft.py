@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from clinclust.drafting.column import ObservedColumn, observed
-from clinclust.drafting.levels import proposal_of_texts, two_levels
-from clinclust.drafting.measurements import proposal_of_numbers
+from clinclust.drafting.declaration import about
+from clinclust.drafting.from_notes import declared
+from clinclust.drafting.levels import proposal_of_texts
+from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, odd_texts, outlying_codes, quoted
+from clinclust.drafting.noted_columns import completed
+from clinclust.drafting.numbers import proposal_of_finite
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
-from clinclust.drafting.whole_numbers import are_whole, proposal_of_whole_numbers
 from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
@@ -28,7 +31,7 @@ from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import refuse_unusable
 
-__all__ = ["draft_schema"]
+__all__ = ["draft_columns", "draft_schema"]
 
 
 def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
@@ -44,7 +47,9 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     FeatureSchema
         One feature per column. What deserves a look comes first, then what is less clear, then the rest in the order
         of the table. The attribute `comments` holds the reason for each, which `to_yaml` writes above the feature.
-        Likelihoods are compared by the log marginal of all subjects in one cluster.
+        Likelihoods are compared by the log marginal of all subjects in one cluster. Columns that repeat what others say
+        form a `block`, or are described only. What the file says of its columns (``frame.attrs["column_notes"]``, from
+        `read_cohort`) comes before what the values show.
 
     Raises
     ------
@@ -70,16 +75,35 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
+    schema, unclear = draft_columns(frame)
+    schema = _without_redundancy(schema, frame)
+    ordered = FeatureSchema(sorted(schema, key=lambda feature: _place(feature, schema.comments, unclear)))
+    ordered.comments.update({feature.name: schema.comments[feature.name] for feature in ordered})
+    return ordered
+
+
+def draft_columns(frame: pd.DataFrame) -> tuple[FeatureSchema, set[str]]:
+    """Return a schema in which each column is drafted for itself, in the order of the table, and which are unclear."""
     notes = notes_of(frame)
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # pandas copies them whenever a column is taken
     drafted = []
     with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
         for name in frame.columns:
-            drafted.append(_draft(observed(str(name), frame[name], notes.get(name, ColumnNotes())), frame[name]))
-    drafted.sort(key=lambda pair: _place(pair[1]))
+            drafted.append(_draft(observed(str(name), frame[name], notes.get(str(name), ColumnNotes())), frame[name]))
     drafted = _with_sections(drafted)
     schema = FeatureSchema([feature for feature, _ in drafted])
     schema.comments.update({feature.name: proposal.comment() for feature, proposal in drafted})
-    return schema
+    return schema, {feature.name for feature, proposal in drafted if not proposal.is_clear}
+
+
+def _without_redundancy(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchema:
+    """Return the schema with blocks, and with descriptions only, where columns repeat what others say."""
+    from clinclust.drafting.redundancy import applied, redundancies
+
+    if len(schema.clustered) < 2:
+        return schema
+    return applied(schema, redundancies(schema.validate(frame, warn=False), schema))
 
 
 def _with_sections(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Feature, Proposal]]:
@@ -113,13 +137,13 @@ def _refuse_names(frame: pd.DataFrame) -> None:
         raise CohortError(failures_frame(failures))
 
 
-def _place(proposal: Proposal) -> int:
+def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> int:
     """Return the place of a feature in the file: looks first, unclear choices next, what is not modelled last."""
-    if proposal.looks:
+    if LOOK in comments[feature.name]:
         return 0
-    if proposal.fields.get("role") in ("id", "ignore"):
+    if feature.role in ("id", "ignore"):
         return 3
-    return 2 if proposal.is_clear else 1
+    return 1 if feature.name in unclear else 2
 
 
 def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
@@ -135,14 +159,29 @@ def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]
         sound = False
     if sound:
         return feature, proposal
+    if proposal.fields.get("role") == "id":
+        told = f"{proposal.reason}; rows without an identifier: fill them in, and give role: id"
+        return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, told)
     reason = f"no likelihood can read this column as it is ({proposal.reason})"
     return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, reason)
 
 
 def _propose(column: ObservedColumn) -> Proposal:
-    """Return the proposal for a column: first what is missing in it, then what its other texts are."""
-    codes = [code for code in column.notes.missing_codes if code in column.texts]
-    codes += [code for code in missing_words(column) if code not in codes]
+    """Return the proposal for a column: by what the file says of it, and where that leaves it open, by its values."""
+    said = declared(column.notes, column.texts, column.counts)
+    if said is None:
+        return _by_values(column)
+    if said.kind == "number":
+        aside = unmodelled(column)
+        if aside is not None and aside.fields["role"] == "id":
+            told = f"{said.reason}; but every row has its own number, so it names the subject"
+            return Proposal({**about(column.notes), "role": "id"}, told)
+    return completed(said, column, _by_values)
+
+
+def _by_values(column: ObservedColumn) -> Proposal:
+    """Return the proposal for a column by its values: first what is missing in it, then what its other texts are."""
+    codes = missing_words(column)
     reasons = [f"{quoted(codes)} taken for missing"] if codes else []
     known = column.without(codes)
     aside = unmodelled(known)
@@ -154,16 +193,10 @@ def _propose(column: ObservedColumn) -> Proposal:
     else:
         proposal, more = _of_numbers(known, written)
         codes += more
-    fields = {**_said(column.notes), **proposal.fields}
+    fields = dict(proposal.fields)
     if codes and fields.get("role") != "ignore":
         fields["missing_codes"] = codes
     return replace(proposal, fields=fields, reason=joined([proposal.reason, *reasons]))
-
-
-def _said(notes: ColumnNotes) -> dict[str, Any]:
-    """Return the fields for readers that the file of the table gives."""
-    fields = ("label", "unit", "section", "description", "asked_if", "block")
-    return {name: getattr(notes, name) for name in fields if getattr(notes, name) is not None}
 
 
 def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
@@ -172,7 +205,7 @@ def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
     if written is not None and np.isfinite(written.numbers).all():
         return written
     numbers = column.numbers if written is None else written.numbers
-    odd = odd_texts(column, numbers)
+    odd = odd_texts(column.texts, numbers, column.counts)
     if not odd:
         return None
     return replace(written, numbers=numbers) if written is not None else WrittenNumbers({}, numbers)
@@ -206,7 +239,7 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
     left = column.without([*odd, *codes])
     number_of = dict(zip(column.texts, written.numbers.tolist(), strict=True))
     numbers = np.array([number_of[text] for text in left.texts], dtype=np.float64)
-    proposal = _of_finite(left, numbers, has_levels=not written.fields)
+    proposal = proposal_of_finite(left, numbers, has_levels=not written.fields)
     if proposal.fields.get("likelihood") in ("gaussian", "exponential"):
         plain = np.array([not BEYOND_A_LIMIT.match(text) for text in left.texts], dtype=bool)
         looks += odd_numbers(column.name, np.repeat(numbers[plain], left.counts[plain]))
@@ -215,17 +248,3 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
         fields = dict(proposal.fields)
     reason = joined([proposal.reason, *written.reasons])
     return replace(proposal, fields=fields, reason=reason, looks=(*proposal.looks, *looks)), [*odd, *codes]
-
-
-def _of_finite(column: ObservedColumn, numbers: np.ndarray, *, has_levels: bool) -> Proposal:
-    """Return the proposal for finite numbers; texts with units or other marks cannot be levels."""
-    if np.unique(numbers).size < 2:
-        return Proposal({"role": "ignore"}, "the same value in every subject observed, apart from missing codes")
-    text_of = dict(zip(numbers.tolist(), column.texts, strict=True)) if has_levels else {}
-    if len(text_of) < len(column.texts):  # some number is written in two ways
-        text_of = {}
-    if are_whole(numbers):
-        return proposal_of_whole_numbers(column, numbers, text_of)
-    if len(column.texts) == 2 and text_of:
-        return two_levels(column)
-    return proposal_of_numbers(column, numbers, text_of)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Look"]
+__all__ = ["LOOK", "Look"]
+
+LOOK = "LOOK: "
+"""What begins the lines of a comment that deserve a look."""
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,15 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.files.cell_text import shortened
+from clinclust.files.dictionaries.missing_words import means_missing
 
 __all__ = ["missing_words", "odd_texts", "outlying_codes", "quoted"]
 
-_LISTED = (
-    "na;n/a;#n/a;n.a.;nan;<na>;nat;null;unknown;unk;missing;not known;not available;not applicable;"
-    "not done;not tested;not recorded;not stated;no data;no answer;refused;declined;don't know;dont know;"
-    "do not know;prefer not to say;prefer not to answer;nd;n.d.;.;..;...;?;??;-;--;---;(null);#null!;"
-    "#value!;#div/0!;#ref!;unbekannt;unb.;unklar;fehlt;fehlend;k.a.;k. a.;keine angabe;nicht bekannt;"
-    "nicht erhoben;nicht durchgeführt;weiß nicht;weiss nicht;verweigert;entfällt;n.b.;inconnu;inconnue;"
-    "manquant;non renseigné;non renseignée;nr;non disponible;ne sait pas;nsp;non fait;non applicable;"
-    "desconocido;desconocida;no consta;nc;no disponible;no sabe;ns/nc;sin datos;no aplica;no realizado;"
-    "sconosciuto;non noto;non eseguito;mancante"
-)
-_WORDS = frozenset(_LISTED.split(";"))
+_SIGNS = frozenset(
+    "n/a;#n/a;n.a.;nan;<na>;nat;null;(null);#null!;#value!;#div/0!;#ref!;n.d.;.;..;...;?;??;-;--;---".split(";")  # noqa: SIM905
+) | {"k.a.", "k. a.", "unb.", "n.b.", "nr"}
+_ALSO_VALUES = frozenset(["uk", "nc", "ns", "ns/nc", "invalid", "refuse", "refus", "unspecified", "undetermined"])
+"""Texts that mean missing as the label of a code, but may be a value where they are typed into a table."""
 _NUMBERS = (
     *(-float(number) for number in (1, 2, 3, 6, 7, 8, 9, 66, 77, 88, 97, 98, 99, 666, 777, 888, 997, 998, 999, 9999)),
     *(float(number) for number in (7, 8, 9, 66, 77, 88, 96, 97, 98, 99, 666, 777, 888, 996, 997, 998, 999)),
@@ -36,20 +31,24 @@ _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apa
 
 def missing_words(column: ObservedColumn) -> list[str]:
     """Return the texts of a column that say in words that a value is missing."""
-    codes = [text for text in column.texts if " ".join(text.casefold().split()) in _WORDS]
+    codes = [text for text in column.texts if _says_missing(" ".join(text.casefold().split()))]
     signs = {text.replace("+", "") for text in column.texts if "+" in text}
     if signs:  # beside crosses, "-" means negative, not missing
         codes = [text for text in codes if text != "-"]
     return codes
 
 
-def odd_texts(column: ObservedColumn, numbers: NDArray[np.float64]) -> list[str]:
+def _says_missing(text: str) -> bool:
+    return text in _SIGNS or (text not in _ALSO_VALUES and means_missing(text))
+
+
+def odd_texts(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
     """Return the few texts of a column of numbers that write none; empty if there are too many of them."""
     is_odd = ~np.isfinite(numbers)
-    few = is_odd.sum() <= _ODD_TEXTS and column.counts[is_odd].sum() <= _ODD_SHARE * column.n_observed
+    few = is_odd.sum() <= _ODD_TEXTS and counts[is_odd].sum() <= _ODD_SHARE * counts.sum()
     if not (few and np.isfinite(numbers).sum() > _FEWEST_USUAL):
         return []
-    return [text for text, is_it in zip(column.texts, is_odd, strict=True) if is_it]
+    return [text for text, is_it in zip(texts, is_odd, strict=True) if is_it]
 
 
 def outlying_codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> set[float]:

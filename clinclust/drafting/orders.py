@@ -6,66 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 
 from clinclust.drafting.names import looks_coded
+from clinclust.drafting.ordered_answers import steps_of_scale
 
 __all__ = ["in_order"]
 
-_WORDS = (
-    # Each entry is a scale from low to high; words between bars mean the same.
-    "no|none|absent|normal|nil|not at all|nein|keine|kein|normal|aucun|aucune|absente|non|ninguno|"
-    "ninguna|nessuno|nessuna < trace|minimal|very mild|slight|questionable|doubtful|a little|gering|"
-    "sehr leicht|minime|minimo|trivial < mild|light|a bit|leicht|léger|légère|leve|lieve|ligero < "
-    "moderate|medium|mittel|mäßig|mässig|mittelschwer|modéré|modérée|moderado|moderada|moderato|moyen|"
-    "somewhat < marked|considerable|quite a bit|deutlich|important|importante < severe|schwer|stark|sévère|"
-    "grave|severo|severa|a lot|extensive < very severe|extreme|extremely|sehr schwer|sehr stark|"
-    "très sévère|muy grave|life-threatening|complete",
-    "never|nie|niemals|jamais|nunca|mai < rarely|seldom|almost never|selten|rarement|raramente|rara vez|"
-    "casi nunca < sometimes|occasionally|manchmal|gelegentlich|parfois|a veces|algunas veces|qualche volta < "
-    "often|frequently|oft|häufig|souvent|a menudo|frecuentemente|spesso < very often|usually|"
-    "almost always|sehr oft|meistens|très souvent|casi siempre < always|daily|immer|toujours|siempre|"
-    "sempre",
-    "very low|sehr niedrig|très bas|muy bajo < low|niedrig|gering|bas|basse|bajo|baja|faible|reduced|"
-    "decreased < normal|medium|intermediate|average|mittel|moderate|moyen|moyenne|medio|media|unchanged < "
-    "high|elevated|increased|hoch|erhöht|élevé|élevée|alto|alta|haut|haute < very high|sehr hoch|"
-    "très élevé|très haut|muy alto",
-    "very poor|very bad|sehr schlecht|très mauvais|muy malo < poor|bad|schlecht|mauvais|mauvaise|malo|"
-    "mala < fair|average|moderate|mittelmäßig|moyen|moyenne|passable|regular|neither < good|gut|bon|"
-    "bonne|bueno|buena < very good|sehr gut|très bon|très bonne|muy bueno|muy buena < excellent|"
-    "ausgezeichnet|excelente|eccellente",
-    "strongly disagree|stimme gar nicht zu|pas du tout d'accord|muy en desacuerdo < disagree|somewhat disagree|"
-    "stimme nicht zu|pas d'accord|en desacuerdo < neutral|neither|undecided|neither agree nor disagree|"
-    "neither agree or disagree|weder noch|teils teils|ni d'accord < agree|somewhat agree|stimme zu|d'accord|"
-    "de acuerdo < strongly agree|stimme voll zu|stimme völlig zu|tout à fait d'accord|muy de acuerdo",
-    "very dissatisfied|sehr unzufrieden < dissatisfied|unzufrieden < neutral|neither < satisfied|zufrieden < "
-    "very satisfied|sehr zufrieden",
-    "very unlikely < unlikely < possible|neutral < likely|probable < very likely|definite|certain",
-    "much worse|viel schlechter < worse|slightly worse|schlechter|progression < unchanged|same|no change|"
-    "stable|unverändert|gleich < better|slightly better|improved|besser < much better|viel besser",
-    "none|no response|progression|nonresponder < poor|stable < partial|moderate|fair|partial response < "
-    "good|complete|complete response",
-    "none|no schooling|no education|ohne|aucune|ninguna|illiterate < primary|elementary|primaire|primaria|"
-    "basic < middle|lower secondary|some high school < secondary|high school|secondaire|secundaria|"
-    "upper secondary|vocational < some college|college < tertiary|university|higher|bachelor|graduate|"
-    "supérieur|universitaria|universität < postgraduate|master|doctorate",
-    "never|never smoker|nie|jamais|nunca < former|ex|past|ex-smoker|former smoker|früher|ancien|"
-    "exfumador < current|current smoker|aktuell|actuel|actual|active",
-    "tiny|very small < small|klein|petit|pequeño < medium|mittel|moyen|mediano < large|big|groß|grand|"
-    "grande < very large|huge",
-    "early|früh|précoce < intermediate|middle|mittel < late|advanced|spät|tardif|fortgeschritten",
-    "underweight|untergewicht < normal|normal weight|healthy weight|normalgewicht < overweight|übergewicht < "
-    "obese|obesity|adipositas < morbidly obese|severely obese",
-    "robust|fit|non-frail|not frail < prefrail|pre-frail|vulnerable < frail",
-    "child|infant|children|kind < adolescent|teenager|young|jugendlich < adult|middle-aged|erwachsen < "
-    "elderly|old|senior|older",
-    "asymptomatic|asymptomatisch < symptomatic|mild symptoms|symptomatisch < severe symptoms|critical|kritisch",
-    "independent|selbständig < needs help|partially dependent|partly dependent < dependent|fully dependent|bedridden",
-    "well differentiated|well < moderately differentiated|moderately|moderate < poorly differentiated|poorly|"
-    "poor < undifferentiated",
-    "negative|neg|- < trace|borderline|equivocal|weak|weakly positive|indeterminate|grenzwertig < positive|"
-    "pos|+ < strongly positive|strong|high positive",
-)
-_SCALES = tuple(
-    {word: rank for rank, words in enumerate(line.split(" < ")) for word in words.strip().split("|")} for line in _WORDS
-)
 _ROMAN = {"0": 0, "I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
 _GRADED = re.compile(r"(?P<prefix>[^\W\d_]*?[ ._-]*)(?P<grade>[0-9]{1,2}|[IVX]{1,4})(?P<part>[a-eA-E]?)")
 _LABELLED = re.compile(r"(?P<grade>[+-]?[0-9]{1,3})\s*(?:[-=:.)(]\s*|\s)\D.*")
@@ -107,11 +51,8 @@ def in_order(texts: list[str], name: str) -> tuple[list[str], str] | None:
 
 
 def _by_words(texts: list[str], name: str) -> Ranks | None:
-    folded = [" ".join(text.casefold().split()) for text in texts]
-    for scale in _SCALES:
-        if all(text in scale for text in folded):
-            return {text: float(scale[key]) for text, key in zip(texts, folded, strict=True)}
-    return None
+    steps = steps_of_scale(texts)
+    return None if steps is None else dict(zip(texts, steps, strict=True))
 
 
 def _by_crosses(texts: list[str], name: str) -> Ranks | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from clinclust.drafting.look import LOOK
+
 __all__ = ["Proposal", "joined"]
 
 
@@ -31,7 +33,7 @@ class Proposal:
 
     def comment(self) -> str:
         """Return what is written above the feature: the reason, then what deserves a look, a line each."""
-        return "\n".join([self.reason, *(f"LOOK: {look}" for look in self.looks)])
+        return "\n".join([self.reason, *(f"{LOOK}{look}" for look in self.looks)])
 
 
 def joined(parts: list[str]) -> str:

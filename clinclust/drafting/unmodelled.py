@@ -30,8 +30,6 @@ def unmodelled(column: ObservedColumn) -> Proposal | None:
         return Proposal({"role": "ignore"}, "no observed value")
     if len(column.texts) == 1:
         return Proposal({"role": "ignore"}, f"the same value in every subject observed: {shortened(column.texts[0])!r}")
-    if column.notes.kind in ("id", "date", "text"):
-        return _by_notes(column)
     if column.is_time or all(map(_DATE.fullmatch, column.texts)) or _counts_days(column):
         return Proposal({"role": "ignore"}, "dates: compute what matters from them, such as a duration in years")
     if all(map(_TIME.fullmatch, column.texts)):
@@ -39,12 +37,6 @@ def unmodelled(column: ObservedColumn) -> Proposal | None:
     if _is_identifier(column):
         return Proposal({"role": "id"}, "every row has its own value, so it names the subject")
     return _repeated_identifier(column)
-
-
-def _by_notes(column: ObservedColumn) -> Proposal:
-    kind = {"id": "an identifier", "date": "dates", "text": "free text"}[str(column.notes.kind)]
-    is_id = column.notes.kind == "id" and len(column.texts) == column.n_rows
-    return Proposal({"role": "id" if is_id else "ignore"}, f"{kind}, as the file says")
 
 
 def _counts_days(column: ObservedColumn) -> bool:

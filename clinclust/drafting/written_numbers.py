@@ -68,7 +68,7 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
     if len({unit.casefold() for unit in units}) > 1:
         return None  # several units cannot be one column of numbers
     if units:
-        fields["unit"] = column.notes.unit or units.most_common(1)[0][0]
+        fields["unit"] = units.most_common(1)[0][0]
         reasons.append(f"the cells hold the unit {shortened(fields['unit'])!r}")
     bodies = [part[1] for part in parts if part is not None]
     fields |= _marks(bodies, looks)

@@ -20,7 +20,8 @@ COLUMN_NOTES = "column_notes"
 
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 _KINDS: tuple[str, ...] = get_args(ColumnKind)
-_TEXTS = ("label", "unit", "section", "description", "asked_if", "block")
+_ROLES = ("describe", "ignore")
+_TEXTS = ("label", "unit", "section", "description", "asked_if", "block", "reason")
 _NUMBERS = ("minimum", "maximum")
 
 
@@ -46,6 +47,10 @@ class ColumnNotes:
         The condition under which the question was asked, as the file writes it.
     block : str or None
         The instrument or measurement that the column belongs to.
+    role : {"describe", "ignore"} or None
+        What the column is for, if the file says that it is no measurement to cluster on.
+    reason : str or None
+        What the file says of the column, in words, such as ``the dictionary says: radio, 4 choices``.
 
     Examples
     --------
@@ -69,6 +74,8 @@ class ColumnNotes:
     decimal: Literal[","] | None = None
     asked_if: str | None = None
     block: str | None = None
+    role: Literal["describe", "ignore"] | None = None
+    reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
@@ -122,6 +129,8 @@ def _is_possible(key: str, value: Any) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
     if key == "kind":
         return value in _KINDS
+    if key == "role":
+        return value in _ROLES
     if key == "decimal":
         return bool(value == ",")
     if not isinstance(value, (list, tuple)):

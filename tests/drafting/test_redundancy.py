@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clinclust.drafting import draft_schema
+from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import Redundancy, applied, looks, redundancies
 from clinclust.schema import Feature, FeatureSchema
 
@@ -14,7 +14,7 @@ N = 300
 def found_in(columns):
     """Return the schema and the findings of a table, drafted as a clinician's would be."""
     frame = pd.DataFrame(columns)
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     return schema, redundancies(schema.validate(frame, warn=False), schema)
 
 
@@ -282,7 +282,7 @@ def test_blocks_that_a_schema_declares_stay():
     pressure = rng.normal(130, 18, N)
     columns = {f"sbp{visit}": (pressure + rng.normal(0, 8, N)).round() for visit in range(1, 4)} | {"pulse": numbers(3)}
     frame = pd.DataFrame(columns)
-    drafted = draft_schema(frame)
+    drafted, _ = draft_columns(frame)
     schema = FeatureSchema(
         [
             Feature(**{**feature.content(), "block": "mine"}) if feature.name == "sbp1" else feature

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
-from clinclust.drafting import draft_schema
+from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import applied, looks, redundancies
 from clinclust.drafting.redundancy.evidence import beyond_chance, told_by
 from clinclust.drafting.redundancy.formula import formula_of, needed
@@ -19,7 +19,7 @@ from clinclust.schema import Feature, FeatureSchema
 
 def found_in(columns):
     frame = pd.DataFrame(columns)
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     return redundancies(schema.validate(frame, warn=False), schema)
 
 
@@ -103,7 +103,7 @@ def test_the_order_of_the_rows_does_not_matter():
     columns = {"age": age, "decade": age // 10, "a": rng.normal(size=200), "sum": 0.0}
     columns["sum"] = columns["a"] + 2.0 * age
     frame = pd.DataFrame(columns)
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     frame = schema.validate(frame)
     shuffled = frame.sample(frac=1.0, random_state=1)
     assert [one.columns for one in redundancies(frame, schema)] == [
@@ -128,7 +128,7 @@ def test_hostile_names_stay_short_and_in_words():
     values = np.random.default_rng(0).normal(size=100)
     long = {f"{'n' * 300}{i}": values for i in range(40)}
     frame = pd.DataFrame(long)
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     for look in looks(redundancies(schema.validate(frame), schema), schema):
         assert len(look.what) + len(look.repair) < 4000
 
@@ -194,7 +194,7 @@ def test_large_tables_are_searched_in_a_sample_and_claimed_of_all():
     sampled = np.random.default_rng(0).permutation(n)[:4000]
     outside = np.setdiff1d(np.arange(n), sampled)[0]
     frame.loc[outside, "broken"] = 1 - frame.loc[outside, "broken"]
-    schema = draft_schema(frame)
+    schema, _ = draft_columns(frame)
     found = redundancies(schema.validate(frame), schema)
     assert [one.described for one in found if one.kind == "function"] == [("many",)]
     assert "in all 20,000 subjects" in found[0].reason

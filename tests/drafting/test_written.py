@@ -119,7 +119,7 @@ def test_a_spike_at_a_limit_is_described_and_not_clustered_on():
 def test_what_deserves_a_look_comes_first_and_what_is_not_modelled_last():
     table = {
         "note": ["a"] * 200,
-        "fine": NUMBERS,
+        "fine": NUMBERS[::-1],
         "odd": ["<85" if value < 85 else f"{value:.1f}" for value in NUMBERS],
     }
     assert draft_schema(pd.DataFrame(table)).names == ("odd", "fine", "note")

@@ -26,6 +26,8 @@ some_notes = st.builds(
     decimal=st.sampled_from([None, ","]),
     asked_if=texts,
     block=texts,
+    role=st.sampled_from([None, "describe", "ignore"]),
+    reason=texts,
 )
 
 

@@ -217,7 +217,7 @@ def test_merged_cells_and_hidden_columns_beside_the_table_are_not_told(tmp_path)
 
 def test_a_hidden_first_sheet_is_passed_over(tmp_path):
     content = workbook_bytes(("lists", "hidden", sheet_xml(row_xml(1, text("x")))), ("data", "visible", SOUND))
-    with pytest.warns(CohortWarning, match=r"read the first sheet, 'data'; give sheet= for \(lists \(hidden\)\)"):
+    with pytest.warns(CohortWarning, match=r"read the first sheet, 'data'; others are lists \(hidden\)"):
         assert read(tmp_path, content).columns.tolist() == ["a", "b"]
     assert read(tmp_path, content, sheet="lists").columns.tolist() == ["x"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from clinclust.drafting.look import Look
+from clinclust.drafting.look import LOOK, Look
 from clinclust.drafting.redundancy.finding import Redundancy
 from clinclust.files.listed import limited, listed
 from clinclust.schema.feature import Feature
@@ -34,7 +34,7 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
                 continue
             changes[name] = change
             left -= {name} if "role" in change else set()
-            comments[name] = "\n".join(filter(None, (comments.get(name), finding.reason)))
+            comments[name] = "\n".join(filter(None, (comments.get(name), f"{LOOK}{finding.reason}")))
     features = [Feature(**(feature.content() | changes.get(feature.name, {}))) for feature in schema]
     changed = FeatureSchema(
         features, title=schema.title, missing_codes=schema.missing_codes, other_columns=schema.other_columns

@@ -47,7 +47,12 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     >>> from clinclust.drafting.redundancy import applied, redundancies
     >>> nodes = np.random.default_rng(0).poisson(3, 200)
     >>> cohort = pd.DataFrame({"nodes": nodes, "four_or_more_nodes": (nodes >= 4).astype(int)})
-    >>> schema = cc.draft_schema(cohort)
+    >>> schema = cc.FeatureSchema(
+    ...     [
+    ...         cc.Feature(name="nodes", likelihood="poisson"),
+    ...         cc.Feature(name="four_or_more_nodes", likelihood="bernoulli"),
+    ...     ]
+    ... )
     >>> found = redundancies(schema.validate(cohort), schema)
     >>> [finding.reason for finding in found]
     ['four_or_more_nodes is a coarser form of nodes in all 200 subjects']

@@ -1,0 +1,28 @@
+"""Choose what a column of finite numbers is: yes/no, a scale, codes, a count, or a measurement."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.levels import two_levels
+from clinclust.drafting.measurements import proposal_of_numbers
+from clinclust.drafting.proposal import Proposal
+from clinclust.drafting.whole_numbers import are_whole, proposal_of_whole_numbers
+
+__all__ = ["proposal_of_finite"]
+
+
+def proposal_of_finite(column: ObservedColumn, numbers: NDArray[np.float64], *, has_levels: bool) -> Proposal:
+    """Return the proposal for finite numbers; texts with units or other marks cannot be levels."""
+    if np.unique(numbers).size < 2:
+        return Proposal({"role": "ignore"}, "the same value in every subject observed, apart from missing codes")
+    text_of = dict(zip(numbers.tolist(), column.texts, strict=True)) if has_levels else {}
+    if len(text_of) < len(column.texts):  # some number is written in two ways
+        text_of = {}
+    if are_whole(numbers):
+        return proposal_of_whole_numbers(column, numbers, text_of)
+    if len(column.texts) == 2 and text_of:
+        return two_levels(column)
+    return proposal_of_numbers(column, numbers, text_of)

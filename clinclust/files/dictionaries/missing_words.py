@@ -1,0 +1,47 @@
+"""The labels by which questionnaires code that there is no answer, in English, German, French and Spanish."""
+
+from __future__ import annotations
+
+from clinclust.files.dictionaries.plain_text import words_of
+
+__all__ = ["means_missing"]
+
+_PHRASES = (
+    # English
+    "unknown; not known; unk; uk; don t know; do not know; dont know; does not know; don t know not sure; missing; na; "
+    "n a; n a not applicable; not available; not applicable; not done; nd; not performed; not tested; not measured; "
+    "not assessed; not asked; not answered; not recorded; not reported; not stated; not specified; not evaluated; "
+    "not examined; not obtained; not collected; no answer; no data; no information; no response; refused; "
+    "refused to answer; refusal; declined; declined to answer; patient refused; prefer not to answer; "
+    "prefer not to say; missing data; data missing; unknown not reported; unknown or not reported; not documented; "
+    "unavailable; could not be assessed; unable to assess; invalid; undetermined; unspecified; "
+    # German
+    "unbekannt; nicht bekannt; weiss nicht; weiß nicht; verweigert; keine angabe; keine angaben; k a; "
+    "keine antwort; nicht erhoben; nicht durchgefuhrt; nicht gemacht; nicht verfugbar; nicht zutreffend; "
+    "trifft nicht zu; entfallt; fehlend; fehlt; nicht beantwortet; nicht gemessen; nicht untersucht; "
+    "nicht beurteilbar; nicht dokumentiert; nicht erfasst; unklar; keine information; "
+    # French
+    "inconnu; inconnue; non connu; non connue; ne sait pas; nsp; je ne sais pas; refus; refuse; refuse de repondre; "
+    "non fait; non faite; non realise; non realisee; non effectue; non disponible; non applicable; sans objet; "
+    "non renseigne; non renseignee; manquant; manquante; donnee manquante; valeur manquante; pas de reponse; "
+    "sans reponse; non mesure; non evalue; non evaluable; non precise; non documente; "
+    # Spanish
+    "desconocido; desconocida; no conocido; se desconoce; no sabe; no lo sabe; ns nc; ns; nc; no contesta; "
+    "no sabe no contesta; rechazado; rechaza; se nego; no realizado; no realizada; no hecho; no disponible; no aplica; "
+    "no aplicable; no procede; sin dato; sin datos; sin informacion; no consta; perdido; valor perdido; no responde; "
+    "prefiere no responder; prefiere no contestar; no evaluado; no medido; no registrado; faltante"
+)
+_MISSING = frozenset(" ".join(words_of(phrase)) for phrase in _PHRASES.split(";"))
+
+
+def means_missing(label: str) -> bool:
+    """Return whether a label says that the value is not known, whoever writes it and with whatever signs.
+
+    Examples
+    --------
+    >>> from clinclust.files.dictionaries.missing_words import means_missing
+    >>> [means_missing(label) for label in ("Unknown", "Weiß nicht", "Refus", "No", "None", "Known unknown")]
+    [True, True, True, False, False, False]
+    """
+    words = words_of(label)
+    return bool(words) and " ".join(words) in _MISSING

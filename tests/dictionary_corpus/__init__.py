@@ -1,0 +1,11 @@
+"""Data dictionaries as projects have them, written by code, each with the export that it describes.
+
+A case says what must be noted of each column, and which remarks are made. Labels, codes and forms are made up.
+"""
+
+from dictionary_corpus.choices import CHOICES
+from dictionary_corpus.codebooks import CODEBOOKS
+from dictionary_corpus.fields import FIELDS
+from dictionary_corpus.projects import PROJECTS
+
+CASES = {**FIELDS, **CHOICES, **PROJECTS, **CODEBOOKS}
