@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.check_report import Remark, check_lines
+from clinclust.cli.check_report import check_lines
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_table, path_given
+from clinclust.drafting.look import Look
 from clinclust.estimators.preparation import prepared
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
@@ -52,8 +53,8 @@ def test_what_cannot_be_clustered_on_is_told_apart():
 
 def test_what_deserves_a_look_comes_last():
     looks = [
-        Remark(("falls", "a,b"), "they say the same", "declare them one block"),
-        Remark((), "few rows", "get more"),
+        Look(("falls", "a,b"), "they say the same", "declare them one block"),
+        Look((), "few rows", "get more"),
     ]
     assert lines_of(cohort().assign(note=""), looks)[-3:] == [
         "deserve a look (2):",
