@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.drafting.look import LOOK, Look
+from clinclust.drafting.look import LOOK, SEE, Look
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _NARROWEST, _WIDEST = 40, 120
 
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
-    """Return what `draft_schema` marked for a look in its comments, and the reasons why columns are left out.
+    """Return what `draft_schema` marked for a look, what it took for missing, and why it left columns out.
 
     Columns with the same remark are one `Look`.
     """
@@ -32,7 +32,11 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
     for feature in schema:
         lines = schema.comments.get(feature.name, "").splitlines()
         marked = [line.removeprefix(LOOK) for line in lines if line.startswith(LOOK)]
-        for remark in marked or (lines[:1] if feature.role == "ignore" else []):
+        marked = [remark for remark in marked if not remark.startswith(SEE)]
+        if not marked and lines:
+            missing = [part for part in lines[0].split("; ") if "taken for missing" in part]
+            marked = lines[:1] if feature.role == "ignore" else missing
+        for remark in marked:
             by_remark.setdefault(remark, []).append(feature.name)
     repair = "if that is wrong, correct the schema"
     return [Look(tuple(names), remark, repair) for remark, names in by_remark.items()]
@@ -82,7 +86,8 @@ def check_lines(
 
 
 def _item(look: Look, width: int) -> list[str]:
-    about = f"{', '.join(map(_name, look.columns))}: " if look.columns else ""
+    names = ", ".join(map(_name, look.columns))
+    about = "" if not names or look.what.startswith(names) else f"{names}: "
     said = on_one_line(f"{about}{look.what}; {look.repair}")
     return textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ")
 

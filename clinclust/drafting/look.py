@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LOOK", "Look"]
+__all__ = ["LOOK", "SEE", "Look"]
 
 LOOK = "LOOK: "
 """What begins the lines of a comment that deserve a look."""
+SEE = "see "
+"""What follows it where another feature says the same."""
 
 
 @dataclass(frozen=True)

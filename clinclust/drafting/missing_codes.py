@@ -26,6 +26,7 @@ _NUMBERS = (
 _SHORT_REFUSALS = {7.0, 8.0}
 _ODD_TEXTS = 5  # the most distinct texts in a column of numbers that are not numbers and still count as codes
 _ODD_SHARE = 0.1  # the largest share of the cells that such texts may fill
+_FEWEST_CELLS, _COMMON = 50, 0.05  # the fewest cells of a scale with refusals, and the least share of its last step
 _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apart
 
 
@@ -86,10 +87,11 @@ def _refusals(
     high = float(usual.max())
     is_short = bool((np.floor(usual) == usual).all()) and usual.min() >= 0 and high <= 6 and len(usual) <= 7
     behind = {code for code in found & {7.0, 8.0, 9.0, 77.0, 88.0, 99.0} if code > high}
-    if not is_short or not behind or high + 1 in finite:
+    if not is_short or not behind or high + 1 in finite or counts.sum() < _FEWEST_CELLS:
         return set()
-    share = counts[np.isin(numbers, list(behind))].sum() / max(counts.sum(), 1)
-    return behind if share <= _ODD_SHARE else set()
+    share = counts[np.isin(numbers, list(behind))].sum() / counts.sum()
+    of_highest = counts[numbers == high].sum() / counts.sum()  # the values of a count thin out instead
+    return behind if share <= _ODD_SHARE and of_highest >= _COMMON else set()
 
 
 def quoted(texts: list[str]) -> str:

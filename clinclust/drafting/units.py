@@ -11,20 +11,22 @@ __all__ = ["odd_numbers"]
 
 Array = NDArray[np.float64]
 
-_FACTORS = {
-    10.0: "such as g/L and g/dL, or mm and cm",
-    100.0: "such as m and cm",
-    1000.0: "such as g and mg, or g and kg",
-    18.02: "glucose in mg/dL and mmol/L",
-    38.67: "cholesterol in mg/dL and mmol/L",
-    88.4: "creatinine in µmol/L and mg/dL, or triglycerides in mg/dL and mmol/L",
-    59.48: "uric acid in µmol/L and mg/dL",
-    17.1: "bilirubin in µmol/L and mg/dL",
-    7.0: "HbA1c in mmol/mol and %",
-    2.66: "temperature in °F and °C",
-    12.0: "months and years",
-    365.25: "days and years",
-}
+_FACTORS = (
+    # the factor, words of the name (any name if there are none), and what it is
+    (10.0, "", "such as g/L and g/dL, or mm and cm"),
+    (100.0, "", "such as m and cm"),
+    (1000.0, "", "such as g and mg, or g and kg"),
+    (18.02, "glucose gluc glukose glucosa glycemia bz", "glucose in mg/dL and mmol/L"),
+    (38.67, "cholesterol cholesterin colesterol chol hdl ldl", "cholesterol in mg/dL and mmol/L"),
+    (88.4, "creatinine kreatinin creatinina crea scr", "creatinine in µmol/L and mg/dL"),
+    (88.57, "triglycerides triglyceride trig tg", "triglycerides in mg/dL and mmol/L"),
+    (59.48, "uric urate harnsäure", "uric acid in µmol/L and mg/dL"),
+    (17.1, "bilirubin bilirubina bili", "bilirubin in µmol/L and mg/dL"),
+    (7.0, "hba1c a1c", "HbA1c in mmol/mol and %"),
+    (2.66, "temperature temp temperatur", "temperature in °F and °C"),
+    (12.0, "age alter edad duration dauer", "months and years"),
+    (365.25, "age alter edad duration dauer survival", "days and years"),
+)
 _TOLERANCE = 1.2
 _LEAST_GAP = 0.35
 """The least gap between two units, in ln units: the largest value of one is 30% below the smallest of the other."""
@@ -51,14 +53,14 @@ def odd_numbers(name: str, numbers: Array) -> list[str]:
     numbers = numbers[np.isfinite(numbers)]
     if numbers.size < _FEWEST or np.ptp(numbers) == 0:
         return []
-    two = _two_units(numbers)
+    two = _two_units(set(words_of(name)), numbers)
     if two:
         return [two]
     impossible = _impossible(name, numbers)
     return [impossible] if impossible else _far_values(numbers)
 
 
-def _two_units(numbers: Array) -> str | None:
+def _two_units(words: set[str], numbers: Array) -> str | None:
     """Return a sentence if the numbers fall apart into two groups whose medians differ by the factor of two units."""
     if numbers.min() <= 0 or numbers.size < 20:
         return None
@@ -74,7 +76,7 @@ def _two_units(numbers: Array) -> str | None:
     if inner.max() < _LEAST_GAP_IN_SD * larger.std():  # the tail of one group
         return None
     factor = float(np.exp(np.median(upper) - np.median(lower)))
-    unit = next((said for known, said in _FACTORS.items() if known / _TOLERANCE < factor < known * _TOLERANCE), None)
+    unit = next((said for known, named, said in _FACTORS if _may_be(factor, known, named, words)), None)
     if unit is None:
         return None
     smaller = min(lower.size, upper.size)
@@ -82,6 +84,10 @@ def _two_units(numbers: Array) -> str | None:
         f"two groups of values that differ by a factor of about {factor:.3g}, {smaller} in the smaller one: two units "
         f"({unit})? Give all values in one unit"
     )
+
+
+def _may_be(factor: float, known: float, named: str, words: set[str]) -> bool:
+    return known / _TOLERANCE < factor < known * _TOLERANCE and (not named or not words.isdisjoint(named.split()))
 
 
 def _impossible(name: str, numbers: Array) -> str | None:

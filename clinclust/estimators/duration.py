@@ -112,10 +112,9 @@ def duration_sentence(problem: Problem, model: MAPDP) -> str:
         Its parameters are read.
     """
     seconds = estimated_seconds(problem, model)
-    return (
-        f"A fit with its report takes about {rounded_duration(seconds)} on this machine, and up to "
-        f"{rounded_duration(_SURPRISE * seconds)} if many partitions are about equally good"
-    )
+    usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
+    more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
+    return f"A fit with its report takes about {usual} on this machine{more}"
 
 
 _ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)

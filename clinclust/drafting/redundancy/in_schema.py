@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from clinclust.drafting.look import LOOK, Look
+from clinclust.drafting.look import LOOK, SEE, Look
 from clinclust.drafting.redundancy.finding import Redundancy
 from clinclust.files.listed import limited, listed
 from clinclust.schema.feature import Feature
@@ -26,6 +26,7 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
     changes: dict[str, dict[str, Any]] = {}
     comments = dict(schema.comments)
     left = {feature.name for feature in schema.clustered}
+    said: dict[Redundancy, str] = {}
     for finding in redundancies:
         if _is_dealt_with(finding, schema):
             continue
@@ -34,13 +35,22 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
                 continue
             changes[name] = change
             left -= {name} if "role" in change else set()
-            comments[name] = "\n".join(filter(None, (comments.get(name), f"{LOOK}{finding.reason}")))
+            comments[name] = "\n".join(filter(None, (comments.get(name), f"{LOOK}{_told(finding, name, said)}")))
+            said.setdefault(finding, name)
     features = [Feature(**(feature.content() | changes.get(feature.name, {}))) for feature in schema]
     changed = FeatureSchema(
         features, title=schema.title, missing_codes=schema.missing_codes, other_columns=schema.other_columns
     ).with_extras(schema.extras)
     changed.comments.update(comments)
     return changed
+
+
+def _told(finding: Redundancy, name: str, said: Mapping[Redundancy, str]) -> str:
+    """Return what the comment of a feature says of a finding: all of it at the first feature, then where that is."""
+    if finding in said:
+        return f"{SEE}{said[finding]}"
+    done = f"one block: {finding.block}" if finding.proposal == "block" else "described only"
+    return f"{finding.reason}; {done}"
 
 
 def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Look]:
