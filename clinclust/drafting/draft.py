@@ -24,6 +24,7 @@ from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
+from clinclust.likelihoods import traits_of
 from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
@@ -240,7 +241,7 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
     number_of = dict(zip(column.texts, written.numbers.tolist(), strict=True))
     numbers = np.array([number_of[text] for text in left.texts], dtype=np.float64)
     proposal = proposal_of_finite(left, numbers, has_levels=not written.fields)
-    if proposal.fields.get("likelihood") in ("gaussian", "exponential"):
+    if traits_of(proposal.fields.get("likelihood")).is_continuous:
         plain = np.array([not BEYOND_A_LIMIT.match(text) for text in left.texts], dtype=bool)
         looks += odd_numbers(column.name, np.repeat(numbers[plain], left.counts[plain]))
     fields = {**written.fields, **proposal.fields}

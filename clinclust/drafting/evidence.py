@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema.feature import Feature
 
-__all__ = ["Candidate", "candidate", "how_clear"]
+__all__ = ["COUNTS", "SCALES", "Candidate", "candidate", "how_clear"]
+
+SCALES = sorted(
+    (name for name, traits in REGISTRY.items() if "scale" in traits.drafted_for and traits.is_scale),
+    key=lambda name: not REGISTRY[name].counts_levels,
+)
+"""Likelihoods of ordered scales; those that allow any shape come first, and win ties."""
+COUNTS = [name for name, traits in REGISTRY.items() if "count" in traits.drafted_for and traits.is_count]
+"""Likelihoods of counts."""
 
 _CLEAR, _BARE = 5.0, 1.0
 """Differences of log marginals, in nats, from which on a choice is clear, and up to which it is a bare one.

@@ -13,7 +13,7 @@ from clinclust.drafting.noted_levels import declared_levels
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.ordered_answers import order_of
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.levels import divided, told_missing
 from clinclust.files.dictionaries.missing_words import means_missing
 
@@ -41,7 +41,7 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
     --------
     >>> import numpy as np
     >>> from clinclust.drafting.from_notes import declared
-    >>> from clinclust.files.column_notes import ColumnNotes
+    >>> from clinclust.files.column_notes import ORDERED, ColumnNotes
     >>> notes = ColumnNotes(label="Sex", levels=(("1", "male"), ("2", "female")), missing_codes=("9",))
     >>> said = declared(notes, ["1", "2", "9"], np.array([40, 50, 2]))
     >>> said.fields["levels"], said.fields["synonyms"], said.fields["missing_codes"]
@@ -108,7 +108,7 @@ def _without_levels(notes: ColumnNotes, seen: dict[str, int], said: str) -> Decl
     order = np.argsort(numbers, kind="stable").tolist() if counted else order_of(texts)
     per_level = sum(seen[text] for text in texts) / max(1, len(texts))
     expected = len(texts) == 2 if notes.kind == "yes/no" else len(texts) <= _MOST_LEVELS and per_level >= 2
-    unordered = notes.kind == "ordinal" and order is None
+    unordered = notes.kind == ORDERED and order is None
     if len(texts) > 1 and (unordered or not expected):
         why = "but not in which order its values stand" if unordered else f"but the column holds {len(texts)} values"
         return opened(notes, said, f"{why}; drafted by its values")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.evidence import candidate, how_clear
+from clinclust.drafting.evidence import SCALES, candidate, how_clear
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.spellings import NO_AND_YES
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
 
 __all__ = ["levels_in_order", "proposal_of_codes", "proposal_of_texts", "two_levels"]
 
@@ -47,18 +49,18 @@ def two_levels(column: ObservedColumn) -> Proposal:
         order = in_order(pair, column.name)
         pair = order[0] if order is not None else pair
     reason = f"two values, of which {pair[1]!r} counts as yes (swap the levels to change that)"
-    return Proposal({"likelihood": "bernoulli", "levels": pair}, reason)
+    return Proposal({"likelihood": Bernoulli.name, "levels": pair}, reason)
 
 
 def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
     """Propose a scale for levels from low to high: binomial if they are spread as a binomial scale, or ordinal."""
     place = {level: score for score, level in enumerate(levels)}
     scores = np.repeat([float(place[text]) for text in column.texts], column.counts)
-    options = [candidate({"likelihood": name, "levels": levels}, scores) for name in ("ordinal", "binomial")]
-    best = max(options, key=lambda option: option.evidence)  # the first one, ordinal, wins ties
+    options = [candidate({"likelihood": name, "levels": levels}, scores) for name in SCALES]
+    best = max(options, key=lambda option: option.evidence)
     words, is_clear = how_clear(best, [option for option in options if option is not best])
     reason = joined([what, f"an ordered scale, {best.called}" + (f" ({words})" if words else "")])
-    return Proposal(best.fields, reason, _rare(column), is_clear or best.called == "ordinal")
+    return Proposal(best.fields, reason, _rare(column), is_clear or best is options[0])
 
 
 def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
@@ -66,7 +68,7 @@ def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> P
     looks = _rare(column)
     is_short = 3 <= len(levels) <= 7 and not looks_coded(column.name)
     hint = "if they have an order, list them from low to high and write `likelihood: ordinal`" if is_short else ""
-    return Proposal({"likelihood": "categorical", "levels": levels}, joined([what, hint]), looks, not is_short)
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, joined([what, hint]), looks, not is_short)
 
 
 def _rare(column: ObservedColumn) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from clinclust.drafting.orders import in_order
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.likelihoods.binomial import Binomial
+from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 
@@ -87,10 +89,10 @@ def _about_levels(feature: Feature, levels: tuple[str, ...], scores: Array) -> I
 
 
 def _about_scale(feature: Feature, scores: Array) -> Iterator[Look]:
-    if feature.likelihood != "binomial" or feature.n_trials is None or feature.n_trials < 2:
+    if feature.likelihood != Binomial.name or feature.n_trials is None or feature.n_trials < 2:
         return
     binomial, ordinal = (
-        candidate({"likelihood": name, "trials": feature.n_trials}, scores) for name in ("binomial", "ordinal")
+        candidate({"likelihood": name, "trials": feature.n_trials}, scores) for name in (Binomial.name, Ordinal.name)
     )
     if ordinal.evidence - binomial.evidence > _CLEAR:
         yield Look((feature.name,), "the values are not spread as a binomial scale", "likelihood: ordinal")

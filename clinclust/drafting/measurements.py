@@ -9,6 +9,8 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order
 from clinclust.drafting.proposal import Proposal, joined
+from clinclust.likelihoods.exponential import Exponential
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 
 __all__ = ["measured", "proposal_of_measurements", "proposal_of_numbers"]
@@ -38,14 +40,14 @@ def proposal_of_numbers(column: ObservedColumn, numbers: Array, text_of: dict[fl
 
 def measured(values: Array) -> list[Candidate]:
     """Return the ways of modelling measurements that hold for the values: Gaussian, its logarithm, exponential."""
-    options = [candidate({"likelihood": "gaussian"}, values)]
+    options = [candidate({"likelihood": Gaussian.name}, values)]
     low = float(values.min())
     if low > 0 and np.mean(values == low) <= max(_AT_LIMIT, 2.0 / values.size):
         logs = np.log(values)
-        fields = {"likelihood": "gaussian", "transform": "log"}
+        fields = {"likelihood": Gaussian.name, "transform": "log"}
         options.append(candidate(fields, logs, -float(logs.sum()), "gaussian of the log"))
     if low >= 0:
-        options.append(candidate({"likelihood": "exponential"}, values))
+        options.append(candidate({"likelihood": Exponential.name}, values))
     return options
 
 
@@ -69,14 +71,17 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
         reason = (
             "a measurement with a spike: a density would make a subtype of the equal values, so it is described only"
         )
-        return Proposal({"likelihood": "gaussian", "role": "describe"}, reason, (look,))
+        return Proposal({"likelihood": Gaussian.name, "role": "describe"}, reason, (look,))
     options = measured(values)
     plain = options[0]
     margin = max(_MARGIN[0], _MARGIN[1] * values.size)
     best = max(options, key=lambda option: option.evidence - (0.0 if option is plain else margin))
     rest = [option for option in options if option is not best]
     words, is_clear = how_clear(best, [*rest, *(others or [])])
-    called = {"gaussian": "a measurement, gaussian", "exponential": "a duration or another exponential measurement"}
+    called = {
+        Gaussian.name: "a measurement, gaussian",
+        Exponential.name: "a duration or another exponential measurement",
+    }
     name = called.get(best.called, f"a right-skewed measurement, {best.called}")
     if best is plain and rest and max(option.evidence for option in rest) > best.evidence:
         words, is_clear = "its logarithm would fit better, but not clearly", False

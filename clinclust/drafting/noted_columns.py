@@ -15,6 +15,7 @@ from clinclust.drafting.noted_numbers import is_missing_code
 from clinclust.drafting.numbers import proposal_of_finite
 from clinclust.drafting.proposal import Proposal
 from clinclust.likelihoods import traits_of
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 
@@ -57,7 +58,7 @@ def _by_levels(declared: Declared, column: ObservedColumn) -> Proposal:
 
 def _by_numbers(declared: Declared, column: ObservedColumn) -> Proposal:
     written = {name: declared.fields[name] for name in (*_OF_NUMBERS, "unit") if name in declared.fields}
-    feature = Feature(name="x", likelihood="gaussian", **written)
+    feature = Feature(name="x", likelihood=Gaussian.name, **written)
     meant = {text: number_meant(feature, text) for text in column.texts}
     left = column.without([text for text, number in meant.items() if number is None])
     numbers = np.array([number for number in meant.values() if number is not None], dtype=np.float64)

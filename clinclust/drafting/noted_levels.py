@@ -13,7 +13,7 @@ from clinclust.drafting.declaration import Declared, about, ignored, joined, ope
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.ordered_answers import no_before_yes, order_of
 from clinclust.files.cell_text import number_of, shortened
-from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.missing_words import means_missing
 from clinclust.files.dictionaries.plain_text import plain_text
 from clinclust.files.listed import listed, quoted
@@ -150,7 +150,7 @@ def _ordered(notes: ColumnNotes, levels: list[_Level], strangers: list[str]) -> 
     counted = not any(map(math.isnan, codes))
     ends = counted and 2 * sum(level.label == level.code for level in levels) >= len(levels)
     order = order_of([level.label for level in levels])
-    if notes.kind == "ordinal" or ends:
+    if notes.kind == ORDERED or ends:
         by_number = sorted(range(len(levels)), key=lambda place: codes[place])
         order = order or (by_number if counted else list(range(len(levels))))
     if order is None or len(levels) < 2:

@@ -12,6 +12,7 @@ from clinclust.drafting.declaration import Declared, about, ignored, joined, ope
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import BEYOND_A_LIMIT, number_as_written, number_meant
 from clinclust.schema.feature import Feature
 from clinclust.schema.field_types import text as sound_text
@@ -75,7 +76,7 @@ def _written(notes: ColumnNotes, texts: list[str]) -> _Written:
         fields["censored"] = "limit"
         remarks.append("values beyond a limit of detection are read as the limit (censored: limit)")
     unit = {} if notes.unit is None or not notes.unit.strip() else {"unit": sound_text(notes.unit)}
-    feature = Feature(name="x", likelihood="gaussian", **fields, **unit)
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **unit)
     numbers = {text: number_meant(feature, text) for text in texts}
     return _Written(fields, {text: math.nan if it is None else it for text, it in numbers.items()}, joined(*remarks))
 

@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.evidence import Candidate, candidate, how_clear
+from clinclust.drafting.evidence import COUNTS, SCALES, Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_levels
 from clinclust.drafting.measurements import measured, proposal_of_measurements
 from clinclust.drafting.names import looks_coded, looks_counted, looks_measured
 from clinclust.drafting.proposal import Proposal, joined
+from clinclust.likelihoods import traits_of
+from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.likelihood import LARGEST_COUNT
 
 __all__ = ["are_whole", "proposal_of_whole_numbers"]
 
 Array = NDArray[np.float64]
+
 
 _SHORT = 10  # the most steps of a run that is a scale unless a count fits better
 _HIGHEST_START = 5  # the highest number at which a short scale begins
@@ -56,7 +59,7 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
     if len(distinct) == 2 and len(text_of) == 2 and not set(distinct) <= {0.0, 1.0}:
         return two_levels(column)
     if set(distinct) <= {0.0, 1.0}:
-        return Proposal({"likelihood": "bernoulli"}, "only 0 and 1")
+        return Proposal({"likelihood": Bernoulli.name}, "only 0 and 1")
     low, high = float(distinct[0]), float(distinct[-1])
     if _are_codes(column, distinct, text_of):
         levels = [text_of[number] for number in distinct.tolist()]
@@ -90,13 +93,13 @@ def _are_few_levels(distinct: Array, values: Array, text_of: dict[float, str]) -
 def _scale(values: Array, low: float, high: float) -> list[Candidate]:
     """Return the ways of modelling whole numbers as a scale."""
     declared = {"trials": int(high)} if low == 0 else {"minimum": int(low), "maximum": int(high)}
-    return [candidate({"likelihood": name, **declared}, values - low) for name in ("ordinal", "binomial")]
+    return [candidate({"likelihood": name, **declared}, values - low) for name in SCALES]
 
 
 def _counts(values: Array, low: float) -> list[Candidate]:
     if low < 0:
         return []
-    return [candidate({"likelihood": name}, values) for name in ("poisson", "geometric", "negative_binomial")]
+    return [candidate({"likelihood": name}, values) for name in COUNTS]
 
 
 def _best(options: list[Candidate]) -> Candidate:
@@ -139,14 +142,14 @@ def _long_run(column: ObservedColumn, values: Array, low: float, high: float) ->
         return proposal_of_measurements(column, values)
     best = _best(options)
     count = _best(_counts(values, low) or options)
-    if best.fields["likelihood"] == "ordinal" and count.evidence + _NAMED > best.evidence:
+    if traits_of(best.fields["likelihood"]).is_scale and count.evidence + _NAMED > best.evidence:
         best = count
-    if best.fields["likelihood"] in ("gaussian", "exponential"):
+    if traits_of(best.fields["likelihood"]).is_continuous:
         return proposal_of_measurements(
             column, values, [option for option in options if option not in measured(values)]
         )
     words, is_clear = how_clear(best, [option for option in options if option is not best])
-    kind = "an ordered scale" if best.fields["likelihood"] == "ordinal" else "a count"
+    kind = "an ordered scale" if traits_of(best.fields["likelihood"]).is_scale else "a count"
     tied = "" if dense else "; many subjects share a value, so that a density would make a subtype of each such value"
     reason = f"whole numbers {low:.0f} to {high:.0f}; {kind}, {best.called}" + (f" ({words})" if words else "") + tied
     return Proposal(best.fields, reason, (), is_clear)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.files.cell_text import shortened
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import BEYOND_A_LIMIT, number_meant
 from clinclust.schema.feature import Feature
 
@@ -84,7 +85,7 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
         )
     if not fields:
         return None
-    feature = Feature(name="x", likelihood="gaussian", **fields)
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields)
     meant = [number_meant(feature, text) for text in column.texts]
     numbers = np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
     if column.counts[np.isfinite(numbers)].sum() < _LEAST_SHARE * column.n_observed:

@@ -13,12 +13,14 @@ from clinclust.files.listed import listed, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMN_NOTES", "ColumnKind", "ColumnNotes", "add_notes", "notes_of"]
+__all__ = ["COLUMN_NOTES", "ORDERED", "ColumnKind", "ColumnNotes", "add_notes", "notes_of"]
 
 COLUMN_NOTES = "column_notes"
 """The key of ``frame.attrs`` under which the notes of a table are kept: a plain dictionary from column to notes."""
 
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
+ORDERED: ColumnKind = "ordinal"
+"""The kind of levels that have an order."""
 _KINDS: tuple[str, ...] = get_args(ColumnKind)
 _ROLES = ("describe", "ignore")
 _TEXTS = ("label", "unit", "section", "description", "asked_if", "block", "reason")

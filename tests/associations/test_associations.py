@@ -249,7 +249,7 @@ def test_everything_wrong_is_said_at_once(fitted):
         ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs .* random_state"
     ):
         cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0, random_state=-1)
-    with pytest.raises(ValueError, match=r"min_size must be .*; the frame has 10 rows, but"):
+    with pytest.raises(ValueError, match=r"min_size must be .*; the table has 10 rows, but"):
         cc.validated_associations(model, frame.head(10), min_size=0)
     with pytest.raises(
         ValueError, match=r"(?s)kind: categorical cannot be contrasted by rank.*nothing: no such feature"

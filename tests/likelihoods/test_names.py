@@ -12,7 +12,8 @@ PACKAGE = Path(clinclust.__file__).parent
 def named_outside():
     """Yield where a text of the code, other than a docstring, is the name of a likelihood."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.is_relative_to(PACKAGE / "likelihoods"):
+        # Files stand below the likelihoods and know none: the words there are those of statistical programs.
+        if path.is_relative_to(PACKAGE / "likelihoods") or path.is_relative_to(PACKAGE / "files"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and node.value in tuple(REGISTRY):
