@@ -28,6 +28,12 @@ _LARGEST_WHOLE = 10**15 - 1
 Row: TypeAlias = Record
 
 
+_MANY_PAIRS = 5_000
+"""Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features.
+
+Nobody reads them, and writing them would take longer than the search."""
+
+
 @dataclass(frozen=True)
 class Findings:
     """A partition with its validated cohort and the comparisons of its subtypes.
@@ -202,6 +208,16 @@ class Findings:
     def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
         """Return the tests of a feature, or of one of its levels, by pair of subtypes and name of the test."""
         return self.read.tests.get((feature.name, level), {})
+
+    @property
+    def n_pairwise(self) -> int:
+        """The number of comparisons of a pair of subtypes in a feature or level."""
+        return sum(map(len, self.read.tests.values()))
+
+    @property
+    def has_many_pairs(self) -> bool:
+        """Whether the pairs of subtypes are so many that only one sheet shows them."""
+        return self.n_pairwise > _MANY_PAIRS
 
     def contrast(self, feature: Feature) -> Row | None:
         """Return the test of all subtypes at once; None if the comparisons have none."""

@@ -44,8 +44,8 @@ Find = Callable[["Problem"], tuple["Problem", Labels]]
 """A search with fixed powers: it returns the problem of the values that are kept, and the clusters, int64 (N,)."""
 
 _MOST_ROUNDS = 12
-_TOLERANCE = 0.01
-"""Change of a power below which it is the same: it is an estimate, and such a difference changes no partition."""
+_TOLERANCE = 0.02
+"""Change of a power below which it is the same: it is an estimate, and more rounds would take longer than they help."""
 
 
 def has_repeated(problem: Problem) -> bool:

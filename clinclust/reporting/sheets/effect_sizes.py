@@ -5,7 +5,7 @@ from __future__ import annotations
 from clinclust.reporting.findings import Findings, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 
-__all__ = ["MEASURES", "effect_sizes"]
+__all__ = ["MEASURES", "effect_sizes", "left_out"]
 
 # Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
 MEASURES = {
@@ -22,6 +22,16 @@ MEASURES = {
 }
 
 
+def left_out(findings: Findings) -> list[str]:
+    """Return the note that pairs of subtypes are left out, if they are."""
+    if not findings.has_many_pairs:
+        return []
+    return [
+        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
+        "sheet Pairwise tests holds them, with their standardised differences."
+    ]
+
+
 def effect_sizes(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
     columns = [
@@ -35,6 +45,8 @@ def effect_sizes(findings: Findings) -> Sheet:
         clustered_on = findings.clustered_on_text(feature)
         # The comparisons with all other subjects come first: they characterise a subtype.
         for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
+            if row["versus"] and findings.has_many_pairs:
+                break
             measure = str(row["measure"])
             used.append(measure)
             name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
@@ -45,6 +57,7 @@ def effect_sizes(findings: Findings) -> Sheet:
         "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
         f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
         "as the p-values are: the subtypes were made to differ in them.",
+        *left_out(findings),
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
     ]
     table = Table("How far apart the subtypes lie", columns, rows, stub=3)

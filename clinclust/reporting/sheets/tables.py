@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -151,6 +152,9 @@ def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None)
     return ", ".join(differ) or None
 
 
+_MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, and nobody reads them
+
+
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
@@ -168,9 +172,12 @@ def pairwise_tests(findings: Findings) -> Sheet:
     columns += [Column("Remark")]
 
     rows, decimals = [], []
+    shown, note = _shown_pairs(findings)
     for feature in findings.features:
         for answer, summaries in findings.levels(feature).items():
             for pair, tests in findings.tests(feature, answer).items():
+                if not shown(tests["student"]):
+                    continue
                 row: list[Value] = [feature.section, feature.title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
@@ -183,7 +190,20 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
                 decimals.append(_decimals(feature, summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
-    return Sheet("Pairwise tests", [descriptive(findings)], [table])
+    return Sheet("Pairwise tests", [descriptive(findings), *note], [table])
+
+
+def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
+    """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
+    if findings.n_pairwise <= _MOST_PAIRS:
+        return lambda test: True, []
+    p = np.array([row["p"] for row in findings.rows("test") if row["test"] == "student"], dtype=np.float64)
+    bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
+    note = (
+        f"Of {findings.n_pairwise:,} comparisons, those whose p by Student's t-test is below {bound:.2g} are shown. In "
+        "Python, clinclust.compare_subtypes returns all."
+    )
+    return lambda test: bool(test["p"] < bound), [note]
 
 
 def _remark(test: Row, a: Row, b: Row) -> str | None:

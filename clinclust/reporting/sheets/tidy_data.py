@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.sheets.effect_sizes import left_out
 
 __all__ = ["tidy_data"]
 
@@ -40,7 +41,8 @@ def tidy_data(findings: Findings) -> Sheet:
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
         "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
-        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate."
+        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
+        *left_out(findings),
     ]
     table = Table("Every number of the report", columns, list(_rows(findings)), stub=4, plain=True)
     return Sheet("Data", notes, [table], workbook_only=True)
@@ -49,6 +51,8 @@ def tidy_data(findings: Findings) -> Sheet:
 def _rows(findings: Findings) -> Iterator[list[Value]]:
     for kind, title in _KINDS.items():
         for row in findings.rows(kind):
+            if findings.has_many_pairs and row["subtype"] and row["versus"]:
+                continue
             method = row["measure" if kind == "effect" else "test"]
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
             yield _row(findings, title, row, row["level"], method if isinstance(method, str) else None, names)
