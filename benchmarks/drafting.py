@@ -2,7 +2,7 @@
 
     python benchmarks/drafting.py
 
-The tables and the types are those of `tests/drafting_tables.py`.
+The tables and the types are those of `examples/first_table/typed_tables.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import clinclust as cc
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from drafting_tables import drafted, shipped, simulated
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "first_table"))
+from typed_tables import drafted, shipped, simulated
 
 _RESULTS = Path(__file__).parent / "results" / "drafting.md"
 _NAMES = {"B": "yes/no", "S": "scale", "N": "levels without order", "C": "count", "M": "measurement"}
@@ -42,7 +42,7 @@ def main() -> None:
         "# Drafted schemas",
         "",
         f"{agreeing} of {total} columns ({agreeing / total:.1%}) of {len(rows)} tables are drafted as a person typed "
-        "them. `tests/drafting_tables.py` holds the tables, and the types that were set before any was drafted.",
+        "them. `examples/first_table/typed_tables.py` holds the tables, and the types, set before any was drafted.",
         "",
         "| type set by hand | columns | drafted so |",
         "| --- | ---: | ---: |",

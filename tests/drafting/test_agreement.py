@@ -1,7 +1,7 @@
 """The draft agrees with the types that a person set by hand."""
 
 import pytest
-from drafting_tables import drafted, shipped, simulated
+from typed_tables import drafted, shipped, simulated
 
 import clinclust as cc
 

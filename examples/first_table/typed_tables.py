@@ -1,4 +1,4 @@
-# ruff: noqa: E501, E741 - tables of types read best with one letter a type, and one case a line
+# ruff: noqa: D401, E501, E741 - tables of types read best with one letter a type, and one case a line
 """Tables whose columns have types that a person set by hand, to compare with the drafted schema.
 
 The tables are those that statsmodels and scikit-learn ship, and simulated clinical tables. A type is one of the letters

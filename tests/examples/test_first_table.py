@@ -1,0 +1,29 @@
+"""The walkthrough of a first table does what its page says."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from typed_tables import simulated
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "first_table"
+
+
+@pytest.fixture(scope="module")
+def example():
+    spec = importlib.util.spec_from_file_location("first_table_run", EXAMPLE / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["german", "cardiology", "survey"])
+def test_one_command_gives_what_the_page_shows(example, tmp_path, name):
+    _, frame, types = next(item for item in simulated() if item[0] == name)
+    table = tmp_path / f"{name}.csv"
+    frame.to_csv(table, index=False, sep=";" if name == "german" else ",")
+    found = example.row(table, types).split(" | ")[:-1]  # the last is the time
+    (shown,) = [
+        line for line in (EXAMPLE / "README.md").read_text("utf-8").splitlines() if line.startswith(f"| {name}")
+    ]
+    assert found == shown.split(" | ")[:-1]
