@@ -33,6 +33,8 @@ class ObservedColumn:
         What the file says of the column.
     is_time : bool
         Whether the cells are dates or times by their type.
+    has_decimal_commas : bool
+        Whether other columns of the table have decimal commas.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ObservedColumn:
     counts: NDArray[np.int64]
     notes: ColumnNotes
     is_time: bool = False
+    has_decimal_commas: bool = False
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:

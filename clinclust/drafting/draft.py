@@ -88,10 +88,12 @@ def draft_columns(frame: pd.DataFrame) -> tuple[FeatureSchema, set[str]]:
     notes = notes_of(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
+    columns = [observed(str(name), frame[name], notes.get(str(name), ColumnNotes())) for name in frame.columns]
+    commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
     drafted = []
     with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
-        for name in frame.columns:
-            drafted.append(_draft(observed(str(name), frame[name], notes.get(str(name), ColumnNotes())), frame[name]))
+        for column in columns:
+            drafted.append(_draft(replace(column, has_decimal_commas=commas), frame[column.name]))
     drafted = _with_sections(drafted)
     schema = FeatureSchema([feature for feature, _ in drafted])
     schema.comments.update({feature.name: proposal.comment() for feature, proposal in drafted})
@@ -105,6 +107,11 @@ def _without_redundancy(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSc
     if len(schema.clustered) < 2:
         return schema
     return applied(schema, redundancies(schema.validate(frame, warn=False), schema))
+
+
+def _has_decimal_commas(column: ObservedColumn) -> bool:
+    written = written_numbers(column)
+    return written is not None and written.fields.get("decimal") == ","
 
 
 def _with_sections(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Feature, Proposal]]:
@@ -185,10 +192,10 @@ def _by_values(column: ObservedColumn) -> Proposal:
     codes = missing_words(column)
     reasons = [f"{quoted(codes)} taken for missing"] if codes else []
     known = column.without(codes)
-    aside = unmodelled(known)
+    written = _numbers_of(known)
+    aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:
         return replace(aside, reason=joined([aside.reason, *reasons]))
-    written = _numbers_of(known)
     if written is None:
         proposal = _of_texts(known)
     else:
@@ -240,7 +247,8 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
     left = column.without([*odd, *codes])
     number_of = dict(zip(column.texts, written.numbers.tolist(), strict=True))
     numbers = np.array([number_of[text] for text in left.texts], dtype=np.float64)
-    proposal = proposal_of_finite(left, numbers, has_levels=not written.fields)
+    is_measured = bool({"unit", "censored"} & set(written.fields))
+    proposal = proposal_of_finite(left, numbers, has_levels=not written.fields, is_measured=is_measured)
     if traits_of(proposal.fields.get("likelihood")).is_continuous:
         plain = np.array([not BEYOND_A_LIMIT.match(text) for text in left.texts], dtype=bool)
         looks += odd_numbers(column.name, np.repeat(numbers[plain], left.counts[plain]))

@@ -84,7 +84,7 @@ def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, str]:
 
 def _said(notes: ColumnNotes) -> str:
     parts = [notes.kind or "", f"{len(notes.levels)} values" if notes.levels else ""]
-    return f"the file says: {', '.join(filter(None, parts))}" if any(parts) else "drafted by its values"
+    return f"the file says: {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
 def _identifier(notes: ColumnNotes, seen: dict[str, int], said: str) -> Declared:

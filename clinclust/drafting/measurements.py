@@ -19,10 +19,11 @@ Array = NDArray[np.float64]
 
 _MOST_LEVELS = 11
 _REPEATS = 3
-_AT_LIMIT = 0.02
+_AT_LIMIT = 0.1
 """The share of values at the lowest value from which on a logarithm is not taken: it would pull them apart."""
 _SPIKE = 0.1
 """The share of equal values from which on a density would make a subtype of them."""
+_FEWEST_FOR_TAILS, _SKEW, _HEAVY = 50, 0.9, 3.0  # subjects, skewness, and excess kurtosis
 _FEWEST = 5  # the fewest equal values that are a spike
 _MARGIN = (5.0, 0.02)
 """By how many nats, and nats a subject, the logarithm must be better."""
@@ -69,7 +70,7 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
         n = f"{share:.0%} of the values are exactly {spike:g}"
         look = f"{n}; to cluster on it, give the table a yes/no column for them, and leave them empty here"
         reason = (
-            "a measurement with a spike: a density would make a subtype of the equal values, so it is described only"
+            "a measurement with a spike: a Gaussian would make a subtype of the equal values, so it is described only"
         )
         return Proposal({"likelihood": Gaussian.name, "role": "describe"}, reason, (look,))
     options = measured(values)
@@ -85,10 +86,27 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     name = called.get(best.called, f"a right-skewed measurement, {best.called}")
     if best is plain and rest and max(option.evidence for option in rest) > best.evidence:
         words, is_clear = "its logarithm would fit better, but not clearly", False
-    looks: tuple[str, ...] = ()
+    looks: tuple[str, ...] = (
+        _tails(np.log(values) if "transform" in best.fields else values) if best.called != Exponential.name else ()
+    )
     if np.ptp(values) > 0 and values.min() >= 0 and values.max() <= 1 and best is not plain:
-        looks = ("values from 0 to 1: if they are shares, look at the values near 0 and 1",)
+        looks += ("values from 0 to 1: if they are shares, look at the values near 0 and 1",)
     return Proposal(best.fields, joined([name + (f" ({words})" if words else "")]), looks, is_clear)
+
+
+def _tails(values: Array) -> tuple[str, ...]:
+    """Return a sentence if a tail is longer than that of a Gaussian, so that it may become a subtype of its own."""
+    if values.size < _FEWEST_FOR_TAILS:
+        return ()
+    centred = (values - values.mean()) / values.std()
+    skewness, excess = float(np.mean(centred**3)), float(np.mean(centred**4)) - 3.0
+    if abs(skewness) < _SKEW and excess < _HEAVY:
+        return ()
+    which = "upper" if skewness > 0 else "lower"
+    return (
+        f"its {which} tail is longer than that of a Gaussian and may become a subtype of its own: look whether one "
+        "differs in nothing else, and then write `role: describe`",
+    )
 
 
 def _spike(values: Array) -> tuple[float, float]:

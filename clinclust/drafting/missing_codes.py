@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.files.cell_text import shortened
+from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.dictionaries.missing_words import means_missing
 
 __all__ = ["missing_words", "odd_texts", "outlying_codes", "quoted"]
 
 _SIGNS = frozenset(
-    "n/a;#n/a;n.a.;nan;<na>;nat;null;(null);#null!;#value!;#div/0!;#ref!;n.d.;.;..;...;?;??;-;--;---".split(";")  # noqa: SIM905
-) | {"k.a.", "k. a.", "unb.", "n.b.", "nr"}
+    ("n/a", "n.a.", "nan", "<na>", "nat", "null", "(null)", "n.d.", "k.a.", "k. a.", "unb.", "n.b.", "nr")
+)
+_SIGNS |= {".", "..", "...", "?", "??", "-", "--", "---"}
+_SIGNS |= {"#n/a", "#null!", "#value!", "#div/0!", "#ref!", "#nv", "#wert!", "#bezug!", "#zahl!", "#num!", "#name?"}
+"""How tables write a missing value without a word, and what spreadsheet programs write for an error."""
+_NUMBERED = re.compile(r"[0-9]{1,3}\s*[-=:.)]\s*(?=[^\W\d])")
+_WORD = re.compile(r"[^\W\d_]+")
+_SMALL_WORDS = frozenset("not no nicht keine kein non sin zu a the de".split())  # noqa: SIM905
+_SHORT_ANSWER = 3
+_NUMBERS_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _ALSO_VALUES = frozenset(["uk", "nc", "ns", "ns/nc", "invalid", "refuse", "refus", "unspecified", "undetermined"])
 """Texts that mean missing as the label of a code, but may be a value where they are typed into a table."""
 _NUMBERS = (
@@ -24,6 +33,7 @@ _NUMBERS = (
     *(float(number) for number in (7777, 8888, 9997, 9998, 9999, 99999, 999999)),
 )
 _SHORT_REFUSALS = {7.0, 8.0}
+_LONGEST_SCALE = 30
 _ODD_TEXTS = 5  # the most distinct texts in a column of numbers that are not numbers and still count as codes
 _ODD_SHARE = 0.1  # the largest share of the cells that such texts may fill
 _FEWEST_CELLS, _COMMON = 50, 0.05  # the fewest cells of a scale with refusals, and the least share of its last step
@@ -33,6 +43,15 @@ _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apa
 def missing_words(column: ObservedColumn) -> list[str]:
     """Return the texts of a column that say in words that a value is missing."""
     codes = [text for text in column.texts if _says_missing(" ".join(text.casefold().split()))]
+    others = {word for text in column.texts if text not in codes for word in _WORD.findall(text.casefold())}
+    # Beside "trifft zu", "trifft nicht zu" is an answer, and beside "done" so is "not done".
+    codes = [code for code in codes if others.isdisjoint(set(_WORD.findall(code.casefold())) - _SMALL_WORDS)]
+    left = [text for text in column.texts if text not in codes]
+    if len(left) == 1 and len(left[0]) <= _SHORT_ANSWER:  # "ND" beside "D" is "not detected"
+        codes = [code for code in codes if len(code) > _SHORT_ANSWER or not code.isalpha()]
+    worded = [text for text in left if text not in _NUMBERS_BESIDE_WORDS]
+    if len(worded) > 1 and not np.isfinite(numbers_of(worded)).any():  # numbers that code no answer, beside words
+        codes += [text for text in left if text in _NUMBERS_BESIDE_WORDS]
     signs = {text.replace("+", "") for text in column.texts if "+" in text}
     if signs:  # beside crosses, "-" means negative, not missing
         codes = [text for text in codes if text != "-"]
@@ -40,6 +59,7 @@ def missing_words(column: ObservedColumn) -> list[str]:
 
 
 def _says_missing(text: str) -> bool:
+    text = _NUMBERED.sub("", text)  # "9 - not asked"
     return text in _SIGNS or (text not in _ALSO_VALUES and means_missing(text))
 
 
@@ -72,8 +92,19 @@ def outlying_codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> s
     spread = max(high - low, 1.0)
     if not math.isfinite(spread):
         return set()
-    far = {code for code in found if (code < 0 <= low) or code > high + max(spread, 3.0)}
-    return (far - _SHORT_REFUSALS) | _refusals(found, usual, finite, numbers, counts)
+    above = {code for code in found if code > high + max(spread, 3.0)} - _SHORT_REFUSALS
+    below = {code for code in found if code < 0 <= low}
+    if low - max(below, default=low) <= _largest_gap(usual):  # a scale or a difference that goes on below 0
+        below = set()
+    return above | below | _refusals(found, usual, finite, numbers, counts)
+
+
+def _largest_gap(numbers: NDArray[np.float64]) -> float:
+    """Return the largest difference of neighbouring numbers of a scale, at least 1; 0 for other numbers."""
+    distinct = np.unique(numbers)
+    if len(distinct) > _LONGEST_SCALE or not bool((np.floor(distinct) == distinct).all()):
+        return 1.0
+    return max(1.0, float(np.diff(distinct).max(initial=1.0)))
 
 
 def _refusals(
@@ -86,7 +117,8 @@ def _refusals(
     """Return 7, 8 and 9 (or 77, 88, 99) that are rare and stand behind a gap of a short scale of whole numbers."""
     high = float(usual.max())
     is_short = bool((np.floor(usual) == usual).all()) and usual.min() >= 0 and high <= 6 and len(usual) <= 7
-    behind = {code for code in found & {7.0, 8.0, 9.0, 77.0, 88.0, 99.0} if code > high}
+    behind = {code for code in found & {7.0, 8.0, 9.0, 77.0, 88.0, 99.0} if code > high + _largest_gap(usual)}
+    behind = behind if len(behind) > 1 or behind & {9.0, 99.0} else set()
     if not is_short or not behind or high + 1 in finite or counts.sum() < _FEWEST_CELLS:
         return set()
     share = counts[np.isin(numbers, list(behind))].sum() / counts.sum()

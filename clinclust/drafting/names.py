@@ -16,7 +16,8 @@ _CODED = (
     "beruf marital civil familienstand type typ tipo kind code arm group gruppe groupe grupo treatment therapy drug "
     "cause reason grund diagnosis diagnose icd category kategorie categorie mode species department insurance "
     "provider physician doctor nurse interviewer batch plate lab machine device scanner cluster target phenotype "
-    "histology language sprache cohort cohorte study studie etude protocol"
+    "histology language sprache genotype serotype team bed vertebra lumbar nerve cohort cohorte study studie etude "
+    "protocol"
 )
 _COUNTED = (
     "n no num number anzahl nombre numero count counts total visits visites besuche arztbesuche children kinder "
@@ -37,10 +38,14 @@ _MEASURED = (
 _NEVER_COUNTED = "cost costs kosten price duration dauer age rate score scale percent ratio"
 _SCALED = "score scale bracket band quintile quartile decile tertile grade stage rating likert vas nrs category"
 _DATED = "date datum fecha day time timestamp dob geburtsdatum birthdate admission admitted discharge visit_date"
-_IDENTIFYING = "id ids pid mrn uuid guid identifier identifiant identificador key fallnr seqn caseno"
+_IDENTIFYING = (
+    "id ids pid mrn uuid guid identifier identifiant identificador key fallnr seqn caseno patnr aktenzeichen nhc "
+    "historia dossier ipp nhs hhid ssn chart folio expediente phone telefon telefono téléphone barcode"
+)
 _NUMBERED = re.compile(
-    r"(?:.* )?(?:patient|subject|participant|proband|record|case|fall|person|individual|study|sample|stay)"
-    r"(?: (?:id|nr|no|number|nummer|code|num))?|(?:nr|no|number|nummer)"
+    r"(?:.* )?(?:patient|pat|subject|participant|proband|record|case|fall|person|individual|study|sample|stay)"
+    r"(?: (?:id|nr|no|number|nummer|code|num))?|(?:nr|no|n|nº|number|nummer|numero|número|numéro)|.*nummer"
+    r"|(?:hospital|hosp|nhs|file|folder|unit) (?:no|nr|number)"
 )
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
 

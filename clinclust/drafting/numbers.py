@@ -14,14 +14,26 @@ from clinclust.drafting.whole_numbers import are_whole, proposal_of_whole_number
 __all__ = ["proposal_of_finite"]
 
 
-def proposal_of_finite(column: ObservedColumn, numbers: NDArray[np.float64], *, has_levels: bool) -> Proposal:
-    """Return the proposal for finite numbers; texts with units or other marks cannot be levels."""
+def proposal_of_finite(
+    column: ObservedColumn, numbers: NDArray[np.float64], *, has_levels: bool, is_measured: bool = False
+) -> Proposal:
+    """Return the proposal for finite numbers; texts with units or other marks cannot be levels.
+
+    Parameters
+    ----------
+    column : ObservedColumn
+    numbers : float64 (len(column.texts),)
+    has_levels : bool
+        Whether the texts may be levels.
+    is_measured : bool
+        Whether the numbers are measurements even if they are whole: they have a unit, or limits of detection.
+    """
     if np.unique(numbers).size < 2:
         return Proposal({"role": "ignore"}, "the same value in every subject observed, apart from missing codes")
     text_of = dict(zip(numbers.tolist(), column.texts, strict=True)) if has_levels else {}
     if len(text_of) < len(column.texts):  # some number is written in two ways
         text_of = {}
-    if are_whole(numbers):
+    if are_whole(numbers) and not is_measured:
         return proposal_of_whole_numbers(column, numbers, text_of)
     if len(column.texts) == 2 and text_of:
         return two_levels(column)

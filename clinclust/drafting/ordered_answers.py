@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from clinclust.files.cell_text import number_of
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["no_before_yes", "order_of", "steps_of_scale"]
+__all__ = ["GRADED", "no_before_yes", "order_of", "steps_of_scale"]
 
 # Each scale from its low to its high end. A step may be written in several ways, separated by a bar.
 _SCALES = (
     "none|no|absent|normal|not present|not at all; questionable|minimal|trace|borderline; slight|very mild|a little|"
     "a little bit; mild|mildly; moderate|moderately|medium; marked|moderately severe|quite a bit|considerable; "
-    "severe|severely|strong|a lot|very much; very severe|extreme|extremely|profound",
+    "severe|severely|strong|a lot|very much; very severe|extreme|extremely|profound|critical",
     "none; some; most; all",
     "very low; low; medium|moderate|intermediate|normal|average; high; very high",
     "never|not at all|none of the time; rarely|seldom|hardly ever|almost never|a little of the time; "
@@ -77,6 +77,8 @@ _SCALES = (
     "very unlikely; unlikely; possible|neutral; likely|probable; very likely|definite|certain",
     "none; primary|basic; secondary; university|tertiary",
     "ninguno|ninguna|no; leve|ligero; moderado; grave|severo",
+    "nada|en absoluto; poco|un poco; bastante; mucho; muchisimo",
+    "nie; seltener; monatlich; wochentlich; taglich",
 )
 _NO = (
     "no; n; false; unchecked; absent; negative; neg; never; control; normal; alive; off; none; not present; "
@@ -112,11 +114,11 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = (
-    "|grade|grad|stage|class|level|score|step|degree|quartile|tertile|quintile|decile|nyha|nyha class|ckd|ckd stage|"
+    "|grade|grad|a|stage|class|level|score|step|degree|quartile|tertile|quintile|decile|nyha|nyha class|ckd|ckd stage|"
     "asa|ecog|gold|isup|gleason|birads|bi-rads|who|who grade|hoehn|t|n|pt|ct|pn|cn|g|q|stadium|stufe|klasse|stade|"
     "classe|niveau|grado|estadio|clase|nivel|cuartil|quartil|terzil"
 )
-_BEGINNINGS = frozenset(_COUNTED.split("|"))
+GRADED = frozenset(_COUNTED.split("|"))
 
 
 def order_of(labels: Sequence[str]) -> list[int] | None:
@@ -185,7 +187,7 @@ def _of_numerals(labels: Sequence[str]) -> list[float] | None:
         return None
     found = [match for match in counted if match is not None]
     beginnings = {match[1].strip(" _.-").casefold() for match in found}
-    if len(beginnings) != 1 or not beginnings <= _BEGINNINGS:
+    if len(beginnings) != 1 or not beginnings <= GRADED:
         return None
     numbers = [_counted(match[2].casefold()) for match in found]
     letters = [(ord(match[3].casefold()) - 96) / 10 if match[3] else 0.0 for match in found]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from clinclust.drafting.names import looks_coded
-from clinclust.drafting.ordered_answers import steps_of_scale
+from clinclust.drafting.ordered_answers import GRADED, steps_of_scale
 
 __all__ = ["in_order"]
 
@@ -67,7 +67,7 @@ def _by_grades(texts: list[str], name: str) -> Ranks | None:
     found = [_GRADED.fullmatch(text) for text in texts]
     graded = [match for match in found if match is not None]
     prefixes = {match["prefix"].strip(" ._-").casefold() for match in graded}
-    if len(graded) < len(texts) or len(prefixes) > 1 or looks_coded(name) or looks_coded("".join(prefixes)):
+    if len(graded) < len(texts) or len(prefixes) > 1 or not prefixes <= GRADED or looks_coded(name):
         return None
     are_roman = [match["grade"] in _ROMAN and match["grade"] != "0" for match in graded]
     if any(are_roman) and not all(match["grade"] in _ROMAN for match in graded):

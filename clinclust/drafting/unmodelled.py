@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.names import looks_coded, looks_counted, looks_dated, looks_identifying, looks_measured
@@ -20,12 +21,22 @@ _DATE = re.compile(
 _TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[ap]\.?m\.?)?", re.IGNORECASE)
 _FEWEST_FOR_AN_ID = 20  # with fewer rows all values often differ by chance
 _SHARE_OF_AN_ID = 0.9
+_COMPACT_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
+_FEWEST_DATES = 5
 _SPREADSHEET_DAYS = (14_610.0, 73_051.0)
 """The numbers of 1940-01-01 and 2100-01-01 in a spreadsheet."""
 
 
-def unmodelled(column: ObservedColumn) -> Proposal | None:
-    """Return the proposal for a column that is not modelled, or None."""
+def unmodelled(column: ObservedColumn, numbers: NDArray[np.float64] | None = None) -> Proposal | None:
+    """Return the proposal for a column that is not modelled, or None.
+
+    Parameters
+    ----------
+    column : ObservedColumn
+    numbers : float64 (len(column.texts),), optional
+        The numbers that the texts write, if the column is one of numbers; by default those of plain numbers.
+    """
+    numbers = column.numbers if numbers is None else numbers
     if not column.texts:
         return Proposal({"role": "ignore"}, "no observed value")
     if len(column.texts) == 1:
@@ -34,25 +45,23 @@ def unmodelled(column: ObservedColumn) -> Proposal | None:
         return Proposal({"role": "ignore"}, "dates: compute what matters from them, such as a duration in years")
     if all(map(_TIME.fullmatch, column.texts)):
         return Proposal({"role": "ignore"}, "times of day: compute what matters from them, such as a duration in hours")
-    if _is_identifier(column):
+    if _is_identifier(column, numbers):
         return Proposal({"role": "id"}, "every row has its own value, so it names the subject")
     return _repeated_identifier(column)
 
 
 def _counts_days(column: ObservedColumn) -> bool:
-    """Return whether numbers in a column named as dates are dates: 20240131, or the days of a spreadsheet."""
+    """Return whether numbers are dates: 20240131, or in a column named as dates the days of a spreadsheet."""
+    if len(column.texts) >= _FEWEST_DATES and all(map(_COMPACT_DATE.fullmatch, column.texts)):
+        return True
     numbers = column.numbers
     if not looks_dated(column.name) or not np.isfinite(numbers).all():
         return False
-    if all(
-        re.fullmatch(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", text) for text in column.texts
-    ):
-        return True
     low, high = _SPREADSHEET_DAYS
     return bool((numbers >= low).all() and (numbers <= high).all()) and not looks_measured(column.name)
 
 
-def _is_identifier(column: ObservedColumn) -> bool:
+def _is_identifier(column: ObservedColumn, numbers: NDArray[np.float64]) -> bool:
     """Return whether the column identifies subjects.
 
     All values must differ. Numbers must also be whole, and consecutive or in a column with the name of an identifier.
@@ -62,7 +71,6 @@ def _is_identifier(column: ObservedColumn) -> bool:
     if len(column.texts) != column.n_rows:
         return False
     named = looks_identifying(column.name) and not looks_measured(column.name)
-    numbers = column.numbers
     if np.isfinite(numbers).all():
         whole = bool((np.floor(numbers) == numbers).all())
         consecutive = len(numbers) >= _FEWEST_FOR_AN_ID and np.ptp(numbers) == len(numbers) - 1

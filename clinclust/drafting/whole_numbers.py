@@ -150,7 +150,7 @@ def _long_run(column: ObservedColumn, values: Array, low: float, high: float) ->
         )
     words, is_clear = how_clear(best, [option for option in options if option is not best])
     kind = "an ordered scale" if traits_of(best.fields["likelihood"]).is_scale else "a count"
-    tied = "" if dense else "; many subjects share a value, so that a density would make a subtype of each such value"
+    tied = "" if dense else "; many subjects share a value, and a Gaussian would make a subtype of each such value"
     reason = f"whole numbers {low:.0f} to {high:.0f}; {kind}, {best.called}" + (f" ({words})" if words else "") + tied
     return Proposal(best.fields, reason, (), is_clear)
 

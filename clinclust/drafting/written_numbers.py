@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.files.cell_text import shortened
+from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import BEYOND_A_LIMIT, number_meant
 from clinclust.schema.feature import Feature
@@ -56,6 +56,10 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
     A column of plain numbers needs no fields. The numbers of values beyond a limit are those that stand for them.
     """
     plain = np.isfinite(column.numbers)
+    if plain.all() and column.has_decimal_commas and _are_thousands(column.texts):
+        look = "points are read as separators of thousands, because other columns have decimal commas"
+        numbers = numbers_of([text.replace(".", "") for text in column.texts])
+        return WrittenNumbers({"decimal": ",", "thousands": "."}, numbers, [], [look])
     if plain.all():
         return WrittenNumbers({}, column.numbers)
     parts = [_parts(text) for text in column.texts]
@@ -68,6 +72,8 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
             units[part[2]] += count
     if len({unit.casefold() for unit in units}) > 1:
         return None  # several units cannot be one column of numbers
+    if units and _are_flags(units, column.n_observed):
+        return None
     if units:
         fields["unit"] = units.most_common(1)[0][0]
         reasons.append(f"the cells hold the unit {shortened(fields['unit'])!r}")
@@ -77,12 +83,7 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
         reasons.append("decimal comma")
     if any(part is not None and part[0] for part in parts):
         fields["censored"] = "half"
-        beyond = [text for text, part in zip(column.texts, parts, strict=True) if part is not None and part[0]]
-        n = int(sum(count for count, part in zip(column.counts.tolist(), parts, strict=True) if part and part[0]))
-        looks.append(
-            f"{n} values beyond a limit, such as {shortened(beyond[0])!r}: half of the limit stands for them; write "
-            "`censored: limit` or `censored: missing` for the limit itself or for a missing value"
-        )
+        looks += _beyond(column, [part[0] if part else "" for part in parts])
     if not fields:
         return None
     feature = Feature(name="x", likelihood=Gaussian.name, **fields)
@@ -91,6 +92,32 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
     if column.counts[np.isfinite(numbers)].sum() < _LEAST_SHARE * column.n_observed:
         return None
     return WrittenNumbers(fields, numbers, reasons, looks)
+
+
+def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:
+    """Return how many values lie below and above limits, and what stands for them."""
+    told = []
+    for which, marks, stands in (("below", "<≤", "half of the limit"), ("above", ">≥", "the limit")):
+        found = [place for place, sign in enumerate(signs) if sign and any(mark in sign for mark in marks)]
+        if found:
+            n, shown = int(column.counts[found].sum()), shortened(column.texts[found[0]])
+            told.append(f"{n} values {which} a limit, such as {shown!r}: {stands} stands for them")
+    other = "write `censored: limit` or `censored: missing` for the limit itself or for a missing value"
+    return [*told[:-1], f"{told[-1]}; {other}"]
+
+
+def _are_flags(units: Counter[str], n_observed: int) -> bool:
+    """Return whether what follows the numbers are the flags of a laboratory (`5.2 H`) or parts of numbers (`3½`)."""
+    (unit, count), *_ = units.most_common(1)
+    return not any(letter.isalpha() or letter in "%‰°" for letter in unit) or (
+        unit.upper() in ("H", "L", "HH", "LL", "N", "A") and count < _LEAST_SHARE * n_observed
+    )
+
+
+def _are_thousands(texts: list[str]) -> bool:
+    """Return whether all points stand before three digits, as in `1.305` beside `987`."""
+    pointed = [text for text in texts if "." in text]
+    return bool(pointed) and all(_GROUPED["."].fullmatch(text) and text[0] != "0" for text in pointed)
 
 
 def _parts(text: str) -> tuple[str, str, str] | None:
@@ -111,7 +138,7 @@ def _marks(bodies: list[str], looks: list[str]) -> dict[str, Any]:
         if mark is None and any(body.count(".") > 1 for body in bodies):
             mark = "."
         return {} if mark is None else {"thousands": mark} | ({"decimal": ","} if mark == "." else {})
-    if all(_GROUPED[","].fullmatch(body) for body in with_comma):
+    if all(_GROUPED[","].fullmatch(body) and body.lstrip("+-")[0] != "0" for body in with_comma):
         if not any("." in body for body in bodies) and all(body.count(",") == 1 for body in with_comma):
             looks.append(
                 f'{with_comma[0]!r} is read as thousands; if the comma is a decimal comma, write `decimal: ","` instead'

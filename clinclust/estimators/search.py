@@ -30,6 +30,8 @@ _BRANCH = 1414
 """Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""
 _SAMPLE = 1415
 """Spawn key of the sample in which the powers of the blocks of a large cohort are estimated."""
+_SHARE_OF_POWERS = 0.3
+"""Share of a time budget that the estimation of the powers may take."""
 _RESTARTS_BETWEEN = 4
 """Largest number of restarts of a search between two estimates of the powers."""
 
@@ -91,8 +93,10 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     """
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
+    budget = plan.budget.part(_SHARE_OF_POWERS)
     between = replace(
         plan,
+        budget=budget,
         n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
         refine=False,
         estimate_powers=False,
@@ -113,7 +117,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         found = _search(posed, between)
         return found.problem, found.winner.labels
 
-    return problem.with_powers(reproduced_powers(part, find))
+    return problem.with_powers(reproduced_powers(part, find, budget.used_up))
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:

@@ -20,7 +20,7 @@ Decimal = Literal[".", ","]
 Thousands = Literal[".", ",", " ", "'"]
 Censored = Literal["limit", "half", "missing"]
 
-BEYOND_A_LIMIT = re.compile(r"(<|>|≤|≥|<=|>=)\s*(.+)")
+BEYOND_A_LIMIT = re.compile(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
 """The texts of values below or above a limit of detection, such as ``<5``: a sign, then a number."""
 
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'", "\u2212": "-"})
@@ -42,7 +42,7 @@ def number_meant(feature: Feature, text: str) -> float | None:
     number = _number(feature, limit[2] if limit else cell)
     if limit is None or math.isnan(number):
         return number
-    return _censored(number, is_upper=limit[1][0] in "<≤", feature=feature)
+    return _censored(number, is_upper="<" in limit[1] or limit[1] == "≤", feature=feature)
 
 
 def _number(feature: Feature, text: str) -> float:

@@ -89,7 +89,9 @@ def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
         if feature.levels is not None and getattr(feature, field) is not None:
             yield field, "a feature with levels has no numbers; leave this out"
     if feature.thousands is not None and feature.thousands == (feature.decimal or "."):
-        yield "thousands", f"the decimal mark is {quoted(feature.decimal or '.')} too; they must differ"
+        mark, other = feature.decimal or ".", "." if feature.decimal == "," else ","
+        needed = f'they must differ: write `decimal: "{other}"` as well'
+        yield "thousands", f"the decimal mark is {quoted(mark)} too; {needed}"
     for given, meant in (feature.synonyms or {}).items():
         if given in (feature.levels or ()):
             yield "synonyms", f"{quoted(given)} is itself a level"

@@ -46,6 +46,9 @@ UNORDERED = [
     (["type 1", "type 2", "type 3"], "diabetes"),
     (["A1", "B2", "C3"], "code"),
     (["1", "2", "3"], "hospital"),
+    (["L1", "L2", "L5"], "level"),
+    (["HPV16", "HPV18", "HPV31"], "x"),
+    (["Team I", "Team II", "Team III"], "x"),
     (["I", "II", "me"], "x"),
     (["none", "None", "mild"], "x"),  # two spellings of one level tie
     (["mild", "often", "severe"], "x"),

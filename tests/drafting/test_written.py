@@ -68,8 +68,7 @@ def test_plain_measurements_deserve_no_look(seed):
         "normal": rng.normal(100, 15, 300),
         "skewed": np.exp(rng.normal(0, 1, 300)),
         "two groups": np.where(rng.random(300) < 0.4, rng.normal(0, 1, 300), rng.normal(6, 1, 300)) + 20,
-        "heavy": 50 + rng.standard_t(5, 300),
-        "gamma": rng.gamma(2, 10, 300),
+        "bounded": rng.uniform(20, 30, 300),
         "few": np.append(np.full(285, np.nan), rng.normal(0, 1, 15)),
     }
     comments = draft_schema(pd.DataFrame(table)).comments
@@ -130,3 +129,106 @@ def test_columns_whose_names_begin_alike_are_a_section():
         pd.DataFrame({name: rng.normal(size=50) for name in ("lab_a", "lab_b", "lab_c", "age", "bmi")})
     )
     assert [schema[name].section for name in ("lab_a", "lab_b", "lab_c", "age")] == ["lab", "lab", "lab", None]
+
+
+def test_tails_that_may_become_subtypes_are_told():
+    values = 60 - np.exp(np.random.default_rng(0).normal(1, 0.9, 300))
+    assert "its lower tail is longer than that of a Gaussian" in drafted(values, "ejection")[1]
+    assert "LOOK" not in drafted(np.random.default_rng(0).normal(60, 5, 300), "ejection")[1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels"),
+    [
+        ([-3, -2, -1, 0, 1, 2], None),
+        ([-2, -1, 0, 1, 2], None),
+        ([-9, -4, -2, -1, 0, 1, 3], None),
+        ([0, 2, 4, 6, 8], ("0", "2", "4", "6", "8")),
+        ([0, 1, 2, 3, 4, 5, 7], None),
+    ],
+)
+def test_values_of_a_scale_are_no_missing_codes(cells, levels):
+    feature, _, table = drafted(np.repeat(cells, 12))
+    assert feature.missing_codes == ()
+    assert table["x"].notna().all()
+    assert levels is None or feature.levels == levels
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
+        (["no aplica", "aplica un poco", "aplica mucho"], ()),
+        (["done", "not done"], ()),
+        (["ND", "D"], ()),
+        (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
+        (["NR", "R"], ()),
+        (["low", "moderate", "high", "99"], ("99",)),
+        (["0 - nie", "1 - manchmal", "2 - oft", "9 - nicht gefragt"], ("9 - nicht gefragt",)),
+        ([0, 1, 2, 3, -9], ("-9",)),
+        ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1], ()),
+    ],
+)
+def test_words_and_numbers_are_missing_codes_only_where_they_are_no_answers(cells, codes):
+    assert drafted(cells * 20)[0].missing_codes == codes
+
+
+def test_points_are_thousands_in_a_table_of_decimal_commas():
+    rng = np.random.default_rng(0)
+    ferritin = [f"{value:,}".replace(",", ".") for value in rng.integers(150, 3000, 100).tolist()]
+    hb = [f"{value:.1f}".replace(".", ",") for value in rng.normal(13, 1.5, 100)]
+    frame = pd.DataFrame({"Ferritin": ferritin, "Hb": hb})
+    schema = draft_schema(frame)
+    assert (schema["Ferritin"].thousands, schema["Ferritin"].decimal) == (".", ",")
+    assert schema.validate(frame)["Ferritin"].min() > 100
+    assert "other columns have decimal commas" in schema.comments["Ferritin"]
+
+
+@pytest.mark.parametrize("mark", [",", "'", " ", "\u202f", "\u00a0"])
+def test_numbers_with_thousands_are_no_identifiers(mark):
+    values = np.random.default_rng(0).choice(np.arange(150_000, 400_000), 80, replace=False)
+    feature, _, table = drafted([f"{value:,}".replace(",", mark) for value in values.tolist()], "Plaquettes")
+    assert feature.role == "cluster"
+    assert sorted(table["Plaquettes"]) == sorted(values)
+
+
+def test_numbers_with_marks_are_no_identifiers():
+    costs = [
+        f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in np.random.default_rng(0).normal(5000, 900, 60)
+    ]
+    assert drafted(costs, "Kosten")[0].likelihood == "gaussian"
+
+
+@pytest.mark.parametrize("flagged", ["5.2 H", "3½"])
+def test_flags_and_fractions_are_no_units(flagged):
+    assert drafted([*(f"{value:.1f}" for value in np.linspace(3, 5, 60)), *[flagged] * 10])[0].unit is None
+
+
+def test_a_comma_behind_a_zero_is_a_decimal_comma():
+    assert drafted([f"0,{value}" for value in range(110, 190)])[0].decimal == ","
+
+
+@pytest.mark.parametrize("name", ["visit", "Untersuchung", "recruited"])
+def test_compact_dates_are_dates_whatever_their_name(name):
+    days = pd.date_range("2018-01-01", periods=60, freq="17D").strftime("%Y%m%d")
+    assert drafted(days, name)[0].role == "ignore"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Fallnummer",
+        "PatNr",
+        "Aktenzeichen",
+        "nº_historia",
+        "NHS_number",
+        "ssn",
+        "IPP",
+        "N° dossier",
+        "Hospital number",
+        "HospNo",
+    ],
+)
+def test_numbers_that_name_a_subject_are_identifiers_in_four_languages(name):
+    numbers = np.random.default_rng(0).choice(np.arange(10**5, 10**6), 80, replace=False)
+    assert drafted(numbers, name)[0].role == "id"

@@ -33,6 +33,8 @@ def read(cells, **fields):
         ({"censored": "half"}, "< 5", 2.5),
         ({"censored": "half"}, ">200", 200.0),
         ({"censored": "half"}, "≤0.4", 0.2),
+        ({"censored": "half"}, "<= 0.4", 0.2),
+        ({"censored": "limit", "decimal": ","}, ">=80,5", 80.5),
         ({"censored": "half", "likelihood": "poisson"}, "<5", 2),
         ({"censored": "half", "decimal": ",", "unit": "ng/l"}, "<0,5 ng/l", 0.25),
         ({"synonyms": {"none": "0"}}, "none", 0.0),

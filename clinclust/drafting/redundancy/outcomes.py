@@ -17,6 +17,7 @@ _MOST_LEVELS = 20
 _OUTCOMES = words_of(
     """outcome diagnosis dx died dead death deceased mortality survived survivor survival target relapse recurrence
     diagnose gestorben verstorben tod todesfall mortalitat uberlebt zielgrosse rezidiv
+    vital exitus fallecimiento decedat verstorben progression
     diagnostic deces decede mort mortalite survie issue rechute
     diagnostico fallecido muerte mortalidad supervivencia desenlace recaida defuncion"""
 )
@@ -26,8 +27,8 @@ _LABELS = words_of(
 )
 _BESIDE = words_of("true known final primary main clinical patient disease real actual is has the")
 _OTHERWISE = words_of(
-    """age at since before time date years family history father mother parent sibling alter bei seit vor familie
-    delai avant depuis pere mere famille edad desde antes padre madre familia blood treatment"""
+    """age at since before time date year years jahr ano annee family history father mother parent sibling alter bei
+    seit vor familie delai avant depuis pere mere famille edad desde antes padre madre familia blood treatment"""
 )
 _CHANCE = 10.0  # n V^2 beyond twice the logarithm of the number of columns
 _ASSOCIATED = 0.25  # the share of the columns that a label must depend on

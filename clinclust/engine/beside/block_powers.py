@@ -99,7 +99,7 @@ def powers_left_by(problem: Problem, labels: Labels) -> Array:
     return powers
 
 
-def reproduced_powers(problem: Problem, find: Find) -> Array:
+def reproduced_powers(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
     """Return powers of the features, float64 (D,), that the clusters found with them imply again.
 
     Parameters
@@ -108,10 +108,14 @@ def reproduced_powers(problem: Problem, find: Find) -> Array:
         Its own powers are not used.
     find : callable
         Search with fixed powers (`Find`).
+    enough : callable
+        Whether to keep the powers so far: of a search that was cut short, the clusters imply none.
     """
     powers = powers_left_by(problem, np.zeros(problem.cohort.n_subjects, dtype=np.int64))
     for _ in range(_MOST_ROUNDS):
         kept, labels = find(problem.with_powers(powers))
+        if enough():
+            break
         implied = powers_left_by(kept, labels)
         if np.abs(implied - powers).max() <= _TOLERANCE:
             break

@@ -19,7 +19,7 @@ _PHRASES = (
     "unbekannt; nicht bekannt; weiss nicht; weiß nicht; verweigert; keine angabe; keine angaben; k a; "
     "keine antwort; nicht erhoben; nicht durchgefuhrt; nicht gemacht; nicht verfugbar; nicht zutreffend; "
     "trifft nicht zu; entfallt; fehlend; fehlt; nicht beantwortet; nicht gemessen; nicht untersucht; "
-    "nicht beurteilbar; nicht dokumentiert; nicht erfasst; unklar; keine information; "
+    "nicht gefragt; nicht beurteilbar; nicht dokumentiert; nicht erfasst; unklar; keine information; "
     # French
     "inconnu; inconnue; non connu; non connue; ne sait pas; nsp; je ne sais pas; refus; refuse; refuse de repondre; "
     "non fait; non faite; non realise; non realisee; non effectue; non disponible; non applicable; sans objet; "
