@@ -31,7 +31,9 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
     except ImportError:
         raise MissingPackageError("reading an xls file needs xlrd: pip install 'clinclust[formats]'") from None
     try:
-        book = xlrd.open_workbook(file_contents=source.read(), logfile=io.StringIO(), formatting_info=True)
+        book = xlrd.open_workbook(
+            file_contents=source.read(), logfile=io.StringIO(), formatting_info=True, ragged_rows=True
+        )
     except MemoryError:
         raise
     except Exception as error:  # damaged files end in errors of many types
