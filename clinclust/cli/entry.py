@@ -32,7 +32,7 @@ the same step by step:
 _MORE = """
 afterwards, without another search:
   clinclust report cohort.csv --model subtypes --overwrite --name 1=Mild   the report with other options
-  clinclust table cohort.csv --model subtypes --out table.docx             the subtype table of a paper
+  clinclust table cohort.csv --model subtypes --out table.xlsx             the subtype table of a paper
 
 tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
 `clinclust fit --help` lists the options of a command

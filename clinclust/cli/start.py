@@ -119,7 +119,7 @@ def _goes_on(options: argparse.Namespace) -> bool:
 
 def _show(options: argparse.Namespace) -> None:
     """Say what to do with the results, and open the page if a person sits at a terminal."""
-    say(f"next: {next_command('table', options, '--model', options.out, '--out', 'table.docx')}")
+    say(f"next: {next_command('table', options, '--model', options.out, '--out', 'table.xlsx')}")
     page: Path = options.out / "subtypes.html"
     if not page.exists():
         return

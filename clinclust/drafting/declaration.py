@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from clinclust.drafting.proposal import joined
 from clinclust.files.column_notes import ColumnNotes
 
-__all__ = ["Declared", "about", "ignored", "joined", "opened"]
+__all__ = ["Declared", "about", "ignored", "opened"]
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,3 @@ def opened(notes: ColumnNotes, *reasons: str) -> Declared:
     """Return the declaration of a column that is drafted by its values, with what does not depend on them."""
     codes = {"missing_codes": list(notes.missing_codes)} if notes.missing_codes else {}
     return Declared("open", {**about(notes), **codes}, joined(*reasons))
-
-
-def joined(*parts: str) -> str:
-    """Return the parts that are not empty, as one sentence."""
-    return "; ".join(part for part in parts if part)

@@ -195,7 +195,7 @@ def _by_values(column: ObservedColumn) -> Proposal:
     written = _numbers_of(known)
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:
-        return replace(aside, reason=joined([aside.reason, *reasons]))
+        return replace(aside, reason=joined(aside.reason, *reasons))
     if written is None:
         proposal = _of_texts(known)
     else:
@@ -204,7 +204,7 @@ def _by_values(column: ObservedColumn) -> Proposal:
     fields = dict(proposal.fields)
     if codes and fields.get("role") != "ignore":
         fields["missing_codes"] = codes
-    return replace(proposal, fields=fields, reason=joined([proposal.reason, *reasons]))
+    return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons))
 
 
 def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
@@ -255,5 +255,5 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
     fields = {**written.fields, **proposal.fields}
     if "levels" in proposal.fields or proposal.fields.get("role") == "ignore":
         fields = dict(proposal.fields)
-    reason = joined([proposal.reason, *written.reasons])
+    reason = joined(proposal.reason, *written.reasons)
     return replace(proposal, fields=fields, reason=reason, looks=(*proposal.looks, *looks)), [*odd, *codes]

@@ -59,7 +59,7 @@ def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Pro
     options = [candidate({"likelihood": name, "levels": levels}, scores) for name in SCALES]
     best = max(options, key=lambda option: option.evidence)
     words, is_clear = how_clear(best, [option for option in options if option is not best])
-    reason = joined([what, f"an ordered scale, {best.called}" + (f" ({words})" if words else "")])
+    reason = joined(what, f"an ordered scale, {best.called}" + (f" ({words})" if words else ""))
     return Proposal(best.fields, reason, _rare(column), is_clear or best is options[0])
 
 
@@ -68,7 +68,7 @@ def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> P
     looks = _rare(column)
     is_short = 3 <= len(levels) <= 7 and not looks_coded(column.name)
     hint = "if they have an order, list them from low to high and write `likelihood: ordinal`" if is_short else ""
-    return Proposal({"likelihood": Categorical.name, "levels": levels}, joined([what, hint]), looks, not is_short)
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, joined(what, hint), looks, not is_short)
 
 
 def _rare(column: ObservedColumn) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     )
     if np.ptp(values) > 0 and values.min() >= 0 and values.max() <= 1 and best is not plain:
         looks += ("values from 0 to 1: if they are shares, look at the values near 0 and 1",)
-    return Proposal(best.fields, joined([name + (f" ({words})" if words else "")]), looks, is_clear)
+    return Proposal(best.fields, joined(name + (f" ({words})" if words else "")), looks, is_clear)
 
 
 def _tails(values: Array) -> tuple[str, ...]:

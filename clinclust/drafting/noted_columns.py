@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.declaration import Declared, joined
+from clinclust.drafting.declaration import Declared
 from clinclust.drafting.levels import levels_in_order
 from clinclust.drafting.noted_numbers import is_missing_code
 from clinclust.drafting.numbers import proposal_of_finite
-from clinclust.drafting.proposal import Proposal
+from clinclust.drafting.proposal import Proposal, joined
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant

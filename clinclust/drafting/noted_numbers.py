@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clinclust.drafting.declaration import Declared, about, ignored, joined, opened
+from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
+from clinclust.drafting.proposal import joined
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.likelihoods.gaussian import Gaussian

@@ -36,6 +36,6 @@ class Proposal:
         return "\n".join([self.reason, *(f"{LOOK}{look}" for look in self.looks)])
 
 
-def joined(parts: list[str]) -> str:
+def joined(*parts: str) -> str:
     """Return the parts that are not empty, with semicolons between them."""
     return "; ".join(part for part in parts if part)

@@ -120,10 +120,10 @@ def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -
                 count.fields, f"{what}; a count, {count.called}" + (f" ({words})" if words else ""), (), is_clear
             )
     words, is_clear = how_clear(best, [*counts, *(option for option in scale if option is not best)])
-    reason = joined([f"{what}; an ordered scale, {best.called}" + (f" ({words})" if words else "")])
+    reason = joined(f"{what}; an ordered scale, {best.called}" + (f" ({words})" if words else ""))
     hint = "if the numbers are codes without an order, write `likelihood: categorical` with `levels`"
     is_clear = is_clear or not counts or best.evidence - _best(counts).evidence > _NAMED
-    return Proposal(best.fields, reason if is_clear else joined([reason, hint]), (), is_clear)
+    return Proposal(best.fields, reason if is_clear else joined(reason, hint), (), is_clear)
 
 
 def _long_run(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:

@@ -27,7 +27,7 @@ def test_one_line_is_enough(here, capsys):
     lines = out.splitlines()
     assert lines[0].startswith("Wrote cohort.yaml: what each of the 7 columns seems to be")
     assert "  - born: the same value in every subject observed" in out
-    assert "next: clinclust table cohort.csv --model cohort-subtypes --out table.docx" in lines
+    assert "next: clinclust table cohort.csv --model cohort-subtypes --out table.xlsx" in lines
     assert lines[-1] == f"The report is {Path('cohort-subtypes/subtypes.html')}; open it in a browser."
 
 

@@ -96,7 +96,7 @@ def _finding(names: list[str], group: list[int], dependence: Within, same_stem: 
     pairs = np.ix_(group, group)
     upper = np.triu_indices(len(group), 1)
     overall, within = dependence.overall[pairs][upper], dependence.within[pairs][upper]
-    what = "repetitions of one measurement by their names" if same_stem else "related measurements"
+    what = "parts or repetitions of one measurement by their names" if same_stem else "related measurements"
     reason = (
         f"{listed(names)}: {what}, rank correlation {_range(overall)}, and {_range(within)} among subjects who are "
         "otherwise alike, so subtypes do not explain it"
