@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from clinclust.priors.gamma_functions import log_beta
 
-__all__ = ["NAMES", "log_marginal_gradient", "log_normalizer", "posterior", "probabilities", "sides"]
+__all__ = ["NAMES", "depths", "log_marginal_gradient", "log_normalizer", "posterior", "probabilities", "sides"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -28,23 +28,28 @@ NAMES = ("lower", "upper")
 
 
 @lru_cache(maxsize=256)
-def _ends(n_levels: int) -> tuple[Places, Places, Places]:
-    """Return the first level, the boundary, and the level after the last, of the split at each boundary.
+def _splits(n_levels: int) -> tuple[Places, Places, Places, Places]:
+    """Return the first level, the boundary, the level after the last, and the depth, of the split at each boundary.
 
-    Each of the three arrays is int64 (L - 1,).
+    Each of the four arrays is int64 (L - 1,).
     """
     found = []
 
-    def divide(first: int, last: int) -> None:
+    def divide(first: int, last: int, depth: int) -> None:
         if last - first > 1:
             middle = (first + last) // 2
-            found.append((middle, first, last))
-            divide(first, middle)
-            divide(middle, last)
+            found.append((middle, first, last, depth))
+            divide(first, middle, depth + 1)
+            divide(middle, last, depth + 1)
 
-    divide(0, n_levels)
-    middle, first, last = np.array(sorted(found), dtype=np.int64).reshape(-1, 3).T
-    return first, middle, last
+    divide(0, n_levels, 1)
+    middle, first, last, depth = np.array(sorted(found), dtype=np.int64).reshape(-1, 4).T
+    return first, middle, last, depth
+
+
+def depths(n_levels: int) -> Places:
+    """Return the depth of the split at each boundary, int64 (L - 1,): 1 for the split of all levels into halves."""
+    return _splits(n_levels)[3]
 
 
 def sides(weights: Array) -> Array:
@@ -55,7 +60,7 @@ def sides(weights: Array) -> Array:
     weights : float64 (..., L)
         Weight of each level.
     """
-    first, middle, last = _ends(weights.shape[-1])
+    first, middle, last, _ = _splits(weights.shape[-1])
     below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
     lower, upper = below[..., middle] - below[..., first], below[..., last] - below[..., middle]
     return np.concatenate([lower, upper], axis=-1)
@@ -66,7 +71,7 @@ def probabilities(parameters: Array) -> Array:
     n_levels = parameters.size // 2 + 1
     lower, upper = parameters[: n_levels - 1], parameters[n_levels - 1 :]
     found = np.ones(n_levels)
-    for place, (first, middle, last) in enumerate(zip(*_ends(n_levels), strict=True)):
+    for place, (first, middle, last) in enumerate(zip(*_splits(n_levels)[:3], strict=True)):
         share = lower[place] / (lower[place] + upper[place])
         found[first:middle] *= share
         found[middle:last] *= 1.0 - share

@@ -135,8 +135,9 @@ def test_the_default_prior_has_the_mean_of_the_data_and_the_weight_of_a_subject_
     default = likelihood.default_hyperparameters(values)
     mean = likelihood.predictive(default).mean()
     expected = values.mean()
-    if likelihood.counts_levels:  # half of the weight is spread evenly over the levels
-        expected = 0.5 * expected + 0.5 * likelihood.levels(values).mean()
+    if likelihood.counts_levels:  # part of the weight is spread evenly over the levels
+        even = 0.25 if likelihood.is_scale else 0.5
+        expected = (1.0 - even) * expected + even * likelihood.levels(values).mean()
     assert mean == pytest.approx(expected, rel=1e-9, abs=1e-9)
     posterior = likelihood.prior.posterior(default, likelihood.statistics(values).sum(axis=0))
     moved = likelihood.predictive(posterior).mean()
