@@ -26,7 +26,7 @@ class ObservedColumn:
     n_rows : int
         The number of rows of the table.
     texts : list of str
-        The distinct texts, without outer white space, in the order of the table.
+        The distinct texts, without outer white space, in one order for any order of the rows.
     counts : int64 ndarray, shape (len(texts),)
         The number of cells that hold each text.
     notes : ColumnNotes
@@ -35,6 +35,8 @@ class ObservedColumn:
         Whether the cells are dates or times by their type.
     has_decimal_commas : bool
         Whether other columns of the table have decimal commas.
+    order : tuple of str
+        All levels from low to high, if the column is an ordered categorical of pandas; otherwise empty.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ObservedColumn:
     notes: ColumnNotes
     is_time: bool = False
     has_decimal_commas: bool = False
+    order: tuple[str, ...] = ()
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -77,6 +80,9 @@ def observed(name: str, column: pd.Series, notes: ColumnNotes) -> ObservedColumn
     for text, count in zip(cells.texts, per_text.tolist(), strict=True):
         if text and count:  # cells that differ only in outer white space are one text
             counted[text] = counted.get(text, 0) + count
+    counted = dict(sorted(counted.items()))
     counts = np.array(list(counted.values()), dtype=np.int64)
     is_time = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype)
-    return ObservedColumn(name, len(column), list(counted), counts, notes, is_time)
+    is_ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
+    order = tuple(dict.fromkeys(text for text in cells.texts if text)) if is_ordered else ()
+    return ObservedColumn(name, len(column), list(counted), counts, notes, is_time, order=order)

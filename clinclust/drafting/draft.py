@@ -10,8 +10,10 @@ import pandas as pd
 
 from clinclust.drafting.column import ObservedColumn, observed
 from clinclust.drafting.declaration import about
+from clinclust.drafting.doubtful_words import doubtful_words
+from clinclust.drafting.durations import durations_of
 from clinclust.drafting.from_notes import declared
-from clinclust.drafting.levels import proposal_of_texts
+from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
 from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, odd_texts, outlying_codes, quoted
 from clinclust.drafting.noted_columns import completed
@@ -192,11 +194,16 @@ def _by_values(column: ObservedColumn) -> Proposal:
     codes = missing_words(column)
     reasons = [f"{quoted(codes)} taken for missing"] if codes else []
     known = column.without(codes)
+    doubtful, look = doubtful_words(known)
+    codes, known = codes + doubtful, known.without(doubtful)
     written = _numbers_of(known)
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:
         return replace(aside, reason=joined(aside.reason, *reasons))
-    if written is None:
+    ordered = ordered_by_the_table(known)
+    if ordered is not None:
+        proposal = ordered
+    elif written is None:
         proposal = _of_texts(known)
     else:
         proposal, more = _of_numbers(known, written)
@@ -204,7 +211,8 @@ def _by_values(column: ObservedColumn) -> Proposal:
     fields = dict(proposal.fields)
     if codes and fields.get("role") != "ignore":
         fields["missing_codes"] = codes
-    return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons))
+    looks = (*proposal.looks, look) if look else proposal.looks
+    return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons), looks=looks)
 
 
 def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
@@ -212,6 +220,9 @@ def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
     written = written_numbers(column)
     if written is not None and np.isfinite(written.numbers).all():
         return written
+    lasting = durations_of(column)
+    if lasting is not None:
+        return lasting
     numbers = column.numbers if written is None else written.numbers
     odd = odd_texts(column.texts, numbers, column.counts)
     if not odd:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.noted_levels import declared_levels
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
-from clinclust.drafting.ordered_answers import order_of
+from clinclust.drafting.orders import order_of
 from clinclust.files.cell_text import numbers_of
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.levels import divided, told_missing

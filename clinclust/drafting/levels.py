@@ -9,11 +9,11 @@ from clinclust.drafting.evidence import SCALES, candidate, how_clear
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.proposal import Proposal, joined
-from clinclust.drafting.spellings import NO_AND_YES
+from clinclust.drafting.yes_no import ranked_pair
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 
-__all__ = ["levels_in_order", "proposal_of_codes", "proposal_of_texts", "two_levels"]
+__all__ = ["levels_in_order", "ordered_by_the_table", "proposal_of_codes", "proposal_of_texts", "two_levels"]
 
 _MOST_LEVELS = 50
 _LONG_TEXT = 30
@@ -39,17 +39,23 @@ def proposal_of_texts(column: ObservedColumn) -> Proposal:
 def two_levels(column: ObservedColumn) -> Proposal:
     """Propose a yes/no feature for two texts."""
     pair = sorted(column.texts)
-    for words in NO_AND_YES:
-        no, yes = (set(side.split()) for side in words)
-        ranked = [text for text in pair if text.casefold() in no] + [text for text in pair if text.casefold() in yes]
-        if len(ranked) == 2 and ranked[0].casefold() in no and ranked[1].casefold() in yes:
-            pair = ranked
-            break
-    else:
-        order = in_order(pair, column.name)
-        pair = order[0] if order is not None else pair
+    order = None if (known := ranked_pair(pair)) is not None else in_order(pair, column.name)
+    pair = known or (order[0] if order is not None else pair)
     reason = f"two values, of which {pair[1]!r} counts as yes (swap the levels to change that)"
     return Proposal({"likelihood": Bernoulli.name, "levels": pair}, reason)
+
+
+def ordered_by_the_table(column: ObservedColumn) -> Proposal | None:
+    """Propose a scale for an ordered categorical of pandas; None for other columns, and for a column of codes."""
+    levels = [text for text in column.order if text in column.texts]
+    if not 3 <= len(levels) <= _MOST_LEVELS or len(levels) < len(column.texts) or looks_coded(column.name):
+        return None
+    known = in_order(levels, column.name)
+    found = levels_in_order(column, levels, "an ordered categorical: the table gives its levels this order")
+    if known is not None and known[0] in (levels, levels[::-1]):
+        return found
+    hint = "if they have no order, write `likelihood: categorical`"
+    return Proposal(found.fields, joined(found.reason, hint), found.looks, False)
 
 
 def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Proposal:

@@ -11,8 +11,9 @@ from typing import Any
 
 from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
-from clinclust.drafting.ordered_answers import no_before_yes, order_of
+from clinclust.drafting.orders import order_of
 from clinclust.drafting.proposal import joined
+from clinclust.drafting.yes_no import no_before_yes
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.missing_words import means_missing

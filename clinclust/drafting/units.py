@@ -20,7 +20,7 @@ _FACTORS = (
     (38.67, "cholesterol cholesterin colesterol chol hdl ldl", "cholesterol in mg/dL and mmol/L"),
     (88.4, "creatinine kreatinin creatinina crea scr", "creatinine in µmol/L and mg/dL"),
     (88.57, "triglycerides triglyceride trig tg", "triglycerides in mg/dL and mmol/L"),
-    (59.48, "uric urate harnsäure", "uric acid in µmol/L and mg/dL"),
+    (59.48, "uric urate harnsaure", "uric acid in µmol/L and mg/dL"),
     (17.1, "bilirubin bilirubina bili", "bilirubin in µmol/L and mg/dL"),
     (7.0, "hba1c a1c", "HbA1c in mmol/mol and %"),
     (2.66, "temperature temp temperatur", "temperature in °F and °C"),
@@ -37,7 +37,7 @@ _FAR = 15.0
 _POSSIBLE = (
     # words of the name, the lowest and highest possible value, and the median from which on the unit is this one
     ("age alter edad", 0.0, 120.0, 0.0, 120.0),
-    ("height groesse größe taille talla", 25.0, 260.0, 20.0, 260.0),
+    ("height groesse grosse taille talla", 25.0, 260.0, 20.0, 260.0),
     ("bmi imc", 7.0, 120.0, 7.0, 120.0),
     ("temperature temp temperatur", 24.0, 45.0, 30.0, 45.0),
     ("spo2 saturation sao2 percent percentage prozent pct", 0.0, 100.0, 0.0, 100.0),

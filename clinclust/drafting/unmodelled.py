@@ -43,7 +43,7 @@ def unmodelled(column: ObservedColumn, numbers: NDArray[np.float64] | None = Non
         return Proposal({"role": "ignore"}, f"the same value in every subject observed: {shortened(column.texts[0])!r}")
     if column.is_time or all(map(_DATE.fullmatch, column.texts)) or _counts_days(column):
         return Proposal({"role": "ignore"}, "dates: compute what matters from them, such as a duration in years")
-    if all(map(_TIME.fullmatch, column.texts)):
+    if all(map(_TIME.fullmatch, column.texts)) and not np.isfinite(numbers).all():
         return Proposal({"role": "ignore"}, "times of day: compute what matters from them, such as a duration in hours")
     if _is_identifier(column, numbers):
         return Proposal({"role": "id"}, "every row has its own value, so it names the subject")

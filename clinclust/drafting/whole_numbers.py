@@ -12,8 +12,9 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import COUNTS, SCALES, Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_levels
 from clinclust.drafting.measurements import measured, proposal_of_measurements
-from clinclust.drafting.names import looks_coded, looks_counted, looks_measured
+from clinclust.drafting.names import is_called_a_count, looks_coded, looks_counted, looks_measured, looks_postal
 from clinclust.drafting.proposal import Proposal, joined
+from clinclust.drafting.ties import are_dense, step_of_grid
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.likelihood import LARGEST_COUNT
@@ -27,12 +28,11 @@ _SHORT = 10  # the most steps of a run that is a scale unless a count fits bette
 _HIGHEST_START = 5  # the highest number at which a short scale begins
 _LONG = 100  # the most steps of a run that may be a scale
 _MOST_CODES = 30
-_TIED = 0.2
-"""The share of the subjects from which on one value is tied too often for a density."""
-_AT_LIMIT = (0.05, 0.15)
-"""The share of the subjects at the lowest or highest value from which on there is a limit; if named a measurement."""
-_LEAST_SPREAD = 2.0
-"""The standard deviation, in steps, below which rounding to whole numbers shows (it is 0.3 steps)."""
+_WIDE = 2.0
+"""The standard deviation from which on a short run far from 0 is a rounded measurement."""
+_MOST_MEASURED_LEVELS = 7
+"""The most levels of a column with the name of a measurement; with more it is rounded, and no scale."""
+_SHARED = "many subjects share a value, and a Gaussian would make a subtype of each such value"
 _FAR = 30.0
 """The mean from which on whole numbers without a tie are measurements: Poisson counts are then nearly Gaussian."""
 _NAMED = 5.0
@@ -65,11 +65,16 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
         levels = [text_of[number] for number in distinct.tolist()]
         reason = f"{len(levels)} numbers that are codes, by the name of the column"
         return proposal_of_codes(column, levels, reason)
+    if looks_postal(column.name):
+        told = "postal codes: a region, or a distance, can be computed from them and clustered on"
+        return Proposal({"role": "ignore"}, f"{len(distinct)} {told}")
     values = np.repeat(numbers, column.counts)
-    if _are_few_levels(distinct, values, text_of):
+    if is_called_a_count(column.name) and low >= 0:
+        return _called_count(column, values, low, high)
+    if _are_few_levels(column, distinct, values, text_of):
         levels = [text_of[number] for number in distinct.tolist()]
         return levels_in_order(column, levels, f"{len(levels)} different numbers with gaps between them")
-    if high - low <= _SHORT and not (low > _HIGHEST_START and values.std() >= _LEAST_SPREAD):
+    if high - low <= _SHORT and not (low > _HIGHEST_START and values.std() >= _WIDE):
         return _short_run(column, values, low, high)
     return _long_run(column, values, low, high)
 
@@ -82,11 +87,15 @@ def _are_codes(column: ObservedColumn, distinct: Array, text_of: dict[float, str
     return (padded and distinct[-1] > 9) or (looks_coded(column.name) and not looks_counted(column.name))
 
 
-def _are_few_levels(distinct: Array, values: Array, text_of: dict[float, str]) -> bool:
+def _are_few_levels(column: ObservedColumn, distinct: Array, values: Array, text_of: dict[float, str]) -> bool:
     """Return whether the numbers are few, far apart and often repeated, such as doses 0, 5, 10 and 20."""
     if len(text_of) < len(distinct) or not 3 <= len(distinct) <= _SHORT + 1:
         return False
+    if looks_measured(column.name) and len(distinct) > _MOST_MEASURED_LEVELS:
+        return False
     gaps = np.diff(distinct)
+    if len(distinct) > _MOST_MEASURED_LEVELS and distinct[0] > 0 and len(set(gaps.tolist())) == 1:
+        return False  # a measurement rounded to 5 or 10
     return bool(np.median(gaps) >= 2 and values.size >= 8 * len(distinct))
 
 
@@ -106,9 +115,22 @@ def _best(options: list[Candidate]) -> Candidate:
     return max(options, key=lambda option: option.evidence)
 
 
+def _called_count(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
+    """Propose a count for a column whose name says what is counted."""
+    counts = _counts(values, low)
+    best = _best(counts)
+    others = [option for option in counts if option is not best] + (_scale(values, low, high) if high <= _LONG else [])
+    words, is_clear = how_clear(best, others)
+    reason = f"whole numbers {low:.0f} to {high:.0f}; a count by its name, {best.called}"
+    tied = "" if are_dense(values) else _SHARED
+    return Proposal(best.fields, joined(reason + (f" ({words})" if words else ""), tied), (), is_clear)
+
+
 def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
     """Propose a scale, or a count if the values thin out as counts do."""
     scale, counts = _scale(values, low, high), _counts(values, low)
+    if looks_measured(column.name) and high - low >= _MOST_MEASURED_LEVELS:
+        return _long_run(column, values, low, high)
     best = _best(scale)
     what = f"whole numbers {low:.0f} to {high:.0f}"
     if counts:
@@ -128,13 +150,13 @@ def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -
 
 def _long_run(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
     """Propose a count, a long scale with ties at its ends, or a measurement that was rounded."""
-    is_named_count = looks_counted(column.name)
-    dense = _is_dense(values, low, high, _AT_LIMIT[looks_measured(column.name)])
+    is_named_count, is_named_measure = looks_counted(column.name), looks_measured(column.name)
+    dense = are_dense(values, step=step_of_grid(values), is_measured=is_named_measure)
     is_far = values.mean() >= _FAR and low > 0.1 * values.mean()
     options: list[Candidate] = []
-    if not dense or not (looks_measured(column.name) or (is_far and not is_named_count)):
+    if not dense or not (is_named_measure or (is_far and not is_named_count)):
         options += _counts(values, low)
-    if not dense and high - low <= _LONG and not is_named_count:
+    if not dense and high - low <= _LONG and not is_named_count and not (is_named_measure and low == 0):
         options += _scale(values, low, high)[:1]
     if dense and not is_named_count:
         options += measured(values)
@@ -144,20 +166,14 @@ def _long_run(column: ObservedColumn, values: Array, low: float, high: float) ->
     count = _best(_counts(values, low) or options)
     if traits_of(best.fields["likelihood"]).is_scale and count.evidence + _NAMED > best.evidence:
         best = count
+    if dense and not is_named_count and best.evidence - _best(measured(values)).evidence < _NAMED:
+        best = _best(measured(values))  # a density makes no subtypes of a wide count, a Poisson does of all others
     if traits_of(best.fields["likelihood"]).is_continuous:
         return proposal_of_measurements(
             column, values, [option for option in options if option not in measured(values)]
         )
     words, is_clear = how_clear(best, [option for option in options if option is not best])
     kind = "an ordered scale" if traits_of(best.fields["likelihood"]).is_scale else "a count"
-    tied = "" if dense else "; many subjects share a value, and a Gaussian would make a subtype of each such value"
-    reason = f"whole numbers {low:.0f} to {high:.0f}; {kind}, {best.called}" + (f" ({words})" if words else "") + tied
-    return Proposal(best.fields, reason, (), is_clear)
-
-
-def _is_dense(values: Array, low: float, high: float, at_limit: float) -> bool:
-    """Return whether whole numbers are spread so widely that a density describes them."""
-    shares = np.unique(values, return_counts=True)[1] / values.size
-    at_ends = [np.mean(values == low), np.mean(values == high)]
-    few = values.size < 40  # where each value is a large share by chance
-    return bool(values.std() >= _LEAST_SPREAD and (few or (shares.max() < _TIED and max(at_ends) < at_limit)))
+    tied = "" if dense else _SHARED
+    reason = f"whole numbers {low:.0f} to {high:.0f}; {kind}, {best.called}" + (f" ({words})" if words else "")
+    return Proposal(best.fields, joined(reason, tied), (), is_clear)

@@ -79,7 +79,7 @@ def test_choices_are_made_by_evidence_and_say_so():
     ("cells", "codes"),
     [
         (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
-        (["yes", "no", "unknown", "."], ("unknown", ".")),
+        (["yes", "no", "unknown", "."], (".", "unknown")),
         ([30, 45, 61, 999], ("999",)),
         ([0.5, 1.25, 2.5, -9], ("-9",)),
         ([0, 1, 2, 3, 99], ("99",)),

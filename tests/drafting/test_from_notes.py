@@ -12,7 +12,8 @@ from schema_strategies import messy_frames
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.from_notes import declared
-from clinclust.drafting.ordered_answers import no_before_yes, order_of
+from clinclust.drafting.orders import order_of
+from clinclust.drafting.yes_no import no_before_yes
 from clinclust.errors import CohortWarning
 from clinclust.files.column_notes import ColumnNotes, add_notes
 from clinclust.files.dictionaries.missing_words import means_missing

@@ -1,0 +1,105 @@
+"""Ranks of grades: Roman numerals, numbered stages, letters, crosses, and texts that begin with a number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from clinclust.drafting.names import looks_coded, words_of
+from clinclust.drafting.orders.plain import plain
+from clinclust.drafting.orders.vocabulary import GRADED, LETTER_GRADED
+from clinclust.drafting.orders.words import is_absent
+
+__all__ = ["ranks_of_crosses", "ranks_of_grades", "ranks_of_labels", "ranks_of_letters"]
+
+Ranks = list[float]
+
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_GRADE = re.compile(
+    r"(?P<prefix>(?:[^\W\d_]|[ ._/-])*?)"
+    r"(?P<grade>[0-9]{1,2}|x|ix|iv|vi{0,3}|i{1,3}|is)[ ._-]?(?P<part>[a-e]?|mi)(?P<sub>[1-9]?)",
+)
+_LETTER = re.compile(r"(?P<prefix>(?:[^\W\d_]{2,}[ ._/-]+)*)(?P<letter>[a-g])(?P<number>[0-9]{0,2})")
+_BEGINS = re.compile(r"\(?(?P<grade>[+-]?[0-9]{1,3}(?:\.[0-9]+)?)\)?\s*(?:[-=:.)(]\s*|\s)\D.*")
+_CROSSES = {"-": 0.0, "0": 0.0, "neg": 0.0, "negative": 0.0, "negativ": 0.0, "negatif": 0.0, "negativo": 0.0}
+_CROSSES |= {"(+)": 0.5, "+/-": 0.5, "±": 0.5, "trace": 0.5, "+": 1.0, "1+": 1.0, "++": 2.0, "2+": 2.0}
+_CROSSES |= {"+++": 3.0, "3+": 3.0, "++++": 4.0, "4+": 4.0}
+_IN_SITU, _ABSENT = 0.5, -1.0
+
+
+def ranks_of_crosses(texts: Sequence[str]) -> Ranks | None:
+    """Return ranks of `-`, `+`, `++`; None for other texts."""
+    folded = [plain(text).replace(" ", "") for text in texts]
+    if not all(key in _CROSSES for key in folded) or not any("+" in text for text in texts):
+        return None
+    return [_CROSSES[key] for key in folded]
+
+
+def ranks_of_grades(texts: Sequence[str], name: str) -> Ranks | None:
+    """Return ranks of `Stage IIa`, `T1`, `grade 2`, `I` or `3b`: one prefix for all, then a number, then a letter.
+
+    Words for absence (`no` beside `grado I`) lie below all grades. None for other texts, and in a column of codes.
+    """
+    folded = [plain(text) for text in texts]
+    found = [None if is_absent(text) else _GRADE.fullmatch(text) for text in folded]
+    graded = [match for match in found if match is not None]
+    unread = [text for text, match in zip(folded, found, strict=True) if match is None and not is_absent(text)]
+    if unread or len(graded) < 2 or looks_coded(name):
+        return None
+    prefixes = {_prefix(match["prefix"]) for match in graded if match["grade"] != "0"}
+    if len(prefixes) != 1 or not (prefixes <= GRADED or _count_from_zero(graded, prefixes)):
+        return None
+    roman = [match["grade"] in _ROMAN for match in graded]
+    if any(roman) and not all(is_one or match["grade"] == "0" for is_one, match in zip(roman, graded, strict=True)):
+        return None
+    if not any(match["prefix"] or match["part"] or match["grade"] in _ROMAN for match in graded):
+        return (
+            [_ABSENT if match is None else float(match["grade"]) for match in found] if None in found else _plain(found)
+        )
+    return [_ABSENT if match is None else _value(match) for match in found]
+
+
+def _count_from_zero(graded: Sequence[re.Match[str]], prefixes: set[str]) -> bool:
+    """Return whether one letter counts grades 0, 1, 2, ...: what is only numbered begins at 1."""
+    numbers = sorted(int(match["grade"]) for match in graded if match["grade"].isdecimal() and match["prefix"])
+    return max(map(len, prefixes)) == 1 and numbers == list(range(len(graded)))
+
+
+def _plain(found: Sequence[re.Match[str] | None]) -> Ranks:
+    return [float(match["grade"]) for match in found if match is not None]
+
+
+def _value(match: re.Match[str]) -> float:
+    grade = match["grade"]
+    number = _IN_SITU if grade == "is" else float(_ROMAN.get(grade, 0) or grade)
+    part = 0.05 if match["part"] == "mi" else (ord(match["part"]) - 96) / 10 if match["part"] else 0.0
+    return number + part + (int(match["sub"]) / 100 if match["sub"] else 0.0)
+
+
+def _prefix(text: str) -> str:
+    """Return the last word before a grade: `who grade` grades as `grade` does."""
+    words = re.findall(r"[^\W\d_]+", text)
+    return words[-1] if words else ""
+
+
+def ranks_of_letters(texts: Sequence[str], name: str) -> Ranks | None:
+    """Return ranks of `A`, `B`, `C` or `A1` to `C3`, if the name or what stands before them grades."""
+    found = [_LETTER.fullmatch(plain(text)) for text in texts]
+    matches = [match for match in found if match is not None]
+    prefixes = {" ".join(re.findall(r"\w+", match["prefix"])) for match in matches}
+    if len(matches) < len(texts) or len(prefixes) != 1 or looks_coded(name):
+        return None
+    said = {*words_of(name), *next(iter(prefixes)).split()}
+    numbered = {bool(match["number"]) for match in matches}
+    letters = {match["letter"] for match in matches}
+    if said.isdisjoint(LETTER_GRADED) or len(numbered) > 1 or "a" not in letters:
+        return None
+    return [100 * (ord(match["letter"]) - 96) + float(match["number"] or 0) for match in matches]
+
+
+def ranks_of_labels(texts: Sequence[str], name: str) -> Ranks | None:
+    """Return ranks of `0 - none`, `1: mild` or `2 (moderate)`; None for other texts, and in a column of codes."""
+    found = [_BEGINS.fullmatch(text.strip()) for text in texts]
+    if looks_coded(name) or not all(found):
+        return None
+    return [float(match["grade"]) for match in found if match is not None]

@@ -1,0 +1,147 @@
+"""Laws of orders: what must not change the order that is found, and orders made by rule that must be found."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from clinclust.drafting.orders import in_order
+from clinclust.drafting.orders.vocabulary import ADVERBS, NEGATIONS, ORDERS
+from clinclust.drafting.orders.words import stems_of
+
+WORDED = [
+    ["none", "mild", "moderate", "severe"],
+    ["low", "intermediate", "high"],
+    ["keine", "leichte", "mäßige", "starke"],
+    ["gering", "mittel", "hoch"],
+    ["aucune", "légère", "modérée", "importante"],
+    ["ninguno", "leve", "moderado", "intenso"],
+    ["pequeña", "mediana", "grande"],
+    ["piccolo", "medio", "grande"],
+    ["assente", "lieve", "moderato", "grave"],
+    ["geen", "licht", "matig", "ernstig"],
+    ["nenhuma", "leve", "moderada", "intensa"],
+    ["nunca", "às vezes", "sempre"],
+    ["never", "rarely", "sometimes", "often", "always"],
+    ["very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"],
+    ["very poor", "poor", "fair", "good", "very good"],
+    ["mild", "mild to moderate", "moderate", "moderate to severe", "severe"],
+    ["clear", "almost clear", "mild", "moderate", "severe"],
+    ["pas du tout", "un peu", "moyennement", "beaucoup", "énormément"],
+    ["schlecht", "mäßig", "gut"],
+    ["autonome", "aide partielle", "dépendant"],
+]
+OTHERS = [
+    (["stark reduziert", "reduziert", "leicht reduziert", "gut"], "AZ"),
+    (["none", "background", "pre-proliferative", "proliferative"], "retinopathy"),
+    (["no pain", "mild pain", "severe pain"], "x"),
+    (["sin dolor", "dolor leve", "dolor intenso"], "x"),
+    (["not satisfied", "somewhat satisfied", "satisfied", "very satisfied"], "x"),
+    (["never", "monthly or less", "2-4 times a month", "2-3 times a week", "4+ times a week"], "x"),
+    (["nie", "1x pro Woche", "2-3x pro Woche", "täglich"], "x"),
+    (["jamais", "1 fois par mois", "1 fois par semaine", "tous les jours"], "x"),
+    (["nunca", "1 vez por semana", "2-3 vezes por semana", "todos os dias"], "x"),
+    (["not in past year", "less than monthly", "monthly", "weekly"], "x"),
+    (["<100 m", "100-500 m", "500-1000 m", ">1000 m", "illimité"], "x"),
+    (["under $20,000", "$20,000-$39,999", "$40,000 or more"], "income"),
+    (["0", "1", "2", "3+"], "x"),
+    (["1 or 2", "3 or 4", "5 or 6", "7 to 9", "10 or more"], "drinks"),
+    (["1 week", "3 months", "2 years"], "x"),
+    (["no", "grado 1", "grado 2", "grado 3"], "x"),
+    (["Tis", "T1", "T1a", "T2"], "pT"),
+    (["A", "B", "C"], "Child"),
+    (["Child A", "Child B", "Child C"], "x"),
+    (["A1", "A2", "B1", "B2", "C1"], "CDC"),
+    (["first", "second", "third"], "x"),
+    (["underweight", "normal", "overweight", "obese class I", "obese class II"], "x"),
+]
+UNORDERED = [
+    (["single", "married", "divorced"], "marital"),
+    (["left", "right", "both"], "side"),
+    (["A", "B", "C"], "group"),
+    (["mild", "severe", "other"], "x"),
+    (["no", "yes", "sometimes"], "x"),
+    (["morning", "noon", "evening"], "x"),
+    (["3+4", "4+3", "4+4"], "x"),
+    (["home", "rehab", "died"], "discharge"),
+    (["alcohol", "VHC", "VHB"], "cause"),
+]
+words = st.text("bcdfghklmnpqrtvwxz", min_size=4, max_size=9)
+
+
+def found(texts, name="x"):
+    ordered = in_order(texts, name)
+    return None if ordered is None else ordered[0]
+
+
+@given(st.sampled_from([(levels, "x") for levels in WORDED] + OTHERS), st.randoms(use_true_random=False))
+def test_the_order_does_not_depend_on_how_the_levels_come(case, order):
+    levels, name = case
+    assert found(order.sample(levels, len(levels)), name) == levels
+
+
+@given(st.sampled_from(WORDED), st.sampled_from([str.upper, str.title, str.casefold]))
+def test_upper_and_lower_case_do_not_matter(levels, write):
+    written = [write(level) for level in levels]
+    assert found(random.Random(0).sample(written, len(written))) == written
+
+
+@given(st.sampled_from(WORDED), words, words)
+def test_words_that_all_levels_share_do_not_matter(levels, before, after):
+    bare = {"none", "keine", "aucune", "ninguno", "assente", "geen", "nenhuma", "never", "nunca"}
+    for write in (f"{before} {{}}", f"{{}} {after}", f"{before} {{}} {after}"):
+        assert found([write.format(level) for level in levels[::-1]]) == [write.format(level) for level in levels]
+        kept = [level if level in bare else write.format(level) for level in levels]
+        assert found(kept[::-1]) == kept
+
+
+@given(words)
+def test_an_unknown_word_is_ordered_by_its_adverbs(word):
+    assume(stems_of(word) not in [stems_of(each) for each in ("fast", "much")])
+    for levels in (
+        ["none", f"slightly {word}", f"moderately {word}", f"very {word}"],
+        ["normal", f"leicht {word}", f"stark {word}"],
+        [f"not {word}", f"a little {word}", word, f"extremely {word}"],
+    ):
+        assert found(levels[::-1]) == levels
+
+
+@given(st.lists(st.integers(1, 999), min_size=2, max_size=8, unique=True), st.sampled_from(["", " years", " mg", "k"]))
+def test_intervals_are_ordered_by_their_ends(cuts, unit):
+    cuts = sorted(cuts)
+    inner = [f"{low}-{high}{unit}" for low, high in itertools.pairwise(cuts)]
+    for first, last in ((f"<{cuts[0]}{unit}", f">={cuts[-1]}{unit}"), (f"under {cuts[0]}{unit}", f"{cuts[-1]}{unit}+")):
+        levels = [first, *inner, last]
+        assert found(random.Random(1).sample(levels, len(levels))) == levels
+
+
+@given(
+    st.lists(st.integers(0, 12), min_size=3, max_size=8, unique=True), st.sampled_from(["{}+", "{} or more", ">={}"])
+)
+def test_the_last_of_numbered_levels_may_be_open(numbers, write):
+    numbers = sorted(numbers)
+    levels = [*map(str, numbers[:-1]), write.format(numbers[-1])]
+    assert found(levels[::-1]) == levels
+
+
+@pytest.mark.parametrize(("levels", "name"), UNORDERED, ids=lambda value: str(value))
+def test_levels_without_an_order_are_given_none(levels, name):
+    assert found(levels, name) is None
+
+
+@pytest.mark.parametrize("table", [*ORDERS, ("adverbs", ADVERBS), ("negations", NEGATIONS)], ids=lambda table: table[0])
+def test_no_phrase_of_one_order_has_two_ranks(table):
+    ranks = {}
+    for rank, phrases in table[1].items():
+        for phrase in phrases.split(";"):
+            assert ranks.setdefault(stems_of(phrase), rank) == rank, phrase
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 80, "a " * 60 + "!", "1 " * 60, "1," * 60, "between " * 20, "5 " + "a" * 80 + "-"]
+)
+def test_no_text_keeps_the_search_for_an_order_busy(text):
+    for other in ("b", "2-3", "<4", "grade 1"):
+        found([text, f"{text} x", other])  # a pattern that tries every division of a text would not return
