@@ -24,8 +24,8 @@ from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
+from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.likelihoods import traits_of
-from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema

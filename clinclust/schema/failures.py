@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, shortened
+from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
-from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.reading import read_column
 
