@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
+from clinclust.files.selection.cells import Reader
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.matching import Matching
 from clinclust.files.selection.repeated_subjects import repeated_subjects
@@ -28,7 +29,7 @@ VISITS = pd.DataFrame(
 
 
 def rows(condition, frame=VISITS):
-    return np.flatnonzero(Matching(TableRead(frame)).of(parsed(condition))).tolist()
+    return np.flatnonzero(Matching(Reader(TableRead(frame))).of(parsed(condition))).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,51 @@
+"""What a number in a condition means, in the notation of the column that it is compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clinclust.errors import InputError
+from clinclust.files.cell_text import number_of
+from clinclust.files.listed import quoted
+from clinclust.files.number_notation import marks_of, number_as_written, parts_of
+from clinclust.files.selection.cells import Cells
+
+__all__ = ["number_meant", "number_or_nan"]
+
+
+def number_or_nan(text: str) -> float:
+    """Return a number if a text writes one in any notation, whatever its unit; otherwise NaN."""
+    parts = parts_of(text)
+    if parts is None or parts.limit:
+        return number_of(text)
+    marks = marks_of([parts.number])
+    written = number_as_written(parts.number, marks.decimal, marks.thousands)
+    return np.nan if written is None else number_of(written)
+
+
+def number_meant(text: str, cells: Cells) -> float:
+    """Return the number that a condition gives for a column.
+
+    It may be written as the cells are, with their unit; a decimal point is understood everywhere.
+
+    Raises
+    ------
+    InputError
+        If it has another unit than the column, or could be read in two ways.
+    """
+    parts = parts_of(text)
+    if parts is None:
+        return number_of(text)
+    if parts.unit.casefold() not in ("", cells.unit.casefold()):
+        has = f"in {cells.unit}" if cells.unit else "without a unit in its cells"
+        raise InputError(f"{quoted(cells.name)} is {has}, and compared with {quoted(text)}: give the number alone")
+    written = number_as_written(parts.number, cells.marks.decimal, cells.marks.thousands)
+    if written is None and not cells.marks.decimal:
+        own = marks_of([parts.number])
+        written = None if own.is_guess else number_as_written(parts.number, own.decimal, own.thousands)
+    if written is None:
+        raise InputError(
+            f"{quoted(text)}, with which {quoted(cells.name)} is compared, could be read in two ways, or as no number: "
+            "write it with a decimal point and nothing between its thousands"
+        )
+    return number_of(written)
