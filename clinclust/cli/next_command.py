@@ -6,12 +6,11 @@ import argparse
 import csv
 import io
 import os
-import shlex
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from clinclust.cli.options import add_table
+from clinclust.files.command_words import shell_words
 
 Adder = Callable[[argparse.ArgumentParser], None]
 
@@ -35,7 +34,7 @@ def next_command(
         Functions that add arguments to a parser: those whose values are repeated, if they are not the default.
     """
     words = ["clinclust", command, *_given(options, adders), *map(str, more)]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    return shell_words(*words)
 
 
 def results_folder(table: Path) -> Path:

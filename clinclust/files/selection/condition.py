@@ -29,7 +29,7 @@ __all__ = [
     "IsMissing",
     "Not",
     "Operand",
-    "columns_of",
+    "compared_columns",
     "is_order",
     "parsed",
     "written",
@@ -260,15 +260,15 @@ def _written(operand: Operand) -> str:
     return text if text.isidentifier() and text.casefold() not in _WORDS else f"`{text}`"
 
 
-def columns_of(condition: Condition) -> tuple[str, ...]:
-    """Return the names in a condition, each once: columns, and texts on its left that may be columns."""
+def compared_columns(condition: Condition) -> tuple[str, ...]:
+    """Return what a condition compares, each once: names of columns, and texts on the left that may be such names."""
     match condition:
         case All(parts) | Any(parts):
-            names = [name for part in parts for name in columns_of(part)]
+            names = [name for part in parts for name in compared_columns(part)]
         case Not(part):
-            names = list(columns_of(part))
-        case IsMissing(operand):
-            names = [operand.text]
+            names = list(compared_columns(part))
+        case IsMissing():
+            names = []
         case Comparison(left, _, right):
             names = [each.text for each in (left, right) if each.kind == "name"]
             names += [left.text] if left.kind == "text" else []

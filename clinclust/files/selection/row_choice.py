@@ -57,7 +57,7 @@ class RowChoice:
         """Return whether any row is left out."""
         return self.where is not None or self.one_row_per is not None
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
 
@@ -102,14 +102,16 @@ class RowChoice:
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
-        return ", and ".join(self.phrases()) or "all rows"
+        return ", and ".join(self.phrases().values()) or "all rows"
 
-    def phrases(self) -> list[str]:
-        """Return the words for the condition and for the row of each subject, as far as they are given."""
-        said = [] if self.where is None else [f"those where {on_one_line(self.where.strip())}"]
+    def phrases(self) -> dict[str, str]:
+        """Return the words for the condition (``where``) and for the row of each subject (``one_row_per``), if any."""
+        said = {}
+        if self.where is not None:
+            said["where"] = f"those where {on_one_line(self.where.strip())}"
         if self.one_row_per is not None:
             by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
-            said.append(f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}")
+            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
         return said
 
 
