@@ -76,5 +76,5 @@ def _is_told(look: Look, looks: Sequence[Look]) -> bool:
 
 def say_next(options: argparse.Namespace, schema: Path) -> None:
     """Say which command finds the subtypes of the table."""
-    folder = results_folder(options.table).name
+    folder = Path(results_folder(options.table).name)
     say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder)}")

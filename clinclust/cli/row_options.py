@@ -8,8 +8,6 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.listed import limited
-from clinclust.files.opening import shown_name
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -63,6 +61,9 @@ def rows_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> RowCho
     InputError
         If both choose rows, and not the same.
     """
+    from clinclust.files.listed import limited
+    from clinclust.files.opening import shown_name
+
     asked, name = rows_asked_for(options), shown_name(options.schema)
     if not schema.rows:
         return asked
@@ -108,4 +109,7 @@ def _completed(asked: RowChoice, said: RowChoice) -> RowChoice:
 
 
 def _tell(options: argparse.Namespace, note: str) -> None:
+    from clinclust.files.listed import limited
+    from clinclust.files.opening import shown_name
+
     warnings.warn(limited(f"{shown_name(options.table)}: {note}"), CohortWarning, stacklevel=3)

@@ -108,7 +108,7 @@ def _schema_and_table(options: argparse.Namespace) -> tuple[FeatureSchema, pd.Da
     from clinclust.drafting import draft_schema
 
     path = options.schema
-    if path.exists() or path.is_symlink():
+    if (path.exists() or path.is_symlink()) and path != options.table:
         say(f"Using {path}, which stands beside the table")
         schema = read_schema(options)
         return schema, read_table_of_schema(options, schema), []

@@ -11,6 +11,7 @@ from clinclust.files.cell_text import number_of
 
 __all__ = [
     "BEYOND_A_LIMIT",
+    "GROUPED_BY_POINT",
     "DecimalMark",
     "Marks",
     "ThousandsMark",
@@ -33,7 +34,8 @@ _PARTS = re.compile(
     r"(?P<number>[-+]?[0-9][0-9.,'’ \u00a0\u202f\u2009]*(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>[^\W\d].*|[%‰°µ].*)?"
 )
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
-_AMBIGUOUS = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")
+GROUPED_BY_POINT = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")
+"""Numbers whose point could be a decimal point, or keep thousands apart where the comma is the decimal mark."""
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _GROUPED = {
     mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "
@@ -142,6 +144,6 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
     if decimal == ",":
         if "," in text:
             text = text.replace(".", " ").replace(",", ".")  # a point beside a decimal comma makes no number
-        elif _AMBIGUOUS.fullmatch(text) and thousands is None:
+        elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
             return None
     return None if math.isnan(number_of(text)) else text

@@ -48,6 +48,8 @@ class Cells:
     Attributes
     ----------
     name : str
+    number : int
+        The number of the column in its file, from 1.
     texts : object (N,)
         The canonical text of each cell.
     missing : bool (N,)
@@ -65,6 +67,7 @@ class Cells:
         self.texts = np.array(texts, dtype=object)
         self.missing: Mask = missing | np.array([not text or text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])
+        self.number = read.places[place] if read.places else place + 1
 
     @cached_property
     def counts(self) -> Counter[str]:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.files.chosen_columns import place_of_column
-from clinclust.files.command_words import column_in_condition, shell_words
+from clinclust.files.command_words import name_in_condition, option_in_shell
 from clinclust.files.layout.decimal_marks import Decimal
 from clinclust.files.listed import listed, quoted
 from clinclust.files.selection.cells import Cells, Reader
 from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.dates import DateColumn
+from clinclust.files.selection.dates import DateColumn, looks_like_date
 from clinclust.files.selection.matching import Matching
 from clinclust.files.selection.row_choice import Keep, RowChoice
 from clinclust.files.selection.rows_taken import RowCounts, RowsTaken
@@ -120,11 +120,11 @@ def _one_row_per(reader: Reader, choice: RowChoice, name: str) -> tuple[TableRea
     read = reader.read
     subjects = _column(reader, name, "--one-row-per")
     if subjects.missing.any():
-        condition = f"{column_in_condition(subjects.name)} is not missing"
+        condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
         raise ChoiceError(
             f"--one-row-per: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
             f"{_rows(read, subjects.missing)}): whose rows these are is not known; leave them out: "
-            f"{shell_words('--where', condition)}"
+            f"{option_in_shell('--where', condition)}"
         )
     order = np.arange(len(read.frame))
     told: list[str] = []
@@ -182,6 +182,8 @@ def _values_in_order(read: TableRead, cells: Cells) -> tuple[NDArray[np.float64]
         raise ChoiceError(f"--by: {error.at_command_line}") from error
     wrong = ~cells.missing & np.isnan(numbers)
     if wrong.any():
+        no_dates = wrong & ~np.array(list(map(looks_like_date, cells.texts.tolist())), dtype=bool)
+        wrong = no_dates if no_dates.any() else wrong
         raise ChoiceError(
             f"--by: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout (first "
             f"otherwise, in row {_rows(read, wrong).partition(',')[0]}: {quoted(cells.texts[wrong][0])}): correct "

@@ -22,6 +22,7 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
 
 __all__ = [
+    "WORDS",
     "All",
     "Any",
     "Comparison",
@@ -45,7 +46,8 @@ _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _ORDERS = ("<", "<=", ">", ">=")
 _SAME = {"=": "==", "<>": "!="}
 _EXAMPLE = "visit == 'baseline' and age >= 18"
-_WORDS = ("and", "or", "not", "in", "is", "missing")
+WORDS = ("and", "or", "not", "in", "is", "missing")
+"""The words of the language: a column of such a name stands in backticks."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class _Reader:
         self._end = match.end()
         kind = str(match.lastgroup)
         text = match[kind]
-        if kind == "word" and text.casefold() in _WORDS:
+        if kind == "word" and text.casefold() in WORDS:
             return _Token(text.casefold(), text, match.start(kind))
         return _Token(kind, text, match.start(kind))
 
@@ -257,7 +259,7 @@ def _written(operand: Operand) -> str:
     if operand.kind == "text":
         return quoted(operand.text)
     text = shortened(operand.text)
-    return text if text.isidentifier() and text.casefold() not in _WORDS else f"`{text}`"
+    return text if text.isidentifier() and text.casefold() not in WORDS else f"`{text}`"
 
 
 def compared_columns(condition: Condition) -> tuple[str, ...]:

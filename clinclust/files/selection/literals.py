@@ -7,7 +7,7 @@ import numpy as np
 from clinclust.errors import InputError
 from clinclust.files.cell_text import number_of
 from clinclust.files.listed import quoted
-from clinclust.files.number_notation import marks_of, number_as_written, parts_of
+from clinclust.files.number_notation import GROUPED_BY_POINT, marks_of, number_as_written, parts_of
 from clinclust.files.selection.cells import Cells
 
 __all__ = ["number_meant", "number_or_nan"]
@@ -23,10 +23,10 @@ def number_or_nan(text: str) -> float:
     return np.nan if written is None else number_of(written)
 
 
-def number_meant(text: str, cells: Cells) -> float:
+def number_meant(text: str, cells: Cells, *, in_quotes: bool) -> float:
     """Return the number that a condition gives for a column.
 
-    It may be written as the cells are, with their unit; a decimal point is understood everywhere.
+    In quotes it is written as the cells are, with their unit or without. Without quotes the point is a decimal point.
 
     Raises
     ------
@@ -39,8 +39,13 @@ def number_meant(text: str, cells: Cells) -> float:
     if parts.unit.casefold() not in ("", cells.unit.casefold()):
         has = f"in {cells.unit}" if cells.unit else "without a unit in its cells"
         raise InputError(f"{quoted(cells.name)} is {has}, and compared with {quoted(text)}: give the number alone")
-    written = number_as_written(parts.number, cells.marks.decimal, cells.marks.thousands)
-    if written is None and not cells.marks.decimal:
+    marks = cells.marks
+    written = None
+    if in_quotes or "," in text:
+        written = number_as_written(parts.number, marks.decimal, marks.thousands)
+    elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
+        written = text
+    if written is None and not marks.decimal:
         own = marks_of([parts.number])
         written = None if own.is_guess else number_as_written(parts.number, own.decimal, own.thousands)
     if written is None:

@@ -155,7 +155,7 @@ class Matching:
     def _with_number(self, cells: Cells, sign: str, operand: Operand) -> Mask:
         if is_order(sign):
             cells.refuse_several_units()
-        number, numbers = number_meant(operand.text, cells), cells.numbers
+        number, numbers = number_meant(operand.text, cells, in_quotes=operand.kind == "text"), cells.numbers
         with np.errstate(invalid="ignore"):
             found = np.asarray(_COMPARE[sign](numbers, number), dtype=bool)
         self._tell_notation(cells)
@@ -176,7 +176,7 @@ class Matching:
                 f"{sign} compares numbers, or dates such as '2024-05-31', not {quoted(text)}; list the texts "
                 "that are meant: in ('a', 'b')"
             )
-        return self._with_number(cells, sign, Operand("number", text))
+        return self._with_number(cells, sign, Operand("text", text))
 
     def _with_date(self, cells: Cells, sign: str, text: str) -> Mask:
         """Compare with a date. A date without a time means the whole day."""

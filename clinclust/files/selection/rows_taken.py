@@ -48,7 +48,7 @@ class RowCounts:
         """Return what contradicts itself."""
         if min(self.in_table, self.not_meeting, self.unknown, self.further) < 0:
             return ["a number of rows is negative"]
-        if self.unknown > self.not_meeting or self.taken < 1:
+        if self.unknown > self.not_meeting or self.taken < 0:
             return ["the numbers of rows contradict each other"]
         return []
 
