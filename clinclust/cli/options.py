@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema
+from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
 from clinclust.errors import InputError
 
@@ -137,7 +137,10 @@ def read_table_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> 
 
     name = shown_name(options.schema)
     rows_of = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
-    return read_table(options, rows_of_schema(options, schema), rows_of=rows_of)
+    rows = rows_of_schema(options, schema)
+    frame = read_table(options, rows, rows_of=rows_of)
+    tell_of_rows(options, rows, f"as {name} says")
+    return frame
 
 
 def read_table_of_model(options: argparse.Namespace, model: MAPDP) -> pd.DataFrame:
@@ -146,4 +149,7 @@ def read_table_of_model(options: argparse.Namespace, model: MAPDP) -> pd.DataFra
         "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
         "have other names, choose the rows with --where or --one-row-per"
     )
-    return read_table(options, rows_of_model(options, model), rows_of=rows_of)
+    rows = rows_of_model(options, model)
+    frame = read_table(options, rows, rows_of=rows_of)
+    tell_of_rows(options, rows, "as for the fit (--all-rows takes all)")
+    return frame

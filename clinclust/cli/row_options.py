@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from clinclust.files.selection.row_choice import RowChoice
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_all_rows", "add_rows", "forget_rows", "rows_asked_for", "rows_of_model", "rows_of_schema"]
+__all__ = [
+    "add_all_rows",
+    "add_rows",
+    "forget_rows",
+    "rows_asked_for",
+    "rows_of_model",
+    "rows_of_schema",
+    "tell_of_rows",
+]
 
 
 def add_rows(choosing: argparse._ActionsContainer) -> None:
@@ -75,8 +83,6 @@ def rows_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> RowCho
                 f"that choose rows, or correct the line `rows:` of {name}"
             )
         )
-    if not asked:
-        _tell(options, f"rows are taken as {name} says: {taken.in_words()}")
     return taken
 
 
@@ -95,10 +101,7 @@ def rows_of_model(options: argparse.Namespace, model: MAPDP) -> RowChoice:
         if asked.as_dict():
             raise InputError(f"--all-rows takes all rows, and other options take {asked.in_words()}: give one of them")
         return RowChoice()
-    taken = _completed(asked, fitted)
-    if fitted and not asked:
-        _tell(options, f"rows are taken as for the fit: {taken.in_words()} (--all-rows takes all)")
-    return taken
+    return _completed(asked, fitted)
 
 
 def _completed(asked: RowChoice, said: RowChoice) -> RowChoice:
@@ -108,8 +111,11 @@ def _completed(asked: RowChoice, said: RowChoice) -> RowChoice:
     return said if asked.dates is None else replace(said, dates=asked.dates)
 
 
-def _tell(options: argparse.Namespace, note: str) -> None:
+def tell_of_rows(options: argparse.Namespace, rows: RowChoice, how: str) -> None:
+    """Tell which rows are taken, and who says so, if the options do not."""
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
-    warnings.warn(limited(f"{shown_name(options.table)}: {note}"), CohortWarning, stacklevel=3)
+    if rows and not rows_asked_for(options):
+        note = f"{shown_name(options.table)}: rows are taken {how}: {rows.in_words()}"
+        warnings.warn(limited(note), CohortWarning, stacklevel=3)
