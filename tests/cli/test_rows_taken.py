@@ -83,6 +83,16 @@ def test_reports_say_which_rows_were_taken_and_why_others_were_not(visits):
     assert said[:60] in texts["Summary"]
 
 
+def test_a_condition_is_text_in_reports(visits):
+    """It begins no formula and holds no markup, whatever its values are."""
+    condition = "visit == 'baseline' and seen == '25.02.2020' and visit != '<b onclick=x>=1+1</b>'"
+    assert fit("out", "--where", condition) == 0
+    assert "<b onclick" not in Path("out/subtypes.html").read_text(encoding="utf-8")
+    assert condition in texts_of("out")["Methods"]
+    book = openpyxl.load_workbook("out/subtypes.xlsx")
+    assert all(cell.data_type != "f" for row in book["Methods"].iter_rows() for cell in row)
+
+
 def test_without_a_choice_reports_say_that_all_rows_were_taken(here):
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", *FAST]) == 0
     assert "All 40 rows of the table were analysed." in texts_of("out")["Methods"]
@@ -92,7 +102,7 @@ def test_without_a_choice_reports_say_that_all_rows_were_taken(here):
 @pytest.mark.parametrize(
     ("where", "shown", "hidden"),
     [
-        ("falls < 3", "those where falls < 3 ([c] left out)", "120 rows"),
+        ("falls < 3", "those where falls < 3 ([c] left out)", "60 rows"),
         ("`Record ID` != 'p003'", "those that meet a condition on Record ID, which is withheld [c]", "p003"),
     ],
 )

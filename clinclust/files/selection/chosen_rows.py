@@ -86,7 +86,7 @@ def _meeting(reader: Reader, where: str) -> tuple[TableRead, RowCounts, list[Dat
     told.append(f"{found.sum():,} of {len(found):,} rows are kept, as --where says ({quoted(where)})")
     left_out = ~found
     counts = RowCounts(len(found), int(left_out.sum()), int((left_out & matching.unknown).sum()))
-    return _with_rows(read, found, told), counts, matching.date_columns
+    return _with_rows(read, found, told), counts, matching.dates
 
 
 def _absent(matching: Matching) -> list[str]:

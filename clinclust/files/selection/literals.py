@@ -51,6 +51,6 @@ def number_meant(text: str, cells: Cells, *, in_quotes: bool) -> float:
     if written is None:
         raise InputError(
             f"{quoted(text)}, with which {quoted(cells.name)} is compared, could be read in two ways, or as no number: "
-            "write it with a decimal point and nothing between its thousands"
+            "write it with nothing between its thousands, or in quotes, as the cells of the column are written"
         )
     return number_of(written)

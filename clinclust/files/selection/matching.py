@@ -85,6 +85,8 @@ class Matching:
         Rows without a value that can be compared, in a column that is compared.
     parts : list of Part
         The comparisons, in the order in which they were made.
+    dates : list of DateColumn
+        The dates that were compared.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -94,12 +96,7 @@ class Matching:
         self.remarks: list[str] = []
         self.unknown: Mask = np.zeros(len(reader.read.frame), dtype=bool)
         self.parts: list[Part] = []
-        self._dates: list[DateColumn] = []
-
-    @property
-    def date_columns(self) -> list[DateColumn]:
-        """The dates that were compared."""
-        return self._dates
+        self.dates: list[DateColumn] = []
 
     def of(self, condition: Condition) -> Mask:
         """Return where the rows meet the condition.
@@ -197,8 +194,8 @@ class Matching:
         dates = cells.dates
         if isinstance(dates, str):
             raise InputError(f"{quoted(cells.name)} is compared with a date, but {dates}")
-        if dates not in self._dates:
-            self._dates.append(dates)
+        if dates not in self.dates:
+            self.dates.append(dates)
             if dates.order is not None:
                 self._tell(f"dates of {quoted(cells.name)} with the year last are read with the {_FIRST[dates.order]}")
         return dates
