@@ -188,3 +188,17 @@ def test_start_drafts_the_rows_and_goes_on_with_them(visits, capsys):
 
 def test_a_suggested_option_names_a_column_with_a_space_in_quotes(visits, capsys):
     assert "(--one-row-per 'Record ID')" in refused(capsys, "check", "visits.csv", "--schema", "visits_schema.yaml")
+
+
+def test_rows_that_are_edited_while_start_waits_are_taken(visits, monkeypatch):
+    def edited(options):
+        text = options.schema.read_text(encoding="utf-8")
+        options.schema.write_text(text.replace("baseline'' and age >= 45,5", "month 12''"), encoding="utf-8")
+        return True
+
+    monkeypatch.setattr("clinclust.cli.start._asks", lambda options: True)
+    monkeypatch.setattr("clinclust.cli.start._goes_on", edited)
+    assert main(["start", "visits.csv", *FAST, *CHOICE, "--no-open"]) == 0
+    model = MAPDP.load("visits-subtypes")
+    assert model.schema_.rows.where == "visit == 'month 12'"
+    assert (len(model.labels_), model.row_counts_.not_meeting) == (40, 80)

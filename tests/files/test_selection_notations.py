@@ -175,6 +175,13 @@ def test_the_notation_is_told_without_values(tmp_path):
     ]
 
 
+def test_values_that_no_cell_has_are_told_together(tmp_path):
+    path = written(tmp_path, visit=["a", "b"])
+    among = ", ".join(f"'x{k}'" for k in range(99))
+    _, told = told_of(path, where=f"visit in ('a', {among}, 'B')")
+    assert told[0] == "no cell of 'visit' is 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more"
+
+
 @pytest.mark.parametrize(
     ("condition", "words"),
     [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.selection.cells import Cells, Reader
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DateColumn, looks_like_date
-from clinclust.files.selection.matching import Matching
+from clinclust.files.selection.matching import Matching, Part
 from clinclust.files.selection.row_choice import Keep, RowChoice
 from clinclust.files.selection.rows_taken import RowCounts, RowsTaken
 from clinclust.files.text_table import TableRead
@@ -25,6 +26,7 @@ from clinclust.files.text_table import TableRead
 __all__ = ["ChoiceError", "chosen_rows"]
 
 Mask = NDArray[np.bool_]
+_MOST_SUGGESTIONS = 20
 
 
 class ChoiceError(InputError):
@@ -90,9 +92,19 @@ def _meeting(reader: Reader, where: str) -> tuple[TableRead, RowCounts, list[Dat
 
 
 def _absent(matching: Matching) -> list[str]:
-    """Return a remark on each value that a condition asks for, but no cell of the column is."""
-    absent = {(part.cells.name, part.comparison.right.text): part for part in matching.parts if part.seeks_absent_text}
-    return [f"no cell of {quoted(name)} is {quoted(text)}{part.suggestion()}" for (name, text), part in absent.items()]
+    """Return a remark for each column on the values that a condition asks for, but no cell of the column is."""
+    absent: dict[str, dict[str, Part]] = {}
+    for part in matching.parts:
+        if part.seeks_absent_value:
+            absent.setdefault(part.cells.name, {})[part.comparison.right.text] = part
+    return [
+        f"no cell of {quoted(name)} is {listed(map(quoted, parts), len(parts))}{_first_suggestion(parts.values())}"
+        for name, parts in absent.items()
+    ]
+
+
+def _first_suggestion(parts: Iterable[Part]) -> str:
+    return next((said for part in islice(parts, _MOST_SUGGESTIONS) if (said := part.suggestion())), "")
 
 
 def _kept_unknown(matching: Matching, found: Mask) -> list[str]:

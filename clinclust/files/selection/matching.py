@@ -51,8 +51,8 @@ class Part(NamedTuple):
     """The rows that meet it."""
 
     @property
-    def seeks_absent_text(self) -> bool:
-        """Whether it asks for a text that no cell of the column is."""
+    def seeks_absent_value(self) -> bool:
+        """Whether it asks for a value that no cell of the column is."""
         return self.comparison.sign == "==" and self.n_rows == 0 and self.comparison.right.kind != "name"
 
     def sentence(self) -> str:
