@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.rows_of_cohort import schema_with_rows
+from clinclust.estimators.rows_of_cohort import schema_with_rows, warn_of_missing_in_condition
 from clinclust.schema import FeatureSchema
 
 __all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
@@ -43,7 +43,8 @@ def cohort_and_schema(
     Warns
     -----
     CohortWarning
-        If no schema was given, or it says which rows are taken and nothing tells whether the table holds these.
+        If no schema was given, it says which rows are taken and nothing tells whether the table holds these, or rows
+        were taken for values that the schema takes for missing.
     """
     if schema is None:
         from clinclust.drafting import draft_schema
@@ -60,7 +61,10 @@ def cohort_and_schema(
         else:
             schema = schema_for_array(_array(X, "X"))
     table = named_table(X, schema.names)
-    return schema.validate(table, warn=False), schema_with_rows(schema, table, stacklevel=stacklevel + 1)
+    schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
+    validated = schema.validate(table, warn=False)
+    warn_of_missing_in_condition(schema, validated, stacklevel=stacklevel + 1)
+    return validated, schema
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.listed import limited
+from clinclust.files.listed import limited, listed, quoted
+from clinclust.files.selection.condition import compared_columns, parsed
 from clinclust.files.selection.rows_taken import rows_taken
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = ["hint_at_rows", "schema_with_rows", "warn_of_other_rows"]
+__all__ = ["hint_at_rows", "schema_with_rows", "warn_of_missing_in_condition", "warn_of_other_rows"]
 
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
@@ -61,6 +62,24 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
         )
     dates = taken.choice.dates
     return schema if schema.rows.dates or dates is None else schema.with_rows(replace(schema.rows, dates=dates))
+
+
+def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of rows that were taken by comparing a value which the schema takes for missing, such as -9 for an age."""
+    if rows_taken(validated) is None or schema.rows.where is None:
+        return
+    compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
+    missing = {name: int(validated[name].isna().sum()) for name in compared}
+    found = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
+    if found:
+        warnings.warn(
+            limited(
+                f"rows were taken by a condition on {listed(found)}, in which the schema takes their values for "
+                "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
+            ),
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int) -> None:

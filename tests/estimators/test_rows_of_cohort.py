@@ -73,6 +73,15 @@ def test_a_table_with_other_rows_than_the_schema_takes_is_refused(path):
         fitted(schema(CHOICE), pd.read_csv(path).query("visit == 1"))
 
 
+def test_rows_taken_for_a_missing_code_are_told(path):
+    codes = FeatureSchema(
+        [Feature(name="falls", likelihood="poisson", missing_codes=["0", "1"]), FEATURES[1]], other_columns="ignore"
+    )
+    with pytest.warns(CohortWarning, match=r"a condition on 'falls' \(\d+ rows\), in which the schema takes"):
+        fitted(codes, read(path, where="falls < 5"))
+    fitted(codes, read(path, where="falls > 2"))
+
+
 def test_new_subjects_read_otherwise_are_told(path):
     model = fitted(schema(), read(path, where="visit == 1"))
     with pytest.warns(CohortWarning, match="fitted on some rows of its table: those where visit == 1; of this table"):
