@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from clinclust.files.selection.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema.schema_rules import block_key
 
 AWKWARD = [
     "no", "NO", "yes", "y", "on", "null", "~", "1", "1.0", "012", "0x10", "1e5", "1_000", "12:30", "2020-01-01", ".inf",
@@ -76,10 +78,26 @@ def modelled(draw, likelihood):
 
 
 @st.composite
+def row_choices(draw):
+    """Which rows a schema takes; often all."""
+    texts_in_quotes = texts.filter(lambda text: "'" not in text).map("visit == '{}'".format)
+    fields = {"where": draw(st.none() | texts_in_quotes), "one_row_per": draw(st.none() | texts)}
+    if fields["one_row_per"] is not None:
+        fields |= {"keep": draw(st.sampled_from(["first", "last"])), "by": draw(st.none() | texts)}
+    return RowChoice(**fields)
+
+
+@st.composite
 def schemas(draw):
     names = draw(st.lists(texts, min_size=1, max_size=5, unique=True))
+    drawn = [draw(features(name)) for name in names]
+    blocks = {block_key(feature.block): feature.block for feature in reversed(drawn) if feature.block}
     return FeatureSchema(
-        [draw(features(name)) for name in names],
+        [
+            Feature(**{**feature.content(), "block": blocks[block_key(feature.block)]}) if feature.block else feature
+            for feature in drawn
+        ],
+        rows=draw(row_choices()),
         title=draw(optional_text),
         missing_codes=draw(st.sampled_from([[""], ["", "?!"], []])),
         other_columns=draw(st.sampled_from(["error", "ignore"])),

@@ -14,7 +14,7 @@ from clinclust.cli.options import (
     add_table,
     path_given,
     read_model,
-    read_table,
+    read_table_of_model,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
 from clinclust.cli.streams import add_quiet, say, write_data
@@ -42,7 +42,8 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Give each subject of a table its most probable subtype; 0 means none of these.
 
-    If the table is that of the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows
+    The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. If the
+    table is that of the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows
     without identifier, with the identifier of another row, or without any observed value are assigned and told.
     """
     from clinclust.reporting.assignments import write_assignments
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     spare_file(options, options.out)
     model = read_model(options)
-    frame = read_table(options)
+    frame = read_table_of_model(options, model)
     table = _of_the_fit(options, model, frame)
     if table is None:
         table = _of_new_subjects(options, model, frame)

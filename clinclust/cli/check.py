@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.next_command import next_command, results_folder
-from clinclust.cli.options import Commands, about_table, add_schema, add_table, read_schema, read_table
+from clinclust.cli.options import Commands, about_table, add_schema, add_table, read_schema, read_table_of_schema
 from clinclust.cli.streams import say
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def run(options: argparse.Namespace) -> int:
 
     If there is nothing, say what each column is for, how much is missing, and which command is next.
     """
-    schema, table = read_schema(options), read_table(options)
+    schema = read_schema(options)
+    table = read_table_of_schema(options, schema)
     check_cohort(options, schema, table, options.schema, looks=[])
     say_next(options, options.schema)
     return 0
@@ -75,5 +76,5 @@ def _is_told(look: Look, looks: Sequence[Look]) -> bool:
 
 def say_next(options: argparse.Namespace, schema: Path) -> None:
     """Say which command finds the subtypes of the table."""
-    folder = results_folder(options.table).name
+    folder = Path(results_folder(options.table).name)
     say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder)}")

@@ -10,6 +10,7 @@ from clinclust.cli.check import check_cohort, say_next
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.row_options import forget_rows
 from clinclust.cli.streams import add_quiet, say, tell, write_data
 from clinclust.errors import InputError
 
@@ -41,7 +42,8 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Propose a likelihood for every column, with the reason; read the result through and edit it.
 
-    With --out, the table is then checked against the proposal, as `clinclust check` does.
+    The schema says which rows were chosen, and later commands take the same. With --out, the table is then checked
+    against the proposal, as `clinclust check` does.
     """
     from clinclust.drafting import draft_schema
 
@@ -60,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         write_data(schema.to_yaml())
         return 0
     schema.to_yaml(options.out)
+    options = forget_rows(options)  # the schema says them now
     say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
     check_draft(options, schema, frame, options.out)
     return 0

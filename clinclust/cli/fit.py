@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from clinclust.cli.options import Commands, about_table, add_schema, add_table, path_given, read_schema, read_table
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_schema,
+    add_table,
+    path_given,
+    read_schema,
+    read_table_of_schema,
+)
 from clinclust.cli.outputs import FILES_OF_A_FIT, add_overwrite, spare_folder, spare_the_inputs, tell_of_other_files
 from clinclust.cli.report_options import add_report
 from clinclust.cli.results import check_options, write_results
@@ -35,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=options.overwrite)
     schema = read_schema(options)
-    frame = read_table(options)
+    frame = read_table_of_schema(options, schema)
     with about_table(options):
         frame = schema.validate(frame, warn=False)  # `MAPDP.fit` gives the warnings
     tell_of_other_files(options.out, FILES_OF_A_FIT)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import os
-import shlex
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from clinclust.cli.options import add_table
+from clinclust.files.command_words import in_shell, names_in_list, option_words
 
 Adder = Callable[[argparse.ArgumentParser], None]
 
@@ -30,12 +27,12 @@ def next_command(
     options : argparse.Namespace
         The options of the present command.
     more : str or Path
-        Further arguments.
+        Further arguments. A path is no option, even if it begins as one.
     adders : sequence of callable
         Functions that add arguments to a parser: those whose values are repeated, if they are not the default.
     """
-    words = ["clinclust", command, *_given(options, adders), *map(str, more)]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    words = ["clinclust", command, *_given(options, adders), *map(_word, more)]
+    return in_shell(*words)
 
 
 def results_folder(table: Path) -> Path:
@@ -71,12 +68,11 @@ def _given(options: argparse.Namespace, adders: Sequence[Adder]) -> Iterator[str
 
 def _with_value(name: str, value: object) -> tuple[str, ...]:
     """Return an option with its value; of several names in one value, those with a comma stand in quotes."""
-    text = str(value)
-    if isinstance(value, list | tuple):
-        written = io.StringIO()
-        csv.writer(written, lineterminator="").writerow(value)
-        text = written.getvalue()
-    return (f"{name}={text}",) if text.startswith("-") else (name, text)
+    return option_words(name, names_in_list(*value) if isinstance(value, list | tuple) else str(value))
+
+
+def _word(argument: str | Path) -> str:
+    return _not_an_option(str(argument)) if isinstance(argument, Path) else argument
 
 
 def _not_an_option(path: str) -> str:

@@ -6,10 +6,13 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
@@ -28,6 +31,8 @@ __all__ = [
     "read_model",
     "read_schema",
     "read_table",
+    "read_table_of_model",
+    "read_table_of_schema",
     "whole_number",
 ]
 
@@ -66,10 +71,11 @@ def add_schema(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the option of the folder of a fitted model."""
+    """Add the option of the folder of a fitted model, and that of rows which its fit left out."""
     parser.add_argument(
         "--model", type=path_given, required=True, metavar="DIR", help="folder that `clinclust fit` wrote"
     )
+    add_all_rows(parser)
 
 
 def read_model(options: argparse.Namespace) -> MAPDP:
@@ -123,3 +129,27 @@ def read_schema(options: argparse.Namespace) -> FeatureSchema:
     from clinclust.schema import FeatureSchema
 
     return FeatureSchema.from_yaml(options.schema)
+
+
+def read_table_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> pd.DataFrame:
+    """Return the table with the rows that the schema or the options choose; see `rows_of_schema`."""
+    from clinclust.files.opening import shown_name
+
+    name = shown_name(options.schema)
+    rows_of = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
+    rows = rows_of_schema(options, schema)
+    frame = read_table(options, rows, rows_of=rows_of)
+    tell_of_rows(options, rows, f"as {name} says")
+    return frame
+
+
+def read_table_of_model(options: argparse.Namespace, model: MAPDP) -> pd.DataFrame:
+    """Return the table with the rows that the options choose, or those of the fit; see `rows_of_model`."""
+    rows_of = (
+        "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
+        "have other names, choose the rows with --where or --one-row-per"
+    )
+    rows = rows_of_model(options, model)
+    frame = read_table(options, rows, rows_of=rows_of)
+    tell_of_rows(options, rows, "as for the fit (--all-rows takes all)")
+    return frame

@@ -13,7 +13,7 @@ from clinclust.cli.options import (
     add_table,
     path_given,
     read_model,
-    read_table,
+    read_table_of_model,
     whole_number,
 )
 from clinclust.cli.outputs import (
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     _check_folder(options, folder)
     model = read_model(options)
     _check_names(options, model)
-    frame = read_table(options)
+    frame = read_table_of_model(options, model)
     with about_table(options):
         frame = cohort_of(model, frame)
     problems = suppression_problems(options, len(frame))

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING
 
 from clinclust.cli.check import check_cohort
 from clinclust.cli.next_command import next_command, results_folder, stem
-from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_table,
+    path_given,
+    read_schema,
+    read_table,
+    read_table_of_schema,
+)
 from clinclust.cli.outputs import FILES_OF_A_FIT, spare_folder, spare_the_inputs, tell_of_other_files
 from clinclust.cli.report_options import add_report
 from clinclust.cli.results import check_options, write_results
+from clinclust.cli.row_options import forget_rows
 from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet, say, tell
 
@@ -54,28 +63,35 @@ def run(options: argparse.Namespace) -> int:
     A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced.
     """
     check_options(options)
-    again = next_command("start", options, adders=_ADDERS)
+    given = argparse.Namespace(**vars(options))
     options.out = options.out or results_folder(options.table)
     options.schema = options.table.with_name(f"{stem(options.table)}.yaml")
+    options.wrote_schema = False
     spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
-        return _carried_out(options, again)
+        return _carried_out(options, given)
     except KeyboardInterrupt:
-        _tell_what_is_there(options, again)
+        _tell_what_is_there(options, _again(options, given))
         raise
 
 
-def _carried_out(options: argparse.Namespace, again: str) -> int:
-    """Go the whole way, and return the exit code; `again` is the command that goes on after a stop."""
-    table = read_table(options)
-    schema, looks = _schema(options, table)
+def _again(options: argparse.Namespace, given: argparse.Namespace) -> str:
+    """Return the command that goes on after a stop; a schema that this run wrote says which rows are taken."""
+    return next_command("start", forget_rows(given) if options.wrote_schema else given, adders=_ADDERS)
+
+
+def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
+    """Go the whole way, and return the exit code."""
+    schema, table, looks = _schema_and_table(options)
     frame = check_cohort(options, schema, table, options.schema, looks).frame
     if _asks(options):
         if not _goes_on(options):
-            say(f"Stopped. {options.schema} is there; go on with: {again}")
+            say(f"Stopped. {options.schema} is there; go on with: {_again(options, given)}")
             return 0
-        schema, _ = _schema(options, table)  # it may have been edited
+        rows, schema = schema.rows, read_schema(options)  # it may have been edited
+        if schema.rows != rows:
+            table = read_table_of_schema(forget_rows(options) if options.wrote_schema else options, schema)
         frame = check_cohort(options, schema, table, options.schema, []).frame
     tell_of_other_files(options.out, FILES_OF_A_FIT)
     code = write_results(options, schema, frame)
@@ -83,21 +99,26 @@ def _carried_out(options: argparse.Namespace, again: str) -> int:
     return code
 
 
-def _schema(options: argparse.Namespace, table: pd.DataFrame) -> tuple[FeatureSchema, list[Look]]:
-    """Return the schema that stands beside the table, or else one that is drafted there, and what to look at in it."""
+def _schema_and_table(options: argparse.Namespace) -> tuple[FeatureSchema, pd.DataFrame, list[Look]]:
+    """Return the schema beside the table, or else one that is drafted there; the table; and what to look at in it.
+
+    ``options.wrote_schema`` says afterwards which it was.
+    """
     from clinclust.cli.check_report import looks_at_draft
     from clinclust.drafting import draft_schema
-    from clinclust.schema import FeatureSchema
 
     path = options.schema
-    if path.exists() or path.is_symlink():
+    if (path.exists() or path.is_symlink()) and path != options.table:
         say(f"Using {path}, which stands beside the table")
-        return FeatureSchema.from_yaml(path), []
+        schema = read_schema(options)
+        return schema, read_table_of_schema(options, schema), []
+    table = read_table(options)
     with about_table(options):
         schema = draft_schema(table)
     schema.to_yaml(path)
+    options.wrote_schema = True
     say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
-    return schema, looks_at_draft(schema)
+    return schema, table, looks_at_draft(schema)
 
 
 def _asks(options: argparse.Namespace) -> bool:
@@ -119,7 +140,7 @@ def _goes_on(options: argparse.Namespace) -> bool:
 
 def _show(options: argparse.Namespace) -> None:
     """Say what to do with the results, and open the page if a person sits at a terminal."""
-    say(f"next: {next_command('table', options, '--model', options.out, '--out', 'table.xlsx')}")
+    say(f"next: {next_command('table', forget_rows(options), '--model', options.out, '--out', 'table.xlsx')}")
     page: Path = options.out / "subtypes.html"
     if not page.exists():
         return

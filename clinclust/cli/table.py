@@ -16,7 +16,7 @@ from clinclust.cli.options import (
     number,
     path_given,
     read_model,
-    read_table,
+    read_table_of_model,
     whole_number,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     spare_file(options, options.out)
     model = read_model(options)
     _refuse(_problems_of_subtypes(options, model))
-    frame = read_table(options)
+    frame = read_table_of_model(options, model)
     with about_table(options):
         frame = cohort_of(model, frame)
     comparisons = compare_subtypes(

@@ -9,10 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clinclust.cli.row_options import add_rows, rows_asked_for
 from clinclust.errors import CohortError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from clinclust.files.selection.row_choice import RowChoice
 
 __all__ = ["about_table", "add_table", "path_given", "read_table"]
 
@@ -38,16 +41,11 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--header-row", type=_row, metavar="N", help="row of the names of columns (default: found)")
     reading.add_argument("--decimal", choices=(",", "."), help="decimal mark of numbers such as 1,234")
     choosing = parser.add_argument_group("choosing rows and columns")
-    choosing.add_argument(
-        "--where", metavar="CONDITION", help="keep rows that meet it, such as \"visit == 'baseline' and age >= 18\""
-    )
+    add_rows(choosing)
     for option, what in (("--only", "keep these columns"), ("--drop", "leave these columns out")):
         choosing.add_argument(
             option, action="append", type=_names, metavar="A,B", help=f"{what}; names with commas in double quotes"
         )
-    choosing.add_argument("--one-row-per", metavar="COLUMN", help="keep one row for each subject, named by this column")
-    choosing.add_argument("--keep", choices=("first", "last"), default="first", help="which one (default: first)")
-    choosing.add_argument("--by", metavar="COLUMN", help="numbers or dates that order its rows (default: the file)")
 
 
 def _row(text: str) -> int:
@@ -68,11 +66,32 @@ def _together(lists: Sequence[Sequence[str]] | None) -> list[str] | None:
     return None if lists is None else [name for names in lists for name in names]
 
 
-def read_table(options: argparse.Namespace) -> pd.DataFrame:
+def read_table(options: argparse.Namespace, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
     """Return the table as text, indexed by the row numbers of a spreadsheet.
 
     The first row of a sheet is row 1, wherever its header is. Messages about rows then agree with a spreadsheet.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    rows : RowChoice, optional
+        The rows to take; by default those of the options.
+    rows_of : str
+        What the reader is told if they cannot be chosen: who says which rows are taken, and what to do.
     """
+    from clinclust.files.listed import limited
+    from clinclust.files.selection.chosen_rows import ChoiceError
+
+    asked = rows_asked_for(options) if rows is None else rows
+    try:
+        return _read(options, asked)
+    except ChoiceError as error:
+        if not rows_of or asked == rows_asked_for(options):
+            raise
+        raise ChoiceError(limited(f"{error.at_command_line} ({rows_of})")) from error
+
+
+def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
     import pandas as pd
 
     from clinclust.files.tables import read_cohort
@@ -83,12 +102,9 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
         encoding=options.encoding,
         header_row=options.header_row,
         decimal=options.decimal,
-        where=options.where,
         only=_together(options.only),
         drop=_together(options.drop),
-        one_row_per=options.one_row_per,
-        keep=options.keep,
-        by=options.by,
+        **rows.as_dict(),
     )
     if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
         frame = frame.reset_index(drop=True)

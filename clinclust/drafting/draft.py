@@ -26,12 +26,14 @@ from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
+from clinclust.files.number_notation import BEYOND_A_LIMIT
+from clinclust.files.selection.rows_taken import rows_taken
 from clinclust.likelihoods import traits_of
-from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import read_column
+from clinclust.schema.schema_rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
 __all__ = ["draft_columns", "draft_schema"]
@@ -52,7 +54,7 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         of the table. The attribute `comments` holds the reason for each, which `to_yaml` writes above the feature.
         Likelihoods are compared by the log marginal of all subjects in one cluster. Columns that repeat what others say
         form a `block`, or are described only. What the file says of its columns (``frame.attrs["column_notes"]``, from
-        `read_cohort`) comes before what the values show.
+        `read_cohort`) comes before what the values show. `rows` says which rows `read_cohort` was told to take.
 
     Raises
     ------
@@ -80,7 +82,9 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     _refuse_names(frame)
     schema, unclear = draft_columns(frame)
     schema = _without_redundancy(schema, frame)
-    ordered = FeatureSchema(sorted(schema, key=lambda feature: _place(feature, schema.comments, unclear)))
+    in_order = sorted(schema, key=lambda feature: _place(feature, schema.comments, unclear))
+    taken = rows_taken(frame)
+    ordered = FeatureSchema(in_order, rows=None if taken is None else taken.choice)
     ordered.comments.update({feature.name: schema.comments[feature.name] for feature in ordered})
     return ordered
 
@@ -96,7 +100,7 @@ def draft_columns(frame: pd.DataFrame) -> tuple[FeatureSchema, set[str]]:
     with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
         for column in columns:
             drafted.append(_draft(replace(column, has_decimal_commas=commas), frame[column.name]))
-    drafted = _with_sections(drafted)
+    drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
     schema = FeatureSchema([feature for feature, _ in drafted])
     schema.comments.update({feature.name: proposal.comment() for feature, proposal in drafted})
     return schema, {feature.name for feature, proposal in drafted if not proposal.is_clear}
@@ -126,6 +130,23 @@ def _with_sections(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Featur
         (Feature(**{**feature.content(), "section": sections[feature.name]}), proposal)
         if feature.name in sections
         else (feature, proposal)
+        for feature, proposal in drafted
+    ]
+
+
+def _with_blocks_in_one_spelling(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Feature, Proposal]]:
+    """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
+    names: dict[str, str] = {}
+    for feature, _ in drafted:
+        if feature.block is not None:
+            names.setdefault(block_key(feature.block), feature.block)
+    return [
+        (
+            feature
+            if feature.block is None
+            else Feature(**{**feature.content(), "block": names[block_key(feature.block)]}),
+            proposal,
+        )
         for feature, proposal in drafted
     ]
 

@@ -13,8 +13,9 @@ from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.proposal import joined
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.schema.as_written import BEYOND_A_LIMIT, number_as_written, number_meant
+from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 from clinclust.schema.field_types import text as sound_text
 

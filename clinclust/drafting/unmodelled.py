@@ -11,6 +11,7 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.names import looks_coded, looks_counted, looks_dated, looks_identifying, looks_measured
 from clinclust.drafting.proposal import Proposal
 from clinclust.files.cell_text import shortened
+from clinclust.files.command_words import option_in_shell
 
 __all__ = ["unmodelled"]
 
@@ -97,7 +98,7 @@ def _repeated_identifier(column: ObservedColumn) -> Proposal | None:
     if n_texts >= _FEWEST_FOR_AN_ID and column.n_observed >= _SHARE_OF_AN_ID * column.n_rows:
         look = (
             f"{many}: if these are repeated visits, rows are not independent patients; choose one row for each "
-            f"subject, such as `--one-row-per {column.name}`"
+            f"subject, such as `{option_in_shell('--one-row-per', column.name)}`"
         )
         return Proposal({"role": "ignore"}, "an identifier by its name, and its values repeat", (look,))
     return None

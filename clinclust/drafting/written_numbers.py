@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,22 +11,15 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.number_notation import are_flags, are_thousands, marks_of, parts_of
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.schema.as_written import BEYOND_A_LIMIT, number_meant
+from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 
 __all__ = ["WrittenNumbers", "written_numbers"]
 
 _LEAST_SHARE = 0.9
 """The share of the cells that must write numbers, so that a column is one of numbers."""
-_PARTS = re.compile(
-    r"(?P<number>[-+]?[0-9][0-9.,'’ \u00a0\u202f\u2009]*(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>[^\W\d].*|[%‰°µ].*)?"
-)
-_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_GROUPED = {
-    mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "
-}
 
 
 @dataclass(frozen=True)
@@ -56,13 +48,13 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
     A column of plain numbers needs no fields. The numbers of values beyond a limit are those that stand for them.
     """
     plain = np.isfinite(column.numbers)
-    if plain.all() and column.has_decimal_commas and _are_thousands(column.texts):
+    if plain.all() and column.has_decimal_commas and are_thousands(column.texts):
         look = "points are read as separators of thousands, because other columns have decimal commas"
         numbers = numbers_of([text.replace(".", "") for text in column.texts])
         return WrittenNumbers({"decimal": ",", "thousands": "."}, numbers, [], [look])
     if plain.all():
         return WrittenNumbers({}, column.numbers)
-    parts = [_parts(text) for text in column.texts]
+    parts = [parts_of(text) for text in column.texts]
     fields: dict[str, Any] = {}
     reasons: list[str] = []
     looks: list[str] = []
@@ -107,44 +99,14 @@ def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:
 
 
 def _are_flags(units: Counter[str], n_observed: int) -> bool:
-    """Return whether what follows the numbers are the flags of a laboratory (`5.2 H`) or parts of numbers (`3½`)."""
     (unit, count), *_ = units.most_common(1)
-    return not any(letter.isalpha() or letter in "%‰°" for letter in unit) or (
-        unit.upper() in ("H", "L", "HH", "LL", "N", "A") and count < _LEAST_SHARE * n_observed
-    )
+    return are_flags(unit, count, n_observed)
 
 
-def _are_thousands(texts: list[str]) -> bool:
-    """Return whether all points stand before three digits, as in `1.305` beside `987`."""
-    pointed = [text for text in texts if "." in text]
-    return bool(pointed) and all(_GROUPED["."].fullmatch(text) and text[0] != "0" for text in pointed)
-
-
-def _parts(text: str) -> tuple[str, str, str] | None:
-    """Return the sign of a limit, the number as it is written, and the unit; None if the text is no number."""
-    cell = text.translate(_SPACES)
-    limit = BEYOND_A_LIMIT.fullmatch(cell)
-    found = _PARTS.fullmatch(limit[2] if limit else cell)
-    if found is None:
-        return None
-    return (limit[1] if limit else ""), found["number"].strip(), (found["unit"] or "").strip()
-
-
-def _marks(bodies: list[str], looks: list[str]) -> dict[str, Any]:
-    """Return the decimal mark and the separator of thousands, where they are not a point and none."""
-    with_comma = [body for body in bodies if "," in body]
-    if not with_comma:
-        mark = next((mark for mark in "' " if any(_GROUPED[mark].fullmatch(body) for body in bodies)), None)
-        if mark is None and any(body.count(".") > 1 for body in bodies):
-            mark = "."
-        return {} if mark is None else {"thousands": mark} | ({"decimal": ","} if mark == "." else {})
-    if all(_GROUPED[","].fullmatch(body) and body.lstrip("+-")[0] != "0" for body in with_comma):
-        if not any("." in body for body in bodies) and all(body.count(",") == 1 for body in with_comma):
-            looks.append(
-                f'{with_comma[0]!r} is read as thousands; if the comma is a decimal comma, write `decimal: ","` instead'
-            )
-        return {"thousands": ","}
-    grouped = next((mark for mark in ".' " if any(_GROUPED[mark].fullmatch(body) for body in bodies)), None)
-    if all(_DECIMAL_COMMA.fullmatch(body) or _GROUPED[grouped or "."].fullmatch(body) for body in with_comma):
-        return {"decimal": ","} | ({"thousands": grouped} if grouped else {})
-    return {}
+def _marks(numbers: list[str], looks: list[str]) -> dict[str, Any]:
+    """Return the fields of the decimal mark and the separator of thousands, if they are not a point and none."""
+    marks = marks_of(numbers)
+    if marks.is_guess:
+        example = next(number for number in numbers if "," in number)
+        looks.append(f'{example!r} is read as thousands; if the comma is a decimal comma, write `decimal: ","` instead')
+    return {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}

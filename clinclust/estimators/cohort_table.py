@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.rows_of_cohort import schema_with_rows, warn_of_missing_in_condition
 from clinclust.schema import FeatureSchema
 
 __all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
@@ -22,21 +23,28 @@ __all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
 def cohort_and_schema(
     X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int
 ) -> tuple[pd.DataFrame, FeatureSchema]:
-    """Return the validated columns and the schema; if no schema is given, draft one from the data.
+    """Return the validated columns and the schema of the fit; if no schema is given, draft one from the data.
 
     Parameters
     ----------
     X : DataFrame or array, shape (N, D)
     schema : FeatureSchema or None
     stacklevel : int
-        Stack level of the warning that a schema was drafted; 1 is the caller of this function.
+        Stack level of the warnings; 1 is the caller of this function.
 
     Raises
     ------
     CohortError
         If the table does not fit the schema.
     ValueError
-        If an array is no table of numbers or texts, or its number of columns differs from that of the schema.
+        If an array is no table of numbers or texts, its number of columns differs from that of the schema, or a table
+        was read with another choice of rows than the schema says.
+
+    Warns
+    -----
+    CohortWarning
+        If no schema was given, it says which rows are taken and nothing tells whether the table holds these, or rows
+        were taken for values that the schema takes for missing.
     """
     if schema is None:
         from clinclust.drafting import draft_schema
@@ -52,7 +60,11 @@ def cohort_and_schema(
             )
         else:
             schema = schema_for_array(_array(X, "X"))
-    return schema.validate(named_table(X, schema.names), warn=False), schema
+    table = named_table(X, schema.names)
+    schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
+    validated = schema.validate(table, warn=False)
+    warn_of_missing_in_condition(schema, validated, stacklevel=stacklevel + 1)
+    return validated, schema
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:

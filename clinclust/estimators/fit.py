@@ -19,6 +19,7 @@ from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, 
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.versions import software_versions
+from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Fit:
     versions_: dict[str, str]
     cohort_fingerprint_: CohortFingerprint
     stopped_early_: bool
+    row_counts_: RowCounts | None = None
     resolution_path_: ResolutionPath | None = None
 
     @property
@@ -148,7 +150,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     encoded = [feature.name for feature in cohort.encoding.features]
     if result.outlying.any():
         outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
-    labels_of_table = cohort.in_table_order(labels)
+    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
     clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
     return Fit(
         schema_=schema,
@@ -172,6 +174,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
+        row_counts_=None if taken is None else taken.counts,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
     )
 

@@ -84,6 +84,9 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
         yield f"random_seed_ is {fit.random_seed_}"
     if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):
         yield "the digest of the fingerprint is none"
+    counts = fit.row_counts_
+    if counts is not None and (counts.problems() or counts.taken < fit.labels_.size):
+        yield "row_counts_ are not those of a table with this cohort"
     path = fit.resolution_path_
     if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
         yield "the chosen coarsening is none of the path"

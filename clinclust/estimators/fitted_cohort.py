@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.estimators.rows_of_cohort import hint_at_rows
 from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
             f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
             "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
             f"rows may be in any order), or fit the model again on this one (compared: {compared})"
+            f"{hint_at_rows(model.schema_)}"
         )
     if np.array_equal(rows, np.arange(len(rows))):
         return validated
@@ -83,7 +85,10 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
             if model.fit_ is None
             else ("the model was fitted on", "that it was fitted on")
         )
-        return [f"the table has {len(frame)} rows, but {given} {len(model.labels_)} subjects; give the table {which}"]
+        return [
+            f"the table has {len(frame)} rows, but {given} {len(model.labels_)} subjects; give the table {which}"
+            f"{hint_at_rows(model.schema_) if model.fit_ is not None else ''}"
+        ]
     if model.index_ is not None and not model.index_.equals(frame.index):
         return [
             "the labels are a Series whose index differs from the table's, so its order may differ too; align them "

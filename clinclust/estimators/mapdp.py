@@ -192,10 +192,13 @@ class MAPDP(Parameterised, Prediction):
         except for their terms in `log_joint_` (see `outlying_share`).
     stopped_early_ : bool
         Whether `max_seconds` ended the search before it had ended by itself.
+    row_counts_ : RowCounts
+        How many rows the file of the cohort has, and how many of them were left out for which reason (`schema_.rows`
+        says which were taken). Only if the table came from `read_cohort`.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"`` only: the best partition at each coarsening.
     schema_ : FeatureSchema
-        Schema used, given or drafted.
+        Schema used, given or drafted. Its `rows` say which rows of the file were taken, if `read_cohort` chose them.
     concentration_, discount_, coarsening_, outlying_share_ : float
         Values of the final model.
     block_powers_ : dict
@@ -280,8 +283,9 @@ class MAPDP(Parameterised, Prediction):
         CohortError
             If the table does not fit the schema.
         ValueError
-            If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the
-            fit would need more memory than there is.
+            If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, the
+            table was read with another choice of rows than the schema says, or the fit would need more memory than
+            there is.
         KeyboardInterrupt
             Within a second of Ctrl-C, while the model stays as it was. Compilation that has begun goes on in the
             background, and the next fit uses it.

@@ -104,8 +104,10 @@ class Prediction(FittedAttributes):
         from clinclust.engine.kernels.announcement import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
+        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 
         self._require_fit()
+        warn_of_other_rows(self.schema_, X, stacklevel=3)
         clusters = self.clusters_
         features = clusters.encoding.features
         schema = self.schema_.restricted_to(feature.name for feature in features)

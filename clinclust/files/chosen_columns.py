@@ -10,6 +10,7 @@ import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import add_notes
+from clinclust.files.command_words import names_in_list, option_in_shell
 from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import TableRead
@@ -111,10 +112,10 @@ def _refuse_unclear(
     problems = []
     unnamed = sorted({numbers[at] for at, name in zip(kept, names, strict=True) if is_blank(name)} | unread)
     if unnamed:
+        leave_out = option_in_shell("--drop", f"#{unnamed[0]}")
         problems.append(
             f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: --drop '#{unnamed[0]}'. If the header stands further down, give its row: "
-            "--header-row N"
+            f"column, or leave it out: {leave_out}. If the header stands further down, give its row: --header-row N"
         )
     repeated = [name for name, count in Counter(names).items() if count > 1 and not is_blank(name)]
     sides = [] if was_chosen else _side_by_side(frame, kept, numbers, bool(repeated))
@@ -130,10 +131,16 @@ def _refuse_unclear(
         problems.append(
             f"{'this name stands' if len(repeated) == 1 else 'these names stand'} over several columns: "
             f"{listed(map(quoted, repeated))} ({quoted(first)} over columns {listed(where)}); rename them in the file, "
-            f"or leave the others out: --drop {quoted(first + '#2')}"
+            f"or leave the others out: {_drop_second(first, where)}"
         )
     if problems:
         raise InputError("\n  ".join(problems))
+
+
+def _drop_second(name: str, numbers: Sequence[int]) -> str:
+    """Return the option that leaves the second column of a name out: by its number, if nobody could paste the name."""
+    can_be_pasted = name.isprintable() and len(name) < 60
+    return option_in_shell("--drop", names_in_list(f"{name}#2") if can_be_pasted else f"#{numbers[1]}")
 
 
 def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeats: bool) -> list[str]:

@@ -22,7 +22,10 @@ from clinclust.files.opening import check_readable, shown_name
 from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.packed import unpacked
 from clinclust.files.parquet import read_parquet
-from clinclust.files.selection.chosen_rows import Keep, RowChoice, chosen_rows
+from clinclust.files.selection.chosen_rows import ChoiceError, chosen_rows
+from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
+from clinclust.files.selection.row_choice import Keep, RowChoice
+from clinclust.files.selection.rows_taken import note_rows_taken
 from clinclust.files.source import Source
 from clinclust.files.statistical import STATISTICAL, read_statistical
 from clinclust.files.text_table import TableRead
@@ -34,6 +37,7 @@ _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
 _ROW = Kind("the number of a row, from 1", lambda value: WHOLE.accepts(value) and 0 < value < 2**20)
 _DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
 _KEEP = Kind("'first' or 'last'", lambda value: value in ("first", "last"))
+_DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
 
 
 @accepting(
@@ -48,6 +52,7 @@ _KEEP = Kind("'first' or 'last'", lambda value: value in ("first", "last"))
     one_row_per=TEXT,
     keep=_KEEP,
     by=TEXT,
+    dates=_DATES,
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -62,6 +67,7 @@ def read_cohort(
     one_row_per: str | None = None,
     keep: Keep = "first",
     by: str | None = None,
+    dates: DateOrder | None = None,
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of a statistical program.
 
@@ -89,7 +95,8 @@ def read_cohort(
         on the columns say which have decimal commas.
     where : str, optional
         Keep the rows that meet a condition, such as ``visit == 'baseline' and age >= 18``; `and`, `or`, `not`, `in`,
-        `is missing`, parentheses, and backticks around names with spaces.
+        `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column writes
+        them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional
@@ -97,7 +104,9 @@ def read_cohort(
     keep : {"first", "last"}
         Which row that is, in the order of the file or of `by`.
     by : str, optional
-        A column of numbers or ISO dates that orders the rows of each subject.
+        A column of numbers or dates that orders the rows of each subject.
+    dates : {"day-first", "month-first"}, optional
+        How `where` and `by` read dates such as 03/04/2020. It is needed only if no other date of the column tells it.
 
     Returns
     -------
@@ -107,6 +116,7 @@ def read_cohort(
         its label if all values have one. Columns of a parquet file keep their types; bytes are read as text. The label
         of a row plus 2 is its row number in a spreadsheet. ``frame.attrs["column_notes"]`` holds what the file says of
         its columns: labels, units, coded values, user-missing values; see `clinclust.files.column_notes`.
+        ``frame.attrs["rows_taken"]`` holds which rows were chosen, and how many; a draft, a fit and a report say so.
 
     Raises
     ------
@@ -146,15 +156,17 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by)
+    choice = RowChoice(where, one_row_per, keep, by, dates)
     if choice.problems():
         raise InputError("; ".join(choice.problems()))
     with _about(path):
         source, remarks = unpacked(path)
         kind, told = kind_of(source)
         _refuse_options(kind, sheet, encoding, header_row, decimal)
-        read = chosen_rows(_read(source, kind, sheet, encoding, SheetOptions(header_row, decimal)), choice)
+        whole = _read(source, kind, sheet, encoding, SheetOptions(header_row, decimal))
+        read, taken = chosen_rows(whole, choice, decimal)
         frame, told_of_columns = chosen_columns(read, only, drop)
+        note_rows_taken(frame, taken)
     for remark in [*remarks, *told, *read.remarks, *told_of_columns]:
         warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
     return frame
@@ -197,6 +209,7 @@ def _about(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(limited(f"{name}: {error}")) from error
+        kind = ChoiceError if isinstance(error, ChoiceError) else InputError
+        raise kind(limited(f"{name}: {error}")) from error
     except OSError as error:
         raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error

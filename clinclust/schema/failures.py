@@ -12,9 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, shortened
+from clinclust.files.command_words import option_in_shell
+from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
-from clinclust.schema.as_written import BEYOND_A_LIMIT
 from clinclust.schema.expectations import Kind, expectations
 from clinclust.schema.reading import read_column
 
@@ -109,6 +110,7 @@ def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Fa
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if not repeated.any():
         return []
+    one_row = option_in_shell("--one-row-per", ids[0])
     joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
     return [
         Failure(
@@ -117,7 +119,7 @@ def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Fa
             int(repeated.sum()),
             _first_rows(repeated, table.index),
             list(joined.unique()[:_EXAMPLES_SHOWN]),
-            "Keep one row per subject, or give the feature that tells the rows apart role: id as well.",
+            f"Keep one row per subject ({one_row}), or give the feature that tells the rows apart role: id as well.",
         )
     ]
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import SchemaError
+from clinclust.files.selection.row_choice import RowChoice
 from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
 from clinclust.schema.pandera_extras import PanderaExtras
-from clinclust.schema.schema_rules import settings_of
+from clinclust.schema.schema_rules import Settings, settings_of
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -35,6 +37,10 @@ class FeatureSchema:
         Values that mean missing in every column (by default, an empty cell).
     other_columns : {"error", "ignore"}
         Whether columns of the table without a feature are an error or are ignored.
+    rows : RowChoice or dict, optional
+        Which rows of its file are the cohort: the arguments of `read_cohort` that choose them (``where``,
+        ``one_row_per``, ``keep``, ``by``, ``dates``). A fit refuses a table that was read with another choice, and
+        reports say which rows were taken. By default nothing is said.
 
     Raises
     ------
@@ -76,11 +82,12 @@ class FeatureSchema:
         title: str | None = None,
         missing_codes: Iterable[str] = ("",),
         other_columns: Literal["error", "ignore"] = "error",
+        rows: RowChoice | Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
         self._features = tuple(features)
-        self._settings = settings_of(self._features, title, missing_codes, other_columns)
+        self._settings = settings_of(self._features, title, missing_codes, other_columns, rows)
         self._by_name = {feature.name: feature for feature in self._features}
         self._extras = PanderaExtras()
         self.comments: dict[str, str] = {}
@@ -104,6 +111,14 @@ class FeatureSchema:
     def other_columns(self) -> Literal["error", "ignore"]:
         """Whether columns without a feature are an error or are ignored."""
         return self._settings.other_columns
+
+    @property
+    def rows(self) -> RowChoice:
+        """Which rows of its file are the cohort; without any field, nothing is said of them.
+
+        ``read_cohort(path, **schema.rows.as_dict())`` reads these rows.
+        """
+        return self._settings.rows
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -189,12 +204,23 @@ class FeatureSchema:
         """
         wanted = {self[name].name for name in names}
         return self._with_features(
-            [feature for feature in self._features if feature.name in wanted], other_columns="ignore"
+            [feature for feature in self._features if feature.name in wanted],
+            replace(self._settings, other_columns="ignore"),
         )
 
-    def _with_features(self, features: list[Feature], other_columns: Literal["error", "ignore"]) -> FeatureSchema:
+    def with_rows(self, rows: RowChoice) -> FeatureSchema:
+        """Return the same schema with another choice of rows."""
+        schema = self._with_features(list(self._features), replace(self._settings, rows=rows))
+        schema._extras = self._extras
+        return schema
+
+    def _with_features(self, features: list[Feature], settings: Settings) -> FeatureSchema:
         schema = FeatureSchema(
-            features, title=self.title, missing_codes=self.missing_codes, other_columns=other_columns
+            features,
+            title=settings.title,
+            missing_codes=settings.missing_codes,
+            other_columns=settings.other_columns,
+            rows=settings.rows,
         )
         schema._extras = self._extras.restricted_to(schema.names)
         schema.comments = {name: text for name, text in self.comments.items() if name in schema}
@@ -293,6 +319,6 @@ class FeatureSchema:
 
     def with_extras(self, extras: PanderaExtras) -> FeatureSchema:
         """Return the same schema with these checks and parsers of a pandera schema instead of its own."""
-        schema = self._with_features(list(self._features), self.other_columns)
+        schema = self._with_features(list(self._features), self._settings)
         schema._extras = extras
         return schema

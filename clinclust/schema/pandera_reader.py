@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_pandera"]
 
-_SCHEMA_KEYS = ("missing_codes", "title")
+_SCHEMA_KEYS = ("missing_codes", "title", "rows")
 
 
 def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:

@@ -45,9 +45,13 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
         parsers=pa.Parser(_refuse_repeated, name=OWN_CHECK + "names"),
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
-        metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes)}},
+        metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes), **_rows(schema)}},
         **frame,
     )
+
+
+def _rows(schema: FeatureSchema) -> dict[str, Any]:
+    return {"rows": schema.rows.as_dict()} if schema.rows else {}
 
 
 def kind_of(check: object) -> Kind | None:

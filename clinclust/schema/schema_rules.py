@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from clinclust.errors import SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
+from clinclust.files.selection.row_choice import RowChoice
 from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
 from clinclust.schema.field_types import codes, text
 
-__all__ = ["TWICE", "Settings", "clashes", "problems_of_settings", "settings_of"]
+__all__ = ["TWICE", "Settings", "block_key", "blocks_alike", "clashes", "problems_of_settings", "settings_of"]
 
 OTHER_COLUMNS = ("error", "ignore")
 TWICE = "two features have this name"
@@ -26,9 +27,12 @@ class Settings:
     title: str | None
     missing_codes: tuple[str, ...]
     other_columns: Literal["error", "ignore"]
+    rows: RowChoice
 
 
-def settings_of(features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object) -> Settings:
+def settings_of(
+    features: tuple[Feature, ...], title: object, missing_codes: object, other_columns: object, rows: object
+) -> Settings:
     """Check the arguments of a schema and return its settings.
 
     Raises
@@ -36,7 +40,7 @@ def settings_of(features: tuple[Feature, ...], title: object, missing_codes: obj
     SchemaError
         If the schema cannot be used. The message lists all problems.
     """
-    problems = problems_of_settings(title, missing_codes, other_columns)
+    problems = problems_of_settings(title, missing_codes, other_columns, rows)
     strangers = [feature for feature in features if not isinstance(feature, Feature)]
     problems += [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
     if not features:
@@ -46,22 +50,35 @@ def settings_of(features: tuple[Feature, ...], title: object, missing_codes: obj
         of_table = () if at_fault else codes(missing_codes)
         problems += [f"{shortened(name)}: {problem}" for name, problem in clashes(features, of_table)]
         problems += [f"{shortened(name)}: {TWICE}" for name in repeated_names(features)]
+        problems += [f"{shortened(name)}: {problem}" for name, problem in blocks_alike(features)]
     if problems:
         raise SchemaError(problems)
     sound_title = None if title is None else text(title)
-    return Settings(sound_title, codes(missing_codes), cast("Literal['error', 'ignore']", other_columns))
+    sound_columns = cast("Literal['error', 'ignore']", other_columns)
+    return Settings(sound_title, codes(missing_codes), sound_columns, _rows(rows))
 
 
-def problems_of_settings(title: object, missing_codes: object, other_columns: object) -> list[str]:
+def _rows(value: object) -> RowChoice:
+    """Return which rows a schema takes; raise InputError if the value does not say it."""
+    if value is None or isinstance(value, RowChoice):
+        return value or RowChoice()
+    return RowChoice.from_dict(value)
+
+
+def problems_of_settings(title: object, missing_codes: object, other_columns: object, rows: object) -> list[str]:
     """Return one sentence for each argument of a schema that cannot be used; it begins with the name of the argument.
 
     They are found apart from those of the features, so that both can be listed at once.
     """
     problems = []
-    checks = (("title", text, title), ("missing_codes", codes, missing_codes))
+    checks: tuple[tuple[str, Callable[[object], object], object], ...] = (
+        ("title", text, title),
+        ("missing_codes", codes, missing_codes),
+        ("rows", _rows, rows),
+    )
     for name, check, value in checks:
         try:
-            if value is not None or name != "title":
+            if value is not None or name == "missing_codes":
                 check(value)
         except ValueError as error:
             problems.append(f"{name}: {error}")
@@ -79,6 +96,33 @@ def clashes(features: Iterable[Feature], missing_codes: tuple[str, ...]) -> list
         for code in missing_codes
         if feature.levels is not None and code in feature.levels
     ]
+
+
+def blocks_alike(features: Iterable[Feature]) -> list[tuple[str, str]]:
+    """Return (feature name, sentence) for each feature whose block has the name of an earlier one but case and spaces.
+
+    They would be two blocks, and each would count in full.
+    """
+    first: dict[str, str] = {}
+    found = []
+    for feature in features:
+        if feature.block is None:
+            continue
+        known = first.setdefault(block_key(feature.block), feature.block)
+        if known != feature.block:
+            found.append(
+                (
+                    feature.name,
+                    f"block: {quoted(feature.block)} differs from the block {quoted(known)} above by case or spaces "
+                    "only, and would be another block; write both in the same way, or give one of them another name",
+                )
+            )
+    return found
+
+
+def block_key(block: str) -> str:
+    """Return what two names of blocks share if they differ by case and spaces only."""
+    return "".join(block.casefold().split())
 
 
 def repeated_names(features: Iterable[Feature]) -> list[str]:

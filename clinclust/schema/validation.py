@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import CohortError
+from clinclust.files.selection.rows_taken import carry_rows_taken
 from clinclust.nearest import did_you_mean
 from clinclust.schema.failures import (
     Failure,
@@ -33,6 +34,7 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
         raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
     typed = frame.copy(deep=False) if is_validated(schema, frame) else _validated(schema, frame)
+    carry_rows_taken(frame, typed)
     if warn:
         warn_of_uninformative(kept_out(typed, schema), len(typed), stacklevel=3)
     return typed

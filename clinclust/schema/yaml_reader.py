@@ -13,7 +13,7 @@ from clinclust.errors import SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.opening import shown_name
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.schema_rules import TWICE, clashes, problems_of_settings
+from clinclust.schema.schema_rules import TWICE, blocks_alike, clashes, problems_of_settings
 from clinclust.schema.yaml_document import Entries, Problems, compose, mapping, plain, text_of
 from clinclust.schema.yaml_writer import FORMAT_VERSION
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_schema"]
 
-_TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "features")
+_TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "rows", "features")
 
 
 def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
@@ -51,6 +51,9 @@ def _schema_of(text: str) -> FeatureSchema:
     for feature, node in features:
         for _, sentence in clashes([feature], tuple(missing_codes) if isinstance(missing_codes, list) else ()):
             problems.add(node, f"{shortened(feature.name)}: {sentence}")
+    nodes = {feature.name: node for feature, node in features}
+    for name, sentence in blocks_alike(feature for feature, _ in features):
+        problems.add(nodes[name], f"{shortened(name)}: {sentence}")
     if problems:
         raise problems.error()
     return FeatureSchema([feature for feature, _ in features], **settings)
@@ -64,7 +67,10 @@ def _settings(top: Entries, problems: Problems) -> dict[str, Any]:
     }
     told = {line for line, _ in problems[found_before:]}
     for problem in problems_of_settings(
-        settings.get("title"), settings.get("missing_codes", [""]), settings.get("other_columns", "error")
+        settings.get("title"),
+        settings.get("missing_codes", [""]),
+        settings.get("other_columns", "error"),
+        settings.get("rows"),
     ):
         node = top[problem.partition(":")[0]][0]
         if node.start_mark.line + 1 not in told:  # once is enough

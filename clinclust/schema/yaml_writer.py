@@ -33,6 +33,8 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
         head["missing_codes"] = list(schema.missing_codes)
     if schema.other_columns != "error":
         head["other_columns"] = schema.other_columns
+    if schema.rows:
+        head["rows"] = schema.rows.as_dict()
     features = [_node(feature.content()) for feature in schema]
     document = yaml.MappingNode(
         "tag:yaml.org,2002:map",

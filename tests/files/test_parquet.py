@@ -29,7 +29,7 @@ def test_notes_on_columns_are_kept_by_the_file(tmp_path):
     frame.attrs["column_notes"] = {"crp": {"unit": 3}}
     frame.to_parquet(tmp_path / "cohort.parquet")
     with pytest.warns(CohortWarning, match="the notes on its columns cannot be read: left out"):
-        assert read_cohort(tmp_path / "cohort.parquet").attrs == {}
+        assert read_cohort(tmp_path / "cohort.parquet").attrs.keys() == {"rows_taken"}
 
 
 def test_a_changed_value_is_refused_if_the_file_has_checksums(tmp_path):

@@ -44,6 +44,7 @@ class Fitted:
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
     stopped_early_: bool = False
+    row_counts_: object = None
     resolution_path_: object = None
     names_: dict = field(default_factory=dict)
     index_: object = None

@@ -39,7 +39,11 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
             said.setdefault(finding, name)
     features = [Feature(**(feature.content() | changes.get(feature.name, {}))) for feature in schema]
     changed = FeatureSchema(
-        features, title=schema.title, missing_codes=schema.missing_codes, other_columns=schema.other_columns
+        features,
+        title=schema.title,
+        missing_codes=schema.missing_codes,
+        other_columns=schema.other_columns,
+        rows=schema.rows,
     ).with_extras(schema.extras)
     changed.comments.update(comments)
     return changed

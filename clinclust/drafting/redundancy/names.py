@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from clinclust.schema.schema_rules import block_key
+
 __all__ = ["block_name", "is_pressure", "related", "stem", "words", "words_of"]
 
 
@@ -67,12 +69,12 @@ def related(one: str, other: str) -> bool:
 
 def block_name(names: Sequence[str], taken: Iterable[str]) -> str:
     """Return a name for a block: what the names have in common, else ``block 1``, ...; none that is taken."""
-    used = set(taken)
+    used = set(map(block_key, taken))
     name = _PRESSURE if all(map(is_pressure, names)) else _common(names)
-    if name and name not in used:
+    if name and block_key(name) not in used:
         return name
     base, number = name or "block", 2 if name else 1
-    while f"{base} {number}" in used:
+    while block_key(f"{base} {number}") in used:
         number += 1
     return f"{base} {number}"
 

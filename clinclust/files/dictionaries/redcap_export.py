@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.command_words import name_in_condition, option_in_shell, text_in_condition
 from clinclust.files.dictionaries.plain_text import folded
 from clinclust.files.listed import listed
 
@@ -70,11 +71,12 @@ def several_rows(frame: pd.DataFrame, record_id: str | None) -> list[str]:
     if event is not None:
         by_event = frame[event].map(canonical_text).value_counts(sort=True)
         said += f", at {len(by_event)} events ({listed(by_event.index)})"
-        ways.append(f'--where "{_quoted_name(event)} == {_quoted_text(by_event.index[0])}"')
+        text = text_in_condition(by_event.index[0])
+        ways += [_where(frame, event, f"== {text}")] if text else []
     if instrument is not None and (frame[instrument].map(canonical_text) != "").any():
         said += f", with repeated forms ({instrument})"
-        ways.append(f'--where "{_quoted_name(instrument)} is missing"')
-    ways.append(f"--one-row-per {record_id}")
+        ways.append(_where(frame, instrument, "is missing"))
+    ways.append(option_in_shell("--one-row-per", record_id))
     return [f"{said}; subtypes need one row for each subject: choose it in every command by {' or '.join(ways)}"]
 
 
@@ -82,9 +84,6 @@ def _present(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
     return next((column for column in frame.columns if folded(column) in names), None)
 
 
-def _quoted_name(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"
-
-
-def _quoted_text(text: str) -> str:
-    return f"'{shortened(text)}'"
+def _where(frame: pd.DataFrame, column: str, what: str) -> str:
+    number = list(frame.columns).index(column) + 1
+    return option_in_shell("--where", f"{name_in_condition(column, number)} {what}")

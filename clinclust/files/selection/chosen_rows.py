@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -12,134 +12,157 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.files.chosen_columns import place_of_column
+from clinclust.files.command_words import name_in_condition, option_in_shell
+from clinclust.files.layout.decimal_marks import Decimal
 from clinclust.files.listed import listed, quoted
+from clinclust.files.selection.cells import Cells, Reader
 from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.matching import ISO_DATE, Cells, Matching
+from clinclust.files.selection.dates import DateColumn, looks_like_date
+from clinclust.files.selection.matching import Matching, Part
+from clinclust.files.selection.row_choice import Keep, RowChoice
+from clinclust.files.selection.rows_taken import RowCounts, RowsTaken
 from clinclust.files.text_table import TableRead
 
-__all__ = ["Keep", "RowChoice", "chosen_rows"]
+__all__ = ["ChoiceError", "chosen_rows"]
 
-Keep = Literal["first", "last"]
+Mask = NDArray[np.bool_]
+_MOST_SUGGESTIONS = 20
 
 
-@dataclass(frozen=True)
-class RowChoice:
-    """Which rows to keep.
+class ChoiceError(InputError):
+    """Rows cannot be chosen as somebody asked."""
 
-    Attributes
+
+def chosen_rows(read: TableRead, choice: RowChoice, decimal: Decimal | None = None) -> tuple[TableRead, RowsTaken]:
+    """Return the table with the rows that were chosen and remarks on them, and how many these are.
+
+    The choice that is returned says how ambiguous dates were read, if other dates of their column told it, so that it
+    means the same in a table that does not tell it.
+
+    Parameters
     ----------
-    where : str or None
-        A condition; see `clinclust.files.selection.condition`.
-    one_row_per : str or None
-        The column that says whose row it is.
-    keep : {"first", "last"}
-        Which of the rows of one subject.
-    by : str or None
-        The column by whose numbers or dates the rows of a subject are ordered; otherwise by their order in the file.
-    """
-
-    where: str | None = None
-    one_row_per: str | None = None
-    keep: Keep = "first"
-    by: str | None = None
-
-    def problems(self) -> list[str]:
-        """Return what of it makes no sense without the rest."""
-        if self.one_row_per is not None:
-            return []
-        return [
-            f"{option} says which row of a subject stays: give --one-row-per with the column of the subjects too"
-            for option, is_given in (("--keep", self.keep != "first"), ("--by", self.by is not None))
-            if is_given
-        ]
-
-
-def chosen_rows(read: TableRead, choice: RowChoice) -> TableRead:
-    """Return the table with the rows that were chosen, and remarks on how many these are.
+    read : TableRead
+    choice : RowChoice
+    decimal : {",", "."} or None
+        The decimal mark of the file, if somebody said it.
 
     Raises
     ------
-    InputError
+    ChoiceError
         If a column is not there, a condition cannot be understood, or no row is left.
     """
+    counts = RowCounts(len(read.frame))
+    dates: list[DateColumn] = []
     if choice.where is not None:
-        matching = Matching(read)
-        found = matching.of(parsed(choice.where))
-        if not found.any():
-            raise InputError(
-                f"--where {quoted(choice.where)} keeps none of {len(found):,} rows: compare it with the values in the "
-                f"table{_sample(read, matching)}"
-            )
-        told = f"{found.sum():,} of {len(found):,} rows are kept, as --where says ({quoted(choice.where)})"
-        read = _with_rows(read, found, [*matching.remarks, told])
+        try:
+            read, counts, dates = _meeting(Reader(read, decimal, choice.dates), choice.where)
+        except ChoiceError:
+            raise
+        except InputError as error:
+            said = error.at_command_line
+            raise ChoiceError(said if said.startswith("--where") else f"--where: {said}") from error
     if choice.one_row_per is not None:
-        read = _one_row_per(read, choice, choice.one_row_per)
-    return read
+        n_before = len(read.frame)
+        read, more = _one_row_per(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
+        dates = [*dates, *more]
+        counts = replace(counts, further=n_before - len(read.frame))
+    return read, RowsTaken(_with_order_of_dates(choice, dates), counts)
 
 
-def _sample(read: TableRead, matching: Matching) -> str:
-    held = [
-        f"{cells.name}: {listed(quoted(text) for text in dict.fromkeys(cells.texts.tolist()[:200]))}"
-        for cells in matching.looked_at
+def _with_order_of_dates(choice: RowChoice, dates: Sequence[DateColumn]) -> RowChoice:
+    derived = {column.order for column in dates if column.was_derived}
+    return replace(choice, dates=derived.pop()) if choice.dates is None and len(derived) == 1 else choice
+
+
+def _meeting(reader: Reader, where: str) -> tuple[TableRead, RowCounts, list[DateColumn]]:
+    """Return the rows that meet a condition, how many these are, and the dates that it compares."""
+    matching, read = Matching(reader), reader.read
+    found = matching.of(parsed(where))
+    if not found.any():
+        met = "; ".join(part.sentence() for part in matching.parts[:5])
+        raise ChoiceError(
+            f"--where {quoted(where)} keeps none of {len(found):,} rows: "
+            f"{met or 'the columns that it asks for have values throughout, or none'}. Correct the condition"
+        )
+    told = [*matching.remarks, *_absent(matching), *_kept_unknown(matching, found)]
+    told.append(f"{found.sum():,} of {len(found):,} rows are kept, as --where says ({quoted(where)})")
+    left_out = ~found
+    counts = RowCounts(len(found), int(left_out.sum()), int((left_out & matching.unknown).sum()))
+    return _with_rows(read, found, told), counts, matching.dates
+
+
+def _absent(matching: Matching) -> list[str]:
+    """Return a remark for each column on the values that a condition asks for, but no cell of the column is."""
+    absent: dict[str, dict[str, Part]] = {}
+    for part in matching.parts:
+        if part.seeks_absent_value:
+            absent.setdefault(part.cells.name, {})[part.comparison.right.text] = part
+    return [
+        f"no cell of {quoted(name)} is {listed(map(quoted, parts), len(parts))}{_first_suggestion(parts.values())}"
+        for name, parts in absent.items()
     ]
-    return f" ({'; '.join(held[:3])})" if held else ""
 
 
-def _with_rows(read: TableRead, mask: NDArray[np.bool_], told: Sequence[str]) -> TableRead:
+def _first_suggestion(parts: Iterable[Part]) -> str:
+    return next((said for part in islice(parts, _MOST_SUGGESTIONS) if (said := part.suggestion())), "")
+
+
+def _kept_unknown(matching: Matching, found: Mask) -> list[str]:
+    n_unknown = int((found & matching.unknown).sum())
+    if not n_unknown:
+        return []
+    names = listed(quoted(name) for name in dict.fromkeys(part.cells.name for part in matching.parts))
+    return [f"{n_unknown:,} of the rows that are kept have no value that could be compared in {names}"]
+
+
+def _with_rows(read: TableRead, mask: Mask, told: Sequence[str]) -> TableRead:
     frame = read.frame if mask.all() else read.frame[mask]
     return TableRead(frame, [*read.remarks, *told], read.notes, read.places, read.unread)
 
 
-def _column(read: TableRead, name: str, option: str) -> Cells:
+def _column(reader: Reader, name: str, option: str) -> Cells:
+    read = reader.read
     place = place_of_column(name, [str(each) for each in read.frame.columns], read.places)
     if isinstance(place, str):
-        raise InputError(f"{option}: {place} The columns are {listed(map(str, read.frame.columns))}")
-    return Cells(read, place)
+        raise ChoiceError(f"{option}: {place} The columns are {listed(map(str, read.frame.columns))}")
+    return reader.cells(place)
 
 
-def _one_row_per(read: TableRead, choice: RowChoice, name: str) -> TableRead:
-    subjects = _column(read, name, "--one-row-per")
+def _one_row_per(reader: Reader, choice: RowChoice, name: str) -> tuple[TableRead, list[DateColumn]]:
+    read = reader.read
+    subjects = _column(reader, name, "--one-row-per")
     if subjects.missing.any():
-        rows = _rows(read, subjects.missing)
-        raise InputError(
-            f"--one-row-per: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: {rows}): "
-            f"whose rows these are is not known; leave them out: --where '`{subjects.name}` is not missing'"
+        condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
+        raise ChoiceError(
+            f"--one-row-per: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
+            f"{_rows(read, subjects.missing)}): whose rows these are is not known; leave them out: "
+            f"{option_in_shell('--where', condition)}"
         )
     order = np.arange(len(read.frame))
     told: list[str] = []
+    dates: list[DateColumn] = []
     if choice.by is not None:
-        order, told = _ordered(read, _column(read, choice.by, "--by"), subjects, choice.keep)
+        order, told, dates = _ordered(read, _column(reader, choice.by, "--by"), subjects, choice.keep)
     chosen = pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()
     mask = np.zeros(len(order), dtype=bool)
     mask[order[~chosen]] = True
     how = f"the {choice.keep}" + (f" by {quoted(choice.by)}" if choice.by is not None else " in the file")
     told.append(f"{mask.sum():,} of {len(mask):,} rows are kept: {how} of each {quoted(subjects.name)}")
-    return _with_rows(read, mask, told)
+    return _with_rows(read, mask, told), dates
 
 
-def _rows(read: TableRead, mask: NDArray[np.bool_]) -> str:
+def _rows(read: TableRead, mask: Mask) -> str:
     labels = np.asarray(read.frame.index)[mask]
     return listed((int(label) + 2 for label in labels[:5]), 5 if len(labels) > 5 else len(labels))
 
 
-def _ordered(read: TableRead, cells: Cells, subjects: Cells, keep: Keep) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the rows in the order of a column, rows without a value where they are not kept; and remarks."""
+def _ordered(
+    read: TableRead, cells: Cells, subjects: Cells, keep: Keep
+) -> tuple[NDArray[np.int64], list[str], list[DateColumn]]:
+    """Return the rows in the order of a column, rows without a value where they are not kept; remarks; and dates."""
     present = ~cells.missing
-    are_dates = np.array([bool(ISO_DATE.fullmatch(text)) for text in cells.texts.tolist()], dtype=bool)
-    if not np.isnan(cells.numbers[present]).any():
-        ranks = pd.Series(cells.numbers).rank(method="dense").to_numpy()
-    elif are_dates[present].all():
-        ranks = pd.Series(cells.texts).where(present).rank(method="dense").to_numpy()
-    else:
-        wrong = present & ~are_dates & np.isnan(cells.numbers)
-        wrong = wrong if wrong.any() else present & ~are_dates
-        raise InputError(
-            f"--by: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout (first "
-            f"otherwise, in row {_rows(read, wrong).partition(',')[0]}: {quoted(cells.texts[wrong][0])}): correct "
-            "them, or leave out --by, and the order in the file decides"
-        )
-    ranks = np.where(present, ranks, np.inf if keep == "first" else -np.inf)
-    told = []
+    values, told, dates = _values_in_order(read, cells)
+    ranks = np.where(present, values, np.inf if keep == "first" else -np.inf)
     if not present.all():
         told.append(
             f"{(~present).sum():,} rows have no value in {quoted(cells.name)}, and stay only for lack of another"
@@ -150,4 +173,33 @@ def _ordered(read: TableRead, cells: Cells, subjects: Cells, keep: Keep) -> tupl
         told.append(
             f"{tied:,} rows have the same {quoted(cells.name)} as the one that is kept: the {keep} in the file stays"
         )
-    return np.argsort(ranks, kind="stable"), told
+    return np.argsort(ranks, kind="stable"), told, dates
+
+
+def _values_in_order(read: TableRead, cells: Cells) -> tuple[NDArray[np.float64], list[str], list[DateColumn]]:
+    """Return the numbers or the moments of the cells, remarks on how they were read, and the dates."""
+    if cells.looks_like_dates:
+        found = cells.dates
+        if isinstance(found, str):
+            raise ChoiceError(
+                f"--by: {quoted(cells.name)} {found}, or leave out --by, and the order in the file decides"
+            )
+        first = "day" if found.order == "day-first" else "month"
+        told = f"dates of {quoted(cells.name)} with the year last are read with the {first} first"
+        return found.moments, [told] if found.order else [], [found]
+    try:
+        cells.refuse_several_units()
+        numbers = cells.numbers
+    except InputError as error:
+        raise ChoiceError(f"--by: {error.at_command_line}") from error
+    wrong = ~cells.missing & np.isnan(numbers)
+    if wrong.any():
+        no_dates = wrong & ~np.array(list(map(looks_like_date, cells.texts.tolist())), dtype=bool)
+        wrong = no_dates if no_dates.any() else wrong
+        raise ChoiceError(
+            f"--by: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout (first "
+            f"otherwise, in row {_rows(read, wrong).partition(',')[0]}: {quoted(cells.texts[wrong][0])}): correct "
+            "them, or leave out --by, and the order in the file decides"
+        )
+    notation = cells.notation()
+    return numbers, [f"the numbers of {quoted(cells.name)} are read with {notation}"] if notation else [], []

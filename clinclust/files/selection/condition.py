@@ -7,6 +7,8 @@ comparison  = operand ("==" | "=" | "!=" | "<" | "<=" | ">" | ">=") operand
             | operand ["not"] "in" "(" operand { "," operand } ")"
             | operand "is" ["not"] "missing"
 operand     = NAME | `NAME` | 'text' | "text" | number
+
+Outside of a list, 5,2 is a number with a decimal comma.
 """
 
 from __future__ import annotations
@@ -16,9 +18,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clinclust.errors import InputError
+from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
 
-__all__ = ["All", "Any", "Comparison", "Condition", "IsMissing", "Not", "Operand", "is_order", "parsed"]
+__all__ = [
+    "WORDS",
+    "All",
+    "Any",
+    "Comparison",
+    "Condition",
+    "IsMissing",
+    "Not",
+    "Operand",
+    "compared_columns",
+    "is_order",
+    "parsed",
+    "written",
+]
 
 _LONGEST, _DEEPEST = 5000, 50
 _TOKEN = re.compile(
@@ -26,10 +42,12 @@ _TOKEN = re.compile(
     r"|(?P<tick>`[^`]*`)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<word>[^\W\d][\w.]*)"
     r"|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
 )
+_DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _ORDERS = ("<", "<=", ">", ">=")
 _SAME = {"=": "==", "<>": "!="}
 _EXAMPLE = "visit == 'baseline' and age >= 18"
-_WORDS = ("and", "or", "not", "in", "is", "missing")
+WORDS = ("and", "or", "not", "in", "is", "missing")
+"""The words of the language: a column of such a name stands in backticks."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +140,7 @@ class _Reader:
         before = quoted(self._text[: self.next.at][-40:])
         return InputError(
             f"--where cannot be understood at {found}, after {before}: expected {expected}. An example: {_EXAMPLE}; "
-            "texts stand in quotes, and names with spaces in backticks: `Age at visit`"
+            "texts and dates stand in quotes, and names with spaces in backticks: `Age at visit`"
         )
 
     def _token(self) -> _Token:
@@ -137,7 +155,7 @@ class _Reader:
         self._end = match.end()
         kind = str(match.lastgroup)
         text = match[kind]
-        if kind == "word" and text.casefold() in _WORDS:
+        if kind == "word" and text.casefold() in WORDS:
             return _Token(text.casefold(), text, match.start(kind))
         return _Token(kind, text, match.start(kind))
 
@@ -180,7 +198,7 @@ class _Reader:
         return self._comparison()
 
     def _comparison(self) -> Condition:
-        left = self._operand()
+        left = self._alone()
         if self._takes("is"):
             negated = self._takes("not")
             if not self._takes("missing"):
@@ -195,7 +213,19 @@ class _Reader:
         if self.next.kind != "sign" or self.next.text in "(),[]":
             raise self.misunderstood("==, !=, <, <=, >, >=, 'in' or 'is missing'")
         sign = self._take().text
-        return Comparison(left, _SAME.get(sign, sign), self._operand())
+        return Comparison(left, _SAME.get(sign, sign), self._alone())
+
+    def _alone(self) -> Operand:
+        """Read an operand outside of a list, where a comma between digits can only be a decimal mark."""
+        operand = self._operand()
+        decimals = _DECIMALS.match(self._text, self.next.at) if self.next.text == "," else None
+        if operand.kind != "number" or not operand.text.lstrip("+-").isdecimal() or decimals is None:
+            return operand
+        if self._text[self.next.at - 1].isspace():
+            return operand
+        self._end = decimals.end()
+        self.next = self._token()
+        return Operand("number", f"{operand.text}{decimals[0]}")
 
     def _operands(self) -> list[Operand]:
         closing = ")" if self._takes("(") else "]" if self._takes("[") else ""
@@ -216,6 +246,35 @@ class _Reader:
             kind = "name" if self.next.kind == "word" else "number"
             return Operand(kind, self._take().text)
         raise self.misunderstood("a name, a text in quotes, or a number")
+
+
+def written(comparison: Comparison) -> str:
+    """Return a comparison as it is written in a condition."""
+    return f"{_written(comparison.left)} {comparison.sign} {_written(comparison.right)}"
+
+
+def _written(operand: Operand) -> str:
+    if operand.kind == "number":
+        return operand.text
+    if operand.kind == "text":
+        return quoted(operand.text)
+    text = shortened(operand.text)
+    return text if text.isidentifier() and text.casefold() not in WORDS else f"`{text}`"
+
+
+def compared_columns(condition: Condition) -> tuple[str, ...]:
+    """Return what a condition compares, each once: names of columns, and texts on the left that may be such names."""
+    match condition:
+        case All(parts) | Any(parts):
+            names = [name for part in parts for name in compared_columns(part)]
+        case Not(part):
+            names = list(compared_columns(part))
+        case IsMissing():
+            names = []
+        case Comparison(left, _, right):
+            names = [each.text for each in (left, right) if each.kind == "name"]
+            names += [left.text] if left.kind == "text" else []
+    return tuple(dict.fromkeys(names))
 
 
 def is_order(sign: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from clinclust.files.cell_text import canonical_text
+from clinclust.files.command_words import name_in_condition, option_in_shell
 from clinclust.files.listed import quoted
 
 __all__ = ["RepeatedSubjects", "repeated_subjects"]
@@ -27,6 +28,8 @@ class RepeatedSubjects:
         Rows with a subject, subjects, subjects with several rows, and the most rows of one of them.
     visit_columns : tuple of str
         Columns that tell the rows of each subject apart, and whose names speak of visits or time.
+    visit_number : int
+        The number of the first of these in the table, from 1; 0 if there is none.
     """
 
     column: str
@@ -35,17 +38,20 @@ class RepeatedSubjects:
     n_repeated: int
     most_rows: int
     visit_columns: tuple[str, ...]
+    visit_number: int = 0
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        by = f", or --keep last, or by its date: --by {quoted(self.visit_columns[0])}" if self.visit_columns else ""
-        where = (
-            f", or the rows of one visit: --where \"`{self.visit_columns[0]}` == '...'\"" if self.visit_columns else ""
-        )
+        by = where = ""
+        if self.visit_columns:
+            visit, number = self.visit_columns[0], self.visit_number
+            by = f", or --keep last, or by its date: {option_in_shell('--by', visit)}"
+            condition = f'{name_in_condition(visit, number)} == "..."'
+            where = f", or the rows of one visit: {option_in_shell('--where', condition)}"
         return (
             f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
-            f"same {quoted(self.column)}): subtypes are of subjects, so keep one row of each, --one-row-per "
-            f"{quoted(self.column)} (the first in the file{by}){where}"
+            f"same {quoted(self.column)}): subtypes are of subjects, so keep one row of each, "
+            f"{option_in_shell('--one-row-per', self.column)} (the first in the file{by}){where}"
         )
 
 
@@ -85,6 +91,6 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
         .duplicated()
         .any()
     ]
-    return RepeatedSubjects(
-        column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), tuple(visits[:_MOST_CANDIDATES])
-    )
+    number = [str(name) for name in frame.columns].index(visits[0]) + 1 if visits else 0
+    shown = tuple(visits[:_MOST_CANDIDATES])
+    return RepeatedSubjects(column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number)

@@ -19,6 +19,7 @@ from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
+from clinclust.reporting.sheets.rows import sentences_on_rows
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -61,6 +62,7 @@ def methods(findings: Findings) -> Methods:
     references, fit = References(), findings.fit
     asked = parameters_of(findings.model)
     written = {
+        "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
         "Prior": [] if fit is None else _prior(findings, asked, references),
         "Missing values": [] if fit is None else _missing(findings, fit),

@@ -12,6 +12,7 @@ from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.summary import given_subtypes
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def _statements(findings: Findings) -> list[str]:
             searches_sentence(fit.restarts_),
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
         ]
+    statements[1:1] = sentences_on_rows(findings)
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements

@@ -1,0 +1,149 @@
+"""How people write the numbers of a column: decimal mark, separator of thousands, and a unit beside the number."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from clinclust.files.cell_text import number_of
+
+__all__ = [
+    "BEYOND_A_LIMIT",
+    "GROUPED_BY_POINT",
+    "DecimalMark",
+    "Marks",
+    "ThousandsMark",
+    "WrittenNumber",
+    "are_flags",
+    "are_thousands",
+    "marks_of",
+    "number_as_written",
+    "parts_of",
+    "with_plain_spaces",
+]
+
+DecimalMark = Literal[".", ","]
+ThousandsMark = Literal[".", ",", " ", "'"]
+
+BEYOND_A_LIMIT = re.compile(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
+"""The texts of values below or above a limit of detection, such as ``<5``: a sign, then a number."""
+
+_PARTS = re.compile(
+    r"(?P<number>[-+]?[0-9][0-9.,'’ \u00a0\u202f\u2009]*(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>[^\W\d].*|[%‰°µ].*)?"
+)
+_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
+GROUPED_BY_POINT = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")
+"""Numbers whose point could be a decimal point, or keep thousands apart where the comma is the decimal mark."""
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_GROUPED = {
+    mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "
+}
+_FLAGS = ("H", "L", "HH", "LL", "N", "A")
+_MOST_CELLS = 0.9
+
+
+class WrittenNumber(NamedTuple):
+    """The parts of a cell that holds a number."""
+
+    limit: str
+    """The sign of a value beyond a limit, such as ``<``, or nothing."""
+    number: str
+    """The number as it is written."""
+    unit: str
+    """What follows it, or nothing."""
+
+
+class Marks(NamedTuple):
+    """The decimal mark and the separator of thousands, where they are not a point and none."""
+
+    decimal: Literal[","] | None = None
+    thousands: ThousandsMark | None = None
+    is_guess: bool = False
+    """Whether the commas could also be decimal marks, and are taken for separators of thousands."""
+
+
+def with_plain_spaces(text: str) -> str:
+    """Return a text with plain spaces, apostrophes and minus signs in the place of their typographic kin."""
+    return text.translate(_SPACES)
+
+
+def parts_of(text: str) -> WrittenNumber | None:
+    """Return the parts of a cell that holds a number; None if it holds none.
+
+    Examples
+    --------
+    >>> from clinclust.files.number_notation import parts_of
+    >>> tuple(parts_of("<5,2 mg/L"))
+    ('<', '5,2', 'mg/L')
+    """
+    cell = with_plain_spaces(text)
+    limit = BEYOND_A_LIMIT.fullmatch(cell)
+    found = _PARTS.fullmatch(limit[2] if limit else cell)
+    if found is None:
+        return None
+    return WrittenNumber(limit[1] if limit else "", found["number"].strip(), (found["unit"] or "").strip())
+
+
+def marks_of(numbers: Sequence[str]) -> Marks:
+    """Return the marks with which a column writes its numbers, given these as they are written, without units."""
+    with_comma = [number for number in numbers if "," in number]
+    if not with_comma:
+        mark = _grouping(numbers, ("'", " "))
+        if mark is None and any(number.count(".") > 1 for number in numbers):
+            return Marks(",", ".")
+        return Marks(None, mark)
+    if all(_GROUPED[","].fullmatch(number) and number.lstrip("+-")[0] != "0" for number in with_comma):
+        is_guess = not any("." in number for number in numbers) and all(number.count(",") == 1 for number in with_comma)
+        return Marks(None, ",", is_guess)
+    grouped = _grouping(numbers, (".", "'", " "))
+    if all(_DECIMAL_COMMA.fullmatch(number) or _GROUPED[grouped or "."].fullmatch(number) for number in with_comma):
+        return Marks(",", grouped)
+    return Marks()
+
+
+def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
+    """Return the first of the marks that keeps thousands apart in one of the numbers."""
+    return next((mark for mark in marks if any(_GROUPED[mark].fullmatch(number) for number in numbers)), None)
+
+
+def are_thousands(numbers: Sequence[str]) -> bool:
+    """Return whether all points stand before three digits, as in `1.305` beside `987`."""
+    pointed = [number for number in numbers if "." in number]
+    return bool(pointed) and all(_GROUPED["."].fullmatch(number) and number[0] != "0" for number in pointed)
+
+
+def are_flags(unit: str, count: int, n_cells: int) -> bool:
+    """Return whether what mostly follows the numbers are flags of a laboratory (`5.2 H`) or parts of numbers (`3½`).
+
+    Parameters
+    ----------
+    unit : str
+        The most frequent text that follows a number.
+    count, n_cells : int
+        In how many cells it does so, and how many cells have a value.
+    """
+    return not any(letter.isalpha() or letter in "%‰°" for letter in unit) or (
+        unit.upper() in _FLAGS and count < _MOST_CELLS * n_cells
+    )
+
+
+def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:
+    """Return a number without separators of thousands and with a decimal point; None if the text writes none.
+
+    With a decimal comma and no declared separator of thousands, ``1.5`` is read as a program writes it, but ``1.500``
+    could be 1,500 and is no number.
+    """
+    if thousands is not None and thousands in text:
+        whole, mark, rest = text.partition(decimal or ".")
+        head, *groups = whole.split(thousands)
+        if not re.fullmatch(r"[+-]?[0-9]{1,3}", head) or not all(re.fullmatch("[0-9]{3}", group) for group in groups):
+            return None
+        text = f"{head}{''.join(groups)}{mark}{rest}"
+    if decimal == ",":
+        if "," in text:
+            text = text.replace(".", " ").replace(",", ".")  # a point beside a decimal comma makes no number
+        elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
+            return None
+    return None if math.isnan(number_of(text)) else text

@@ -1,0 +1,101 @@
+"""What became of the rows of a table when some were chosen: kept with the table, in ``frame.attrs``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from clinclust.errors import InputError
+from clinclust.files.selection.row_choice import RowChoice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ROWS_TAKEN", "RowCounts", "RowsTaken", "carry_rows_taken", "note_rows_taken", "rows_taken"]
+
+ROWS_TAKEN = "rows_taken"
+"""The key of ``frame.attrs`` under which it is kept: a plain dictionary of the choice and the counts."""
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """How many rows of a table were taken, and how many were left out for which reason.
+
+    Attributes
+    ----------
+    in_table : int
+        Rows of the table.
+    not_meeting : int
+        Rows that do not meet the condition.
+    unknown : int
+        Rows among these without a value, or with one that cannot be compared, in a column of the condition.
+    further : int
+        Rows that meet it, of subjects of whom another row was taken.
+    """
+
+    in_table: int
+    not_meeting: int = 0
+    unknown: int = 0
+    further: int = 0
+
+    @property
+    def taken(self) -> int:
+        """Rows that were taken."""
+        return self.in_table - self.not_meeting - self.further
+
+    def problems(self) -> list[str]:
+        """Return what contradicts itself."""
+        if min(self.in_table, self.not_meeting, self.unknown, self.further) < 0:
+            return ["a number of rows is negative"]
+        if self.unknown > self.not_meeting or self.taken < 0:
+            return ["the numbers of rows contradict each other"]
+        return []
+
+
+class RowsTaken(NamedTuple):
+    """Which rows of a table were taken, and how many."""
+
+    choice: RowChoice
+    counts: RowCounts
+
+
+def note_rows_taken(frame: pd.DataFrame, taken: RowsTaken) -> None:
+    """Put into ``frame.attrs`` which rows of its file a table holds."""
+    frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
+
+
+def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
+    """Note of a table what is noted of the one that it was made from."""
+    if ROWS_TAKEN in source.attrs:
+        frame.attrs[ROWS_TAKEN] = source.attrs[ROWS_TAKEN]
+
+
+def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
+    """Return which rows of its file a table holds; None if it was not read by `read_cohort`, or rows were added since.
+
+    Raises
+    ------
+    InputError
+        If ``frame.attrs`` holds under this key what `read_cohort` did not write.
+    """
+    noted = frame.attrs.get(ROWS_TAKEN)
+    if noted is None:
+        return None
+    if not isinstance(noted, Mapping) or set(noted) != {"choice", "counts"}:
+        raise _foreign()
+    try:
+        counts = RowCounts(**noted["counts"])
+        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), counts)
+        if counts.problems():
+            raise _foreign()
+    except TypeError:
+        raise _foreign() from None
+    return taken if len(frame) <= counts.taken else None
+
+
+def _foreign() -> InputError:
+    return InputError(
+        f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
+        "clinclust.read_cohort"
+    )

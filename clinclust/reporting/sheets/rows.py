@@ -1,0 +1,91 @@
+"""Sentences on the rows of the table that were analysed, and on those that were left out and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinclust.control_characters import on_one_line
+from clinclust.files.selection.condition import compared_columns, parsed
+from clinclust.files.selection.rows_taken import RowCounts, rows_taken
+from clinclust.reporting.layout import WITHHELD
+
+if TYPE_CHECKING:
+    from clinclust.files.selection.row_choice import RowChoice
+    from clinclust.reporting.findings import Findings
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["sentences_on_rows"]
+
+
+def sentences_on_rows(findings: Findings) -> list[str]:
+    """Return which rows of the table were analysed, and how many were left out for which reason.
+
+    There is no sentence if nothing is known of the file. In a shared report small numbers are withheld, and so is a
+    condition that names single subjects.
+    """
+    choice, counts = _known(findings)
+    words = _words(findings, choice)
+    n_subjects = len(findings.frame)
+    if counts is None:
+        taken = ", and ".join(words.values())
+        return [f"The schema takes {taken}; how many rows were left out was not recorded."] if choice else []
+    if counts.in_table == n_subjects and not choice:
+        return [f"All {n_subjects:,} rows of the table were analysed."]
+    shown = _shown(findings, counts)
+    reasons = []
+    if "where" in words:
+        reasons.append(f"{words['where']} ({shown['not meeting']} left out{shown['unknown']})")
+    if "one_row_per" in words:
+        reasons.append(f"{words['one_row_per']} ({shown['further']} left out)")
+    if counts.taken > n_subjects:
+        reasons.append(f"without others ({shown['after']}) that were left out after the table was read")
+    return [f"Of {shown['in table']} rows of the table, {n_subjects:,} were analysed: {', and '.join(reasons)}."]
+
+
+def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
+    """Return which rows were chosen, and how many, as far as the fit knows it or, without one, the table."""
+    schema = findings.model.schema_
+    if findings.fit is not None:
+        return schema.rows, findings.fit.row_counts_
+    taken = rows_taken(findings.frame)
+    return (schema.rows, None) if taken is None else (schema.rows or taken.choice, taken.counts)
+
+
+def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
+    """Return the numbers of rows as they are shown, by name: withheld, if one of them is small in a shared report."""
+    n_subjects = len(findings.frame)
+    numbers = {
+        "in table": counts.in_table,
+        "not meeting": counts.not_meeting,
+        "further": counts.further,
+        "after": counts.taken - n_subjects,
+    }
+    if findings.withheld_below is not None:
+        from clinclust.disclosure.rows import are_small_rows
+
+        if are_small_rows(counts, n_subjects, findings.withheld_below):
+            return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}
+    unknown = f", {counts.unknown:,} of them without a value that could be compared" if counts.unknown else ""
+    return {name: f"{number:,}" for name, number in numbers.items()} | {"unknown": unknown}
+
+
+def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
+    """Return the words for each part of a choice; a shared report withholds a condition that names subjects."""
+    words = choice.phrases()
+    if choice.where is not None and findings.is_shared:
+        named = _naming_subjects(findings.model.schema_, choice.where)
+        if named:
+            columns = ", ".join(map(on_one_line, named))
+            words["where"] = f"those that meet a condition on {columns}, which is withheld {WITHHELD}"
+    return words
+
+
+def _naming_subjects(schema: FeatureSchema, where: str) -> list[str]:
+    """Return the columns of a condition whose values name single subjects."""
+    from clinclust.drafting.names import looks_identifying
+
+    def names_subjects(column: str) -> bool:
+        role = schema[column].role if column in schema else "ignore"
+        return role == "id" or (role == "ignore" and looks_identifying(column))
+
+    return [column for column in compared_columns(parsed(where)) if names_subjects(column)]

@@ -1,0 +1,31 @@
+"""From the numbers of rows that a shared report shows, nobody can compute a small one."""
+
+from itertools import product
+
+from clinclust.disclosure.rows import are_small_rows
+from clinclust.files.selection.rows_taken import RowCounts
+
+
+def shown(counts, n_subjects, threshold):
+    """Return what a reader sees: all numbers, or only that of the subjects."""
+    return None if are_small_rows(counts, n_subjects, threshold) else counts
+
+
+def test_shown_numbers_hold_no_small_one_and_withheld_ones_could_be_any():
+    threshold, n_subjects, sizes = 4, 10, range(7)
+    all_counts = [
+        (not_meeting, unknown, further, after)
+        for not_meeting, unknown, further, after in product(sizes, sizes, sizes, sizes)
+        if unknown <= not_meeting
+    ]
+    seen = {}
+    for not_meeting, unknown, further, after in all_counts:
+        counts = RowCounts(n_subjects + not_meeting + further + after, not_meeting, unknown, further)
+        seen.setdefault(shown(counts, n_subjects, threshold), []).append((not_meeting, unknown, further, after))
+    for what, possible in seen.items():
+        if what is None:
+            assert all(max(column) - min(column) >= threshold for column in zip(*possible, strict=True))
+        else:
+            (only,) = possible
+            small = [*only, only[0] - only[1]]
+            assert not any(0 < number < threshold for number in small)

@@ -1,0 +1,243 @@
+"""A condition and an order read numbers and dates as the column writes them, or refuse with a repair."""
+
+import datetime
+import operator
+import shlex
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinclust import read_cohort
+from clinclust.errors import CohortWarning, InputError
+from clinclust.files.command_words import name_in_condition, names_in_list, option_in_shell, text_in_condition
+from clinclust.files.selection.cells import Reader
+from clinclust.files.selection.condition import parsed
+from clinclust.files.selection.matching import Matching
+from clinclust.files.text_table import TableRead
+
+
+def rows(condition, decimal=None, dates=None, **columns):
+    read = TableRead(pd.DataFrame(columns))
+    return np.flatnonzero(Matching(Reader(read, decimal, dates)).of(parsed(condition))).tolist()
+
+
+WRITERS = {
+    "point": lambda x: f"{x:.2f}",
+    "comma": lambda x: f"{x:.2f}".replace(".", ","),
+    "comma and unit": lambda x: f"{x:.2f} mg/L".replace(".", ","),
+    "percent": lambda x: f"{x:.2f} %",
+    "commas and point": lambda x: f"{x:,.2f}",
+    "points and comma": lambda x: f"{x:,.2f}".translate(str.maketrans(",.", ".,")),
+    "apostrophes": lambda x: f"{x:,.2f}".replace(",", "'"),
+    "narrow spaces": lambda x: f"{x:,.2f}".replace(",", "\u202f").replace(".", ","),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@given(st.lists(st.integers(0, 10**8).map(lambda x: x / 100), min_size=1, max_size=8), st.integers(0, 10**8))
+def test_numbers_are_compared_whatever_their_notation(writer, numbers, limit):
+    """The oracle compares the numbers themselves. The limit is written as the cells are, and with a point."""
+    limit /= 100
+    cells = [WRITERS[writer](number) for number in [*numbers, 1234.56]]  # so that the notation is clear
+    expected = [place for place, number in enumerate([*numbers, 1234.56]) if number > limit]
+    assert rows(f'x > "{WRITERS[writer](limit)}"', x=cells) == expected
+    assert rows(f"x > {limit:.2f}", x=cells) == expected
+    assert rows(f"x > {limit:.2f}".replace(".", ","), x=cells) == expected
+
+
+DATES = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31))
+DATE_WRITERS = {
+    "iso": "%Y-%m-%d",
+    "points": "%d.%m.%Y",
+    "day first": "%d/%m/%Y",
+    "month first": "%m/%d/%Y",
+    "with time": "%d.%m.%Y 12:30",
+}
+SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+CLEAR = datetime.date(2020, 3, 25)
+
+
+@pytest.mark.parametrize("writer", DATE_WRITERS)
+@given(st.lists(DATES, max_size=6), DATES, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
+def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
+    dates = [*dates, CLEAR]
+    cells = [date.strftime(DATE_WRITERS[writer]).zfill(10) for date in dates]
+    asked = limit.strftime(DATE_WRITERS[writer].removesuffix(" 12:30"))
+    expected = [place for place, date in enumerate(dates) if SIGNS[sign](date, limit)]
+    assert rows(f"seen {sign} '{asked}'", seen=cells) == expected
+    assert rows(f"seen {sign} '{limit.isoformat()}'", seen=cells) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns", "words"),
+    [
+        ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
+        ("x > 5", {"x": ["1 mg/L", "2 g/L"]}, r"several units \(mg/L, g/L\)"),
+        ("x > 5", {"x": ["20 %", "0.2"]}, "with % and others without"),
+        ("x > '5 g/L'", {"x": ["1 mg/L", "2 mg/L"]}, "in mg/L, and compared with '5 g/L'"),
+        ("x > '5 g/L'", {"x": ["1", "2"]}, "without a unit in its cells"),
+        ("x > 1,234", {"x": ["1.5", "2"]}, "could be read in two ways"),
+        ("x > '1.500'", {"x": ["1,5", "2"]}, "could be read in two ways"),
+        ("x > 1.500", {"x": ["1.234,5", "2"]}, "could be read in two ways"),
+        ("x > y", {"x": ["1 mg", "2 mg"], "y": ["1 g", "2 g"]}, "'x' is in mg, and 'y' in g"),
+        ("x > '2020-01-01'", {"x": ["03/04/2020"]}, "say --dates day-first or --dates month-first"),
+        ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "with the day first and '04/13/2020' with the month"),
+        ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20', whose year has two digits: write its dates as year-mon"),
+        ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020', and there is no such day"),
+        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "no such time"),
+        ("x > '01/02/2020'", {"x": ["2020-03-04"]}, "the date that 'x' is compared with is '01/02/2020', and no date"),
+        ("x > '01.02.20'", {"x": ["2020-03-04"]}, "is '01.02.20', whose year has two digits"),
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(condition, columns, words):
+    with pytest.raises(InputError, match=words):
+        rows(condition, **columns)
+
+
+def test_what_was_said_decides():
+    assert rows("x > 5", decimal=",", x=["1,234", "2,345", "7,500"]) == [2]
+    assert rows("x > 5", decimal=".", x=["1,234", "2,345", "7"]) == [0, 1, 2]
+    cells = ["03/04/2020", "05/01/2020"]
+    assert rows("x > '2020-03-31'", dates="day-first", x=cells) == [0]
+    assert rows("x > '2020-03-31'", dates="month-first", x=cells) == [1]
+    with pytest.raises(InputError, match="'13/01/2020', which is not written month-first: say --dates day-first"):
+        rows("x > '2020-01-01'", dates="month-first", x=["13/01/2020"])
+
+
+def test_a_date_without_time_means_the_whole_day():
+    cells = ["2020-03-01 00:00", "2020-03-01 23:59:59", "2020-03-02"]
+    assert rows("x <= '2020-03-01'", x=cells) == [0, 1]
+    assert rows("x == '01.03.2020'", x=cells) == [0, 1]
+    assert rows("x <= '2020-03-01 12:00'", x=cells) == [0]
+
+
+def test_commas_in_a_list_keep_numbers_apart():
+    assert rows("x in (1,2)", x=["1", "2", "1.2"]) == [0, 1]
+    assert rows("(x > 1,2) and x < 3", x=["1", "2", "1.2"]) == [1]
+
+
+def written(folder, **columns):
+    path = folder / "visits.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def told_of(path, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CohortWarning)
+        frame = read_cohort(path, **options)
+    return frame, [str(warning.message).removeprefix("visits.csv: ") for warning in caught]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), DATES), min_size=1, max_size=9), st.booleans(), st.booleans())
+def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factory, cells, last, points):
+    """Sorting as text would put 02.01.2021 before 31.12.2020."""
+    cells = [*cells, ("d", CLEAR)]
+    notation = "%d.%m.%Y" if points else "%m/%d/%Y"
+    path = written(
+        tmp_path_factory.mktemp("x"),
+        id=[who for who, _ in cells],
+        seen=[date.strftime(notation) for _, date in cells],
+    )
+    keep = "last" if last else "first"
+    found, told = told_of(path, one_row_per="id", by="seen", keep=keep)
+    ordered = pd.DataFrame(cells, columns=["id", "seen"]).sort_values("seen", kind="stable")
+    assert found.index.tolist() == sorted(ordered.drop_duplicates("id", keep=keep).index)
+    assert f"dates of 'seen' with the year last are read with the {'day' if points else 'month'} first" in told
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (["03/04/2020", "04/03/2020"], "--by: 'seen' holds '03/04/2020', and no date in it tells .* say --dates"),
+        (["3.4.20", "4.3.20"], "--by: 'seen' holds '3.4.20', whose year has two digits"),
+        (["2020-01-01", "soon"], "--by: 'seen' holds neither numbers nor dates .* in row 3: 'soon'"),
+        (["5 mg", "3 g"], "--by: 'seen' holds numbers in several units"),
+    ],
+)
+def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
+    with pytest.raises(InputError, match=words):
+        read_cohort(written(tmp_path, id=["a", "a"], seen=seen), one_row_per="id", by="seen")
+
+
+def test_the_notation_is_told_without_values(tmp_path):
+    path = written(tmp_path, crp=["5,2 mg/L", "7,9 mg/L", "<0,5 mg/L", ""], visit=["a", "b", "a", "b"])
+    _, told = told_of(path, where="crp > 5,0 or visit == 'B'")
+    assert told[:4] == [
+        "the numbers of 'crp' are read with a decimal comma and the unit 'mg/L'",
+        "1 cells of 'crp' are no numbers ('<0,5 mg/L'), and do not meet the condition on it",
+        "1 rows have no value in 'crp', and do not meet the condition on it",
+        "no cell of 'visit' is 'B'; the table writes it 'b'",
+    ]
+
+
+def test_values_that_no_cell_has_are_told_together(tmp_path):
+    path = written(tmp_path, visit=["a", "b"])
+    among = ", ".join(f"'x{k}'" for k in range(99))
+    _, told = told_of(path, where=f"visit in ('a', {among}, 'B')")
+    assert told[0] == "no cell of 'visit' is 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more"
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("visit == 'Baseline'", r"met by 0 rows \(visit: 'baseline', 'month 6'\); the table writes it 'baseline'"),
+        ("visit == 'month6'", "the table writes it 'month 6'"),
+        ("visit == 'basline'", r"\(visit: 'baseline', 'month 6'\) Did you mean 'baseline'\?"),
+        ("visit == 'baseline' and age > 999", r"== 'baseline' is met by 2 rows; age > 999 is met by 0 rows"),
+        ("name == 'q'", r"name: 40 different values in 40 cells, of which none is a number"),
+        ("empty == 'x'", r"empty: no value"),
+        ("empty is not missing", "have values throughout, or none"),
+    ],
+)
+def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
+    visits = ["baseline", "month 6"] * 20
+    names = [f"patient {k} of the ward" for k in range(40)]
+    path = written(tmp_path, visit=visits, age=range(40), name=names, empty=[""] * 40)
+    condition = condition.replace("is met by 2 rows", "")
+    with pytest.raises(InputError, match=words.replace("met by 2 rows", "met by 20 rows")) as refused:
+        read_cohort(path, where=condition)
+    assert "patient 1" not in str(refused.value)
+    assert len(str(refused.value)) < 4000
+
+
+def test_rows_are_counted_by_reason(tmp_path):
+    path = written(tmp_path, id=list("aabbc"), age=["10", "61", "62", "", "63"])
+    frame, told = told_of(path, where="age > 50", one_row_per="id")
+    assert frame.attrs["rows_taken"] == {
+        "choice": {"where": "age > 50", "one_row_per": "id"},
+        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0},
+    }
+    _, told = told_of(path, where="age != 61")
+    assert "1 of the rows that are kept have no value that could be compared in 'age'" in told
+
+
+def test_the_order_of_dates_is_kept_with_the_choice(tmp_path):
+    """The same words then mean the same in a table whose dates do not tell the order."""
+    frame, _ = told_of(written(tmp_path, seen=["03/25/2020", "04/03/2020"]), where="seen > '2020-03-26'")
+    choice = frame.attrs["rows_taken"]["choice"]
+    assert choice == {"where": "seen > '2020-03-26'", "dates": "month-first"}
+    frame, _ = told_of(written(tmp_path, seen=["03/04/2020", "04/03/2020"]), **choice)
+    assert frame["seen"].tolist() == ["04/03/2020"]
+
+
+@given(st.text(min_size=1, max_size=20))
+def test_suggested_options_can_be_pasted(name):
+    """A shell reads back what was meant, and a condition finds its column and its text."""
+    if "\x00" not in name:
+        option = shlex.split(option_in_shell("--by", name))
+        assert (option[0].removeprefix("--by=") if len(option) == 1 else option[1]) == name
+    frame = pd.DataFrame({"other": ["x"], name: [name]})
+    text = text_in_condition(name)
+    if text is None or name == "other":
+        return
+    found = Matching(Reader(TableRead(frame))).of(parsed(f"{name_in_condition(name, 2)} == {text}"))
+    assert found.tolist() == [bool(name.strip())]
+
+
+def test_names_with_commas_are_quoted_in_lists():
+    assert names_in_list("a", "b, c", 'd"') == 'a,"b, c","d"""'
