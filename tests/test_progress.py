@@ -39,6 +39,61 @@ def test_a_stage_is_told_when_it_runs_and_when_it_has_ended(at_once):
     assert lines_of(stage("comparisons"))[0] == "comparisons: running"
 
 
+def test_a_long_stage_is_told_again_with_how_far_it_is(at_once, monkeypatch):
+    monkeypatch.setattr(progress, "_TOLD_AGAIN", (0.1, 0.2, 0.3))
+    _, first, *_, last = lines_of(stage("drafting columns", 4, seconds=0.5))
+    assert first == "drafting columns: 1 of at most 4 in 0 s; up to about 0 s left"
+    assert last == "drafting columns: done in 1 s"
+    lines = lines_of(stage("report", seconds=0.25))
+    assert lines == ["report: running", "report: running for 0 s", "report: running for 0 s", "report: done in 0 s"]
+
+
+def test_stages_of_a_part_of_the_work_say_so(at_once):
+    def work():
+        with Progress().within("fold 1 of 5").within("concentration 3").stage("restarts"):
+            time.sleep(0.05)
+
+    assert lines_of(work)[0] == "fold 1 of 5, concentration 3: restarts: running"
+
+
+def test_the_searches_for_the_powers_of_blocks_are_told_as_such(monkeypatch):
+    told = []
+    inner = Progress.stage
+
+    def noted(self, name, total=None):
+        told.append(f"{self.about}: {name}" if self.about else name)
+        return inner(self, name, total)
+
+    monkeypatch.setattr(Progress, "stage", noted)
+    rng = np.random.default_rng(1)
+    shared = rng.normal(size=(100, 1))
+    frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
+    features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
+    cc.MAPDP(cc.FeatureSchema(features), random_state=0, n_restarts=4).fit(frame)
+    *rounds, restarts, refinement = told
+    assert (restarts, refinement) == ("restarts", "refinement, in batches")
+    assert rounds == [f"powers of blocks, round {number}: restarts" for number in range(1, len(rounds) + 1)]
+    assert rounds
+
+
+def test_the_stages_of_drafting_are_told_unless_nobody_asks(monkeypatch):
+    told = []
+    inner = Progress.stage
+
+    def noted(self, name, total=None):
+        if self.shown:
+            told.append((name, total))
+        return inner(self, name, total)
+
+    monkeypatch.setattr(Progress, "stage", noted)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
+    cc.draft_schema(frame)
+    assert told == [("reading columns", 3), ("drafting columns", 3), ("comparing columns", None)]
+    told.clear()
+    cc.draft_schema(frame, progress=False)
+    assert told == []
+
+
 def test_short_and_silent_stages_are_not_told(monkeypatch):
     assert lines_of(stage("restarts")) == []
     monkeypatch.setattr(progress, "_TOLD_AFTER", 0.0)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinclust.arguments import BY_FEATURE, FRAME, MODEL, accepting
 from clinclust.errors import InputError
@@ -16,11 +15,8 @@ from clinclust.estimators.subtype_model import require_fitted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.evidence import Part
-    from clinclust.associations.residual_dependence import Dependence
+    from clinclust.associations.feature_tests import FeatureTests
     from clinclust.comparisons.contrasts import ContrastKind
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
@@ -40,9 +36,6 @@ _DTYPES = {
     "doubtful": "boolean",
     "remark": "string",
 }
-
-DOUBTFUL_BELOW = 0.01
-"""An association is marked as doubtful if the p of the residual dependence is below this."""
 
 
 @accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE)
@@ -155,6 +148,7 @@ def validated_associations(
 
     from clinclust.associations.cold_search import cold_plan
     from clinclust.associations.direct import rows_of_given
+    from clinclust.associations.feature_tests import FeatureTests
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
@@ -184,7 +178,7 @@ def validated_associations(
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():
-                tests = _Tests(searched, frame, method, plan, n_folds, min_size, chosen)
+                tests = FeatureTests(searched, frame, method, plan, n_folds, min_size, chosen)
                 return _side_by_side(tests, features, n_jobs, progress)
 
         found = interruptible(search_and_test, plan.cancelled)
@@ -194,134 +188,29 @@ def validated_associations(
     return rows.astype(_DTYPES)
 
 
-def _side_by_side(tests: _Tests, features: list[Feature], n_jobs: int | None, progress: bool) -> list[dict[str, Any]]:
+def _side_by_side(
+    tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
+) -> list[dict[str, Any]]:
     """Return the row of each feature, in order; the tests run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
     from clinclust.progress import Progress
 
     with Threads(n_threads(n_jobs)) as pool:
-        futures = [pool.submit(tests.row, feature) for feature in features]
+        groups = tests.sharing_a_search(features)
+        futures = [pool.submit(tests.rows, group) for group in groups]
         try:
-            found = []
-            with Progress(bool(progress)).stage("associations", len(futures)) as advance:
-                for future in futures:
-                    found.append(future.result())
-                    advance()
-            return found
+            found = {}
+            with Progress(bool(progress)).stage("associations", len(features)) as advance:
+                for group, future in zip(groups, futures, strict=True):
+                    for feature, row in zip(group, future.result(), strict=True):
+                        found[feature.name] = row
+                        advance()
+            return [found[feature.name] for feature in features]
         except BaseException:
             tests.plan.cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-class _Tests:
-    """The tests of all features of one cohort, with the data that they share."""
-
-    def __init__(
-        self,
-        model: MAPDP,
-        frame: pd.DataFrame,
-        method: Method,
-        plan: SearchPlan,
-        n_folds: int,
-        min_size: int,
-        contrasts: Mapping[str, ContrastKind],
-    ) -> None:
-        from clinclust.associations.cold_search import column_keys
-        from clinclust.associations.cross_fitting import folds_of
-        from clinclust.engine.problem.problem import pose
-        from clinclust.estimators.from_parameters import stated_hyperparameters_of
-        from clinclust.graded import graded, mid_ranks
-
-        stated = stated_hyperparameters_of(model)
-        self.problem: Problem = pose(
-            frame,
-            model.schema_,
-            stated,
-            model.concentration_,
-            model.discount_,
-            model.coarsening_,
-            model.block_powers_,
-        )
-        self.model, self.frame, self.method, self.plan = model, frame, method, plan
-        self.min_size, self.contrasts = min_size, contrasts
-        self.encoded = self.problem.cohort.encoding.features
-        self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
-        scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
-        is_nominal = [feature.traits.is_nominal for feature in self.encoded]
-        self.graded = graded(zip(scores, is_nominal, strict=True), mid_ranks)
-        # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
-        order = self.problem.cohort.order
-        self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
-        self.folds = folds_of(self.problem, n_folds, plan) if method == "cross-fit" else []
-
-    def row(self, feature: Feature) -> dict[str, Any]:
-        """Return the row of one feature as a dict, without q."""
-        from clinclust.associations.direct import described, whole_cohort
-
-        about = described(feature)
-        if feature.name in self.model.kept_out_:
-            return about | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
-        if feature.role == "describe":
-            return about | self._tested(feature, whole_cohort(self.model), "direct")
-        block = [other for other in self.encoded if feature.block is not None and other.block == feature.block]
-        others = [other for other in block if other.name != feature.name]
-        left_out = np.zeros(len(self.encoded), dtype=np.bool_)
-        left_out[[self.places[other.name] for other in (feature, *others)]] = True
-        about |= {"left_out": "; ".join(other.name for other in others) or None, "method": self.method}
-        if left_out.all():
-            return about | {"method": None, "remark": "not tested: without it (and its block) no feature is left"}
-        parts = self._parts(left_out)
-        found = self._tested(feature, parts, self.method)
-        if found["method"] is not None:
-            found |= self._doubts(feature, parts, ~left_out)
-        return about | found
-
-    def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
-        """Return the subtypes found without the features of `left_out`, bool (D,)."""
-        from clinclust.associations.cold_search import search_cold, without
-        from clinclust.associations.cross_fitting import parts_without
-        from clinclust.associations.evidence import Part
-
-        if self.keys is None:
-            return parts_without(self.folds, left_out, self.plan.outlying_share)
-        problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.plan)
-        return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
-
-    def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
-        """Return the test of a feature against these subtypes, as columns of the row."""
-        from clinclust.associations.direct import tested
-
-        return tested(feature, self.frame, parts, method, self.min_size, self.contrasts)
-
-    def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return whether the feature depends, within subtypes, on the features in `included`, bool (D,), as columns."""
-        from scipy.linalg import block_diag
-
-        from clinclust.associations.residual_dependence import residual_dependence
-        from clinclust.graded import Graded, graded, mid_ranks
-
-        values = feature.scores(self.frame[feature.name])
-        rows = np.concatenate([part.rows for part in parts])
-        columns, weights, owners = self.graded
-        kept = included[owners]
-        others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
-        own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
-        found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
-        if np.isnan(found.p):
-            return {"doubtful": None}
-        if found.p >= DOUBTFUL_BELOW:
-            return {"doubtful": False}
-        return {"doubtful": True, "remark": _why_doubtful(found, self.encoded[found.strongest])}
-
-
-def _why_doubtful(found: Dependence, other: Feature) -> str:
-    return (
-        f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
-        "declare what belongs together as a block"
-    )
 
 
 def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
+from clinclust.cli.failures import BAD_INPUT
 from clinclust.cli.options import (
     Commands,
     about_table,
@@ -17,8 +18,9 @@ from clinclust.cli.options import (
     read_table_of_model,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
-from clinclust.cli.streams import add_quiet, say, write_data
-from clinclust.errors import CohortWarning
+from clinclust.cli.streams import add_quiet, say, tell, write_data
+from clinclust.errors import CohortError, CohortWarning
+from clinclust.files.opening import shown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +35,13 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("assign", help="assign new subjects to subtypes", description=run.__doc__)
     add_table(parser)
     add_model(parser)
+    parser.add_argument(
+        "--unseen",
+        choices=("leave-out", "missing"),
+        default="leave-out",
+        help="what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
+        "leave them unassigned, or take the value for missing (default: leave-out)",
+    )
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -42,9 +51,10 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Give each subject of a table its most probable subtype; 0 means none of these.
 
-    The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. If the
-    table is that of the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows
-    without identifier, with the identifier of another row, or without any observed value are assigned and told.
+    The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. Subjects
+    with a value that the model does not know are not assigned, and are listed; all others are. If the table is that of
+    the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows without identifier, with the
+    identifier of another row, or without any observed value are assigned and told.
     """
     from clinclust.reporting.assignments import write_assignments
 
@@ -52,9 +62,9 @@ def run(options: argparse.Namespace) -> int:
     spare_file(options, options.out)
     model = read_model(options)
     frame = read_table_of_model(options, model)
-    table = _of_the_fit(options, model, frame)
+    table, unread = _of_the_fit(options, model, frame), None
     if table is None:
-        table = _of_new_subjects(options, model, frame)
+        table, unread = _of_new_subjects(options, model, frame)
     if options.out is None:
         written = io.StringIO()
         write_assignments(table, written)
@@ -62,7 +72,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_assignments(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
-    return 0
+    if unread is None:
+        return 0
+    n_left_out = int((table["assigned"] == "no").sum())
+    one = n_left_out == 1
+    tell(
+        f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
+        f"{'a value' if one else 'values'} that the model does not know. {unread.at_command_line}"
+    )
+    return BAD_INPUT
 
 
 def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -88,18 +106,36 @@ def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) 
     )
 
 
-def _of_new_subjects(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them."""
+def _of_new_subjects(
+    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, CohortError | None]:
+    """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them.
+
+    The error lists the values for which subjects were not assigned; None if all were.
+
+    Raises
+    ------
+    CohortError
+        If no subject can be assigned, or a column is absent.
+    """
     import numpy as np
 
     from clinclust.estimators.mapdp import NONE_OF_THESE
     from clinclust.estimators.new_subjects import notes_on_new_subjects
+    from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
     from clinclust.reporting.assignments import assignment_table
 
+    known, note = frame, ""
+    if options.unseen == "missing":
+        known, note = without_unseen(model.schema_needed, frame)
+    at_fault, error = rows_at_fault(model.schema_needed, known)
+    known = known[~at_fault] if at_fault.any() and not at_fault.all() else known
     with about_table(options):
-        probabilities = model.predict_proba(frame)
-    for note in notes_on_new_subjects(model, frame):
-        warnings.warn(f"{options.table}: {note}", CohortWarning, stacklevel=2)
+        probabilities = model.predict_proba(known)
+    for told in [note] * bool(note) + list(notes_on_new_subjects(model, known)):
+        warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
-    return assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1])
+    everybody = None if len(known) == len(frame) else ~at_fault
+    table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1], everybody)
+    return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.drafting.look import Look
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
@@ -54,19 +55,41 @@ def check_cohort(
         If there is nothing to find in it.
     """
     from clinclust.cli.check_report import check_lines, looks_at_table
-    from clinclust.estimators.duration import duration_sentence
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import prepared
+    from clinclust.progress import Progress
 
-    with about_table(options):
+    progress = Progress(not getattr(options, "quiet", False))
+    with about_table(options), progress.stage("checking values"):
         validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
-    model = MAPDP(schema)
+    model = _model_of_next(options, schema)
     cohort = prepared(model, validated, stacklevel=1)
-    found = [*looks, *(look for look in looks_at_table(cohort, table) if not _is_told(look, looks))]
+    with progress.stage("comparing columns"):
+        found = [*looks, *(look for look in looks_at_table(cohort, table) if not _is_told(look, looks))]
     for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=found):
         say(line)
-    say(f"{duration_sentence(cohort.problem, model)}.")
+    say(f"{_duration(options, cohort, model)}.")
     return cohort
+
+
+def _has_search_options(options: argparse.Namespace) -> bool:
+    """Return whether the command goes on to the search itself; else the next command does, with options of its own."""
+    return hasattr(options, "restarts")
+
+
+def _model_of_next(options: argparse.Namespace, schema: FeatureSchema) -> MAPDP:
+    """Return the estimator of the search that comes next: that of the options, or the default one."""
+    from clinclust.cli.search_options import model_asked_for
+    from clinclust.estimators.mapdp import MAPDP
+
+    return model_asked_for(options, schema) if _has_search_options(options) else MAPDP(schema)
+
+
+def _duration(options: argparse.Namespace, cohort: Prepared, model: MAPDP) -> str:
+    from clinclust.estimators.duration import duration_sentence
+
+    if not _has_search_options(options):
+        return duration_sentence(cohort.problem, model, options="default options")
+    return duration_sentence(cohort.problem, model, associations=options.associations)
 
 
 def _is_told(look: Look, looks: Sequence[Look]) -> bool:

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
         note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
     with about_table(options):
-        schema = draft_schema(frame)
+        schema = draft_schema(frame, progress=not options.quiet)
     if options.out is None:
         write_data(schema.to_yaml())
         return 0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Commands",
     "about_table",
+    "add_jobs",
     "add_model",
     "add_names",
     "add_schema",
@@ -98,6 +99,11 @@ def read_model(options: argparse.Namespace) -> MAPDP:
         hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
         raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
     return MAPDP.load(folder)
+
+
+def add_jobs(parser: argparse._ActionsContainer) -> None:
+    """Add the option of the number of threads."""
+    parser.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
 
 
 def add_names(parser: argparse._ActionsContainer) -> None:

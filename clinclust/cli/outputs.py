@@ -12,6 +12,7 @@ from clinclust.files.manifest import MANIFEST
 
 __all__ = [
     "FILES_OF_A_FIT",
+    "FILES_OF_A_MODEL",
     "REPORTS",
     "add_overwrite",
     "spare_file",
@@ -22,7 +23,9 @@ __all__ = [
 
 REPORTS = ("subtypes.xlsx", "subtypes.html")
 """Names of the reports of a fit."""
-FILES_OF_A_FIT = (*REPORTS, "assignments.csv", "model.json", "model.npz", MANIFEST)
+FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
+"""Names of the files of a fit that hold what the search found, from which the reports can be made."""
+FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, MANIFEST)
 """Names of the files that `clinclust fit` writes to its folder."""
 
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING
 from clinclust.cli.options import (
     Commands,
     about_table,
+    add_jobs,
     add_model,
     add_table,
     path_given,
     read_model,
     read_table_of_model,
-    whole_number,
 )
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
+    FILES_OF_A_MODEL,
     REPORTS,
     add_overwrite,
     spare_folder,
     spare_the_inputs,
     tell_of_other_files,
 )
+from clinclust.cli.report_files import reports_placed
 from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
 from clinclust.cli.results import say_what_to_share
 from clinclust.cli.streams import add_quiet, say
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-_OF_A_MODEL = tuple(name for name in FILES_OF_A_FIT if name not in (*REPORTS, MANIFEST))
-
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
@@ -51,7 +51,7 @@ def add_parser(commands: Commands) -> None:
     add_overwrite(parser, "the reports in this folder")
     add_quiet(parser)
     add_report(parser)
-    parser.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
+    add_jobs(parser)
     parser.set_defaults(run=run)
 
 
@@ -94,7 +94,7 @@ def _check_folder(options: argparse.Namespace, folder: Path) -> None:
         return
     spare_folder(
         folder,
-        _OF_A_MODEL,
+        FILES_OF_A_MODEL,
         allowed=False,
         instead="reports of this model would not belong to it; give another folder after --out",
     )
@@ -114,34 +114,12 @@ def _check_names(options: argparse.Namespace, model: MAPDP) -> None:
 
 
 def _write(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folder: Path) -> None:
-    """Write both reports to the folder or none, with a manifest of them and of the files that stay there.
-
-    Raises
-    ------
-    InputError
-        If the folder was written anew meanwhile: the reports would then belong to another model.
-    """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
+    """Write both reports to the folder or none."""
     from clinclust.progress import Progress
     from clinclust.reporting.gathering import gathered_findings
     from clinclust.reporting.writing import write_findings
 
-    kept = _listed_beside_reports(folder)
-    with write_together(folder, last=MANIFEST) as new:
+    with reports_placed(folder) as new:
         findings = gathered_findings(model, frame, report_asked_for(options))
         for name in REPORTS:
             write_findings(findings, new / name, progress=Progress(not options.quiet))
-        if _listed_beside_reports(folder) != kept:
-            raise InputError(
-                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
-            )
-        write_manifest(new, REPORTS, kept=kept)
-
-
-def _listed_beside_reports(folder: Path) -> dict[str, str]:
-    """Return the checksums of the files of the model, if the folder holds one."""
-    from clinclust.files.manifest import read_manifest
-
-    listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
-    return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.failures import BAD_INPUT, tell_failure
-from clinclust.cli.outputs import FILES_OF_A_FIT, REPORTS
-from clinclust.cli.report_options import report_asked_for, report_problems, suppression_problems
+from clinclust.cli.held_interrupts import interrupts_held
+from clinclust.cli.next_command import next_command
+from clinclust.cli.options import add_jobs, add_table
+from clinclust.cli.outputs import FILES_OF_A_FIT, FILES_OF_A_MODEL, REPORTS
+from clinclust.cli.report_files import reports_placed
+from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
 from clinclust.cli.search_options import model_asked_for, search_problems
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = ["check_options", "say_what_to_share", "write_results"]
+
+_NOT_WRITTEN = f"{' and '.join(REPORTS)} were not written"
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -49,28 +56,56 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
     frame : DataFrame
         The validated cohort.
     """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
-    from clinclust.reporting.assignments import assignment_table, write_assignments
-
     problems = suppression_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
     model = model_asked_for(options, schema)
-    # A folder that mixes files of two runs would mislead, so the files of this run replace all files of an earlier run.
-    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model.fit(frame)
-        model.save(folder)
-        write_assignments(assignment_table(frame, schema, model.labels_, model.membership_), folder / "assignments.csv")
-        code = _write_reports(model, frame, folder, options)
-        written = [name for name in FILES_OF_A_FIT if name != MANIFEST and (folder / name).exists()]
-        write_manifest(folder, written)
+    is_saved = False
+    try:
+        with interrupts_held() as hold_interrupts:
+            _write_model(options, model, frame, hold_interrupts)
+            is_saved = True
+        reports, code = _reports_beside_model(options, model, frame)
+    except KeyboardInterrupt:
+        if is_saved:
+            _tell_how_to_go_on(options)
+        raise
     sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
     say(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
-    say(f"Wrote {options.out}: {', '.join([*written, MANIFEST])}")
-    if set(REPORTS) & set(written):
+    say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, MANIFEST])}")
+    if reports:
         say_what_to_share(options)
     return code
+
+
+def _write_model(
+    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, hold_interrupts: Callable[[], None]
+) -> None:
+    """Fit the model, and write it and its assignments to the folder; no earlier file stays beside them.
+
+    The folder is written before the reports are made, which takes minutes for some cohorts: whatever stops them then
+    costs no search. It is tried before the search whether the folder can be written.
+    """
+    from clinclust.files.manifest import write_manifest
+    from clinclust.files.writing import write_together
+    from clinclust.reporting.assignments import assignment_table, write_assignments
+
+    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
+        model.fit(frame)
+        hold_interrupts()
+        model.save(folder)
+        assigned = assignment_table(frame, model.schema_, model.labels_, model.membership_)
+        write_assignments(assigned, folder / "assignments.csv")
+        write_manifest(folder, FILES_OF_A_MODEL)
+
+
+def _tell_how_to_go_on(options: argparse.Namespace) -> None:
+    """Say after an interruption that the search is not lost, and the command that makes the reports."""
+    command = next_command("report", options, "--model", options.out, adders=(add_table, add_report, add_jobs))
+    tell(
+        f"clinclust: the search had ended: {options.out} is whole, with the model in it; "
+        f"make the reports with: {command}"
+    )
 
 
 def say_what_to_share(options: argparse.Namespace) -> None:
@@ -79,10 +114,21 @@ def say_what_to_share(options: argparse.Namespace) -> None:
         say(f"For sharing: {' and '.join(REPORTS)} only. The other files hold one row for each subject.")
 
 
-def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: argparse.Namespace) -> int:
+def _reports_beside_model(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> tuple[list[str], int]:
+    """Write the reports to the folder of the model; return the names of those written, and the exit code."""
+    try:
+        with reports_placed(options.out) as folder:
+            code = _write_reports(options, model, frame, folder)
+            written = [name for name in REPORTS if (folder / name).exists()]
+    except Exception as error:
+        return [], tell_failure(error, options, _NOT_WRITTEN)
+    return written, code
+
+
+def _write_reports(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folder: Path) -> int:
     """Write the reports to a folder, print what could not be written, and return the exit code.
 
-    If one report fails, the model and the other report are still written, because the search may have taken hours.
+    If one report fails, the other is still written.
     """
     from clinclust.progress import Progress
     from clinclust.reporting.writing import write_findings
@@ -91,7 +137,7 @@ def _write_reports(model: MAPDP, frame: pd.DataFrame, folder: Path, options: arg
     try:
         findings = _findings(model, frame, options, codes)
     except Exception as error:
-        return max(*codes, tell_failure(error, options, f"{' and '.join(REPORTS)} were not written"))
+        return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
     for name in REPORTS:
         try:
             write_findings(findings, folder / name, progress=Progress(not options.quiet))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import number, number_or, whole_number
+from clinclust.cli.options import add_jobs, number, number_or, whole_number
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -78,7 +78,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--seed", type=whole_number, default=0, help="seed of the search, printed in the report (default: 0)"
     )
-    group.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
+    add_jobs(group)
 
 
 def search_problems(options: argparse.Namespace) -> list[str]:

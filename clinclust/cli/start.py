@@ -24,6 +24,7 @@ from clinclust.cli.results import check_options, write_results
 from clinclust.cli.row_options import forget_rows
 from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet, say, tell
+from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +115,7 @@ def _schema_and_table(options: argparse.Namespace) -> tuple[FeatureSchema, pd.Da
         return schema, read_table_of_schema(options, schema), []
     table = read_table(options)
     with about_table(options):
-        schema = draft_schema(table)
+        schema = draft_schema(table, progress=not options.quiet)
     schema.to_yaml(path)
     options.wrote_schema = True
     say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
@@ -152,11 +153,8 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _tell_what_is_there(options: argparse.Namespace, again: str) -> None:
-    """Say after an interruption which files of this run exist; each is whole."""
-    there = [str(path) for path in (options.schema, options.out / "manifest.json") if path.exists()]
-    done = (
-        f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} there, and whole"
-        if there
-        else "nothing was written"
-    )
+    """Say after an interruption what is there, and how to go on; if the search had ended, this was said already."""
+    if (options.out / MANIFEST).exists():
+        return
+    done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"
     tell(f"clinclust: {done}; go on with: {again}")

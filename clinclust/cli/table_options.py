@@ -94,18 +94,21 @@ def read_table(options: argparse.Namespace, rows: RowChoice | None = None, *, ro
 def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
     import pandas as pd
 
+    from clinclust.files.opening import shown_name
     from clinclust.files.tables import read_cohort
+    from clinclust.progress import Progress
 
-    frame = read_cohort(
-        options.table,
-        sheet=options.sheet,
-        encoding=options.encoding,
-        header_row=options.header_row,
-        decimal=options.decimal,
-        only=_together(options.only),
-        drop=_together(options.drop),
-        **rows.as_dict(),
-    )
+    with Progress(not getattr(options, "quiet", False)).stage(f"reading {shown_name(options.table)}"):
+        frame = read_cohort(
+            options.table,
+            sheet=options.sheet,
+            encoding=options.encoding,
+            header_row=options.header_row,
+            decimal=options.decimal,
+            only=_together(options.only),
+            drop=_together(options.drop),
+            **rows.as_dict(),
+        )
     if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index
         frame = frame.reset_index(drop=True)
     frame.index = frame.index + 2

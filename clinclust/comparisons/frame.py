@@ -49,9 +49,18 @@ class ComparisonsFrame:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
+        self._rows: dict[str, list[Record]] = {}
 
     def rows(self, kind: str) -> list[Record]:
-        """Return the rows of one kind, in order; `place` is the row number in the frame, a missing level is None."""
+        """Return the rows of one kind, in order; `place` is the row number in the frame, a missing level is None.
+
+        They are shared, so nobody may change them.
+        """
+        if kind not in self._rows:
+            self._rows[kind] = self._read(kind)
+        return self._rows[kind]
+
+    def _read(self, kind: str) -> list[Record]:
         is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
         records = self.frame[is_kind].to_dict("records")
         return [

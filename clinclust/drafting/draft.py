@@ -29,6 +29,7 @@ from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.files.selection.rows_taken import rows_taken
 from clinclust.likelihoods import traits_of
+from clinclust.progress import SILENT, Progress
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -39,13 +40,15 @@ from clinclust.schema.validation import refuse_unusable
 __all__ = ["draft_columns", "draft_schema"]
 
 
-def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
+def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema:
     """Propose a schema for a table, as a starting point to read and correct. The table is valid under it.
 
     Parameters
     ----------
     frame : pandas.DataFrame, shape (N, D)
         One row per subject, as text (from `read_cohort`) or typed.
+    progress : bool
+        Tell each stage that takes longer than a second, as `MAPDP` does.
 
     Returns
     -------
@@ -80,8 +83,10 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
         raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
-    schema, unclear = draft_columns(frame)
-    schema = _without_redundancy(schema, frame)
+    told = Progress(bool(progress))
+    schema, unclear = draft_columns(frame, told)
+    with told.stage("comparing columns"):
+        schema = _without_redundancy(schema, frame)
     in_order = sorted(schema, key=lambda feature: _place(feature, schema.comments, unclear))
     taken = rows_taken(frame)
     ordered = FeatureSchema(in_order, rows=None if taken is None else taken.choice)
@@ -89,17 +94,23 @@ def draft_schema(frame: pd.DataFrame) -> FeatureSchema:
     return ordered
 
 
-def draft_columns(frame: pd.DataFrame) -> tuple[FeatureSchema, set[str]]:
+def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[FeatureSchema, set[str]]:
     """Return a schema in which each column is drafted for itself, in the order of the table, and which are unclear."""
     notes = notes_of(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
-    columns = [observed(str(name), frame[name], notes.get(str(name), ColumnNotes())) for name in frame.columns]
+    columns = []
+    with progress.stage("reading columns", frame.shape[1]) as advance:
+        for name in frame.columns:
+            columns.append(observed(str(name), frame[name], notes.get(str(name), ColumnNotes())))
+            advance()
     commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
     drafted = []
-    with np.errstate(all="ignore"):  # numbers may be of any size; a log marginal that is not finite is never chosen
+    # Numbers may be of any size; a log marginal that is not finite is never chosen.
+    with np.errstate(all="ignore"), progress.stage("drafting columns", len(columns)) as advance:
         for column in columns:
             drafted.append(_draft(replace(column, has_decimal_commas=commas), frame[column.name]))
+            advance()
     drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
     schema = FeatureSchema([feature for feature, _ in drafted])
     schema.comments.update({feature.name: proposal.comment() for feature, proposal in drafted})

@@ -21,7 +21,7 @@ __all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
 
 
 def cohort_and_schema(
-    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int
+    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool = True
 ) -> tuple[pd.DataFrame, FeatureSchema]:
     """Return the validated columns and the schema of the fit; if no schema is given, draft one from the data.
 
@@ -31,6 +31,8 @@ def cohort_and_schema(
     schema : FeatureSchema or None
     stacklevel : int
         Stack level of the warnings; 1 is the caller of this function.
+    progress : bool
+        Whether to tell the stages of drafting.
 
     Raises
     ------
@@ -51,7 +53,7 @@ def cohort_and_schema(
         from clinclust.schema import schema_for_array
 
         if isinstance(X, pd.DataFrame):
-            schema = draft_schema(X)
+            schema = draft_schema(X, progress=progress)
             warnings.warn(
                 "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
                 "because the likelihoods decide what is found",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.beside.block_powers import has_repeated
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.sampled import LARGE
 from clinclust.estimators.parameters import is_number
@@ -31,8 +32,15 @@ _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
 _OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 6.0, 2.0, 3.0, 2.0, 9.0
 """How many times as long as a default fit each option takes, measured on a reference cohort."""
+_OF_BLOCK_POWERS = 1.3
+"""How many times as long a fit takes that first finds the powers of blocks."""
+_OF_RESTARTS = 0.4
+"""Share of the time of a default search that is spent in its restarts; the rest refines the best of them."""
+_WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
+"""Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
 _SURPRISE = 5.0
 """Factor by which one fit in ten takes longer than estimated."""
+_DEFAULT_RESTARTS = 10
 _MOST_VALUES = 2_000
 _MOST_NEGENTROPY = 1.0
 
@@ -59,7 +67,9 @@ def _negentropy(values: NDArray[np.float64]) -> float:
     return min(skewness**2 / 12.0 + excess**2 / 48.0, _MOST_NEGENTROPY)
 
 
-def estimated_seconds(problem: Problem, model: MAPDP, *, with_report: bool = True) -> float:
+def estimated_seconds(
+    problem: Problem, model: MAPDP, *, with_report: bool = True, associations: str | None = "refit"
+) -> float:
     """Return about how many seconds the fit will take, and the report with its validated associations.
 
     Parameters
@@ -68,25 +78,32 @@ def estimated_seconds(problem: Problem, model: MAPDP, *, with_report: bool = Tru
     model : MAPDP
         Its parameters are read.
     with_report : bool
-        Whether a report with ``associations="refit"`` is written after the fit.
+        Whether a workbook and a page are written after the fit.
+    associations : {"refit", "cross-fit"} or None
+        How the report validates associations. Only refits take long.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     skewness = skewness_of_gaussians(problem)
     searched = min(n_subjects, LARGE)  # a larger cohort is searched in a sample
     parallel = 1.0 + _OF_FURTHER_THREADS * (min(n_threads(model.n_jobs), _MOST_THREADS) - 1)
     logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
-    seconds = float(np.exp(logarithm) * (1.0 + skewness) ** _SKEWNESS) * _searches(model) / parallel
+    seconds = float(np.exp(logarithm) * (1.0 + skewness) ** _SKEWNESS) * _searches(problem, model) / parallel
     if model.max_seconds is not None:
         seconds = min(seconds, model.max_seconds)
-    if with_report:
+    if not with_report:
+        return seconds
+    seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
+    if associations == "refit":
         cells = n_subjects * n_features * (1.0 + 0.4 * skewness)
         seconds += n_features * (_WITHOUT_A_FEATURE + _WITHOUT_A_CELL * cells) / parallel
     return seconds
 
 
-def _searches(model: MAPDP) -> float:
+def _searches(problem: Problem, model: MAPDP) -> float:
     """Return how many times as long as a default fit a fit with the options of this model takes, roughly."""
-    factor = 1.0
+    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * model.n_restarts / _DEFAULT_RESTARTS
+    if model.block_powers == "auto" and has_repeated(problem):
+        factor *= _OF_BLOCK_POWERS
     if isinstance(model.coarsening, str):
         factor *= _OF_COARSENING
     elif model.outlying_share:
@@ -102,7 +119,9 @@ def _searches(model: MAPDP) -> float:
     return factor
 
 
-def duration_sentence(problem: Problem, model: MAPDP) -> str:
+def duration_sentence(
+    problem: Problem, model: MAPDP, *, associations: str | None = "refit", options: str = "these options"
+) -> str:
     """Return a sentence on how long a fit and its report will take; `clinclust check` can print it.
 
     Parameters
@@ -110,11 +129,21 @@ def duration_sentence(problem: Problem, model: MAPDP) -> str:
     problem : Problem
     model : MAPDP
         Its parameters are read.
+    associations : {"refit", "cross-fit"} or None
+        How the report will validate associations.
+    options : str
+        Which options the model has, in words.
     """
-    seconds = estimated_seconds(problem, model)
+    seconds = estimated_seconds(problem, model, associations=associations)
+    search = estimated_seconds(problem, model, with_report=False)
+    if model.max_seconds is not None and _SURPRISE * search >= model.max_seconds:
+        return (
+            f"With {options}, the search ends after at most {model.max_seconds:g} seconds, and the report takes about "
+            f"{rounded_duration(seconds - search)} more on this machine"
+        )
     usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
     more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
-    return f"A fit with its report takes about {usual} on this machine{more}"
+    return f"With {options}, a fit and its report take about {usual} on this machine{more}"
 
 
 _ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)

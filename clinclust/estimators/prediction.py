@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import GENERATOR, SEED, TEXT, accepting, either
+from clinclust.errors import CohortError, CohortWarning
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.fitted_attributes import FittedAttributes
+from clinclust.estimators.unseen_values import (
+    REFUSE,
+    TAKE_FOR_MISSING,
+    about_new_subjects,
+    check_unseen,
+    without_unseen,
+)
+from clinclust.schema import FeatureSchema
 
 __all__ = ["NONE_OF_THESE", "Prediction"]
 
@@ -22,31 +33,52 @@ NONE_OF_THESE = -1
 class Prediction(FittedAttributes):
     """An estimator that assigns new subjects to the clusters that its fit found."""
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
+    def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
         """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
         The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
+
+        Parameters
+        ----------
+        X : DataFrame or array
+            New subjects. Identifiers and described columns may be absent.
+        unseen : {"refuse", "missing"}
+            What to do with values that the model cannot read, such as a step beyond a scale, or a level that the schema
+            does not name: refuse the table, or take them for missing, which a warning tells.
+
+        Raises
+        ------
+        CohortError
+            If a column is absent, or a value cannot be read and `unseen` is ``"refuse"``.
+        ValueError
+            If `unseen` is neither word.
+
+        Warns
+        -----
+        CohortWarning
+            If values were taken for missing.
         """
-        best = self._scores(X).argmax(axis=1)
+        best = self._scores(X, unseen=unseen).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+    def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the probability of each cluster for new subjects, float64 (n, K + 1).
 
-        The last column is the probability of none of these clusters. Rows sum to 1.
+        The last column is the probability of none of these clusters. Rows sum to 1. `unseen` is as in `predict`.
         """
         from clinclust.engine.problem.posterior import probabilities
 
-        return probabilities(self._scores(X))
+        return probabilities(self._scores(X, unseen=unseen))
 
-    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+    def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
 
         It is the density of the mixture over the clusters and a new cluster; the coarsening does not apply to it.
+        `unseen` is as in `predict`: the density of a value that was taken for missing is left out.
         """
         from scipy.special import logsumexp
 
-        return np.asarray(logsumexp(self._scores(X, coarsened=False), axis=1), dtype=np.float64)
+        return np.asarray(logsumexp(self._scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
@@ -68,7 +100,8 @@ class Prediction(FittedAttributes):
         Parameters
         ----------
         frame : DataFrame or array
-            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
+            Subjects of the cohort or new ones. Identifiers and described columns may be absent. Values that the model
+            cannot read are refused, because an imputed value would replace them.
         how : {"median", "mean", "mode", "draw"}
             What to take from the posterior predictive of the cluster that `predict` gives; if `predict` gives -1, from
             the prior predictive. A subject without any observed value usually gets the values of the largest cluster.
@@ -100,21 +133,38 @@ class Prediction(FittedAttributes):
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self, table, how, np.random.default_rng(random_state))
 
-    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True) -> Array:
+    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         from clinclust.engine.kernels.announcement import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 
         self._require_fit()
+        check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=3)
         clusters = self.clusters_
         features = clusters.encoding.features
-        schema = self.schema_.restricted_to(feature.name for feature in features)
-        values = model_values(schema.validate(table_of_fitted(X, self.schema_.names), warn=False), features)
+        values = model_values(self._validated(table_of_fitted(X, self.schema_.names), unseen), features)
 
         def scores() -> Array:
             with announcing_compilation():
                 return clusters.scores(values, coarsened=coarsened)
 
         return interruptible(scores)
+
+    def _validated(self, frame: pd.DataFrame, unseen: str) -> pd.DataFrame:
+        """Return the columns that the clusters were found from, validated; called by `_scores` only."""
+        schema = self.schema_needed
+        if unseen == TAKE_FOR_MISSING:
+            frame, note = without_unseen(schema, frame)
+            if note:
+                warnings.warn(note, CohortWarning, stacklevel=4)
+        try:
+            return schema.validate(frame, warn=False)
+        except CohortError as error:
+            raise CohortError(about_new_subjects(error.failures)) from error
+
+    @property
+    def schema_needed(self) -> FeatureSchema:
+        """The features that new subjects are judged by."""
+        return self.schema_.restricted_to(feature.name for feature in self.clusters_.encoding.features)

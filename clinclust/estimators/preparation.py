@@ -68,7 +68,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
     if problems:
         raise InputError("; ".join(problems))
-    frame, schema = cohort_and_schema(X, model.schema, stacklevel=stacklevel + 1)
+    frame, schema = cohort_and_schema(X, model.schema, stacklevel=stacklevel + 1, progress=model.progress)
     if len(frame) == 1:
         raise InputError(
             "No feature is left to cluster on: the cohort has one subject (n_samples = 1), and subtypes need at least "

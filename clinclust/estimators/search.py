@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,8 +114,11 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         if not isinstance(plan.start, str):
             between = replace(between, start=compact(plan.start[rows]))
 
+    rounds = count(1)
+
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
-        found = _search(posed, between)
+        about = f"powers of blocks, round {next(rounds)}"
+        found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 
     return problem.with_powers(reproduced_powers(part, find, budget.used_up))

@@ -52,8 +52,8 @@ def search_and_tune(
         # In ascending order, because argmax takes the first of equal values: in a tie the smaller concentration wins.
         grid = np.unique(plan.concentration)
         results = [
-            _search_under(problem, starts, _with_part(plan, grid.size - place), float(concentration))
-            for place, concentration in enumerate(grid)
+            _search_under(problem, starts, _told(_with_part(plan, grid.size - place), value), float(value))
+            for place, value in enumerate(grid)
         ]
         tried = pd.DataFrame([_row(problem, restarts) for problem, restarts, _ in results])
         extended = [restarts[index_of_best(restarts)].log_joint + log_h for _, restarts, log_h in results]
@@ -110,6 +110,11 @@ def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
     return replace(plan, budget=plan.budget.part(1.0 / n_ahead))
 
 
+def _told(plan: SearchPlan, concentration: float) -> SearchPlan:
+    """Return the plan with stages that name the concentration that they are for."""
+    return replace(plan, progress=plan.progress.within(f"concentration {concentration:g}"))
+
+
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
     run = run_selecting_restarts if plan.select_features else run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
@@ -124,10 +129,13 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
         part, part_starts = training_problem(problem, training), starts_among(starts, training)
         fold_plan = _with_part(plan, n_ahead)
+        fold_plan = replace(fold_plan, progress=plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}"))
         n_ahead -= 1
         at_default = _restarts(_with_part(fold_plan, 2), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
-            found, restarts, _ = _search_under(part, part_starts, fold_plan, concentration, at_default)
+            found, restarts, _ = _search_under(
+                part, part_starts, _told(fold_plan, concentration), concentration, at_default
+            )
             best = restarts[index_of_best(restarts)]
             densities[held_out, index] = held_out_log_density(found, best.labels, problem.cohort, held_out)
             n_clusters[index].append(int(best.labels.max()) + 1)

@@ -27,6 +27,7 @@ def assignment_table(
     labels: NDArray[np.int64],
     membership: NDArray[np.float64],
     none_of_these: NDArray[np.float64] | None = None,
+    assigned: NDArray[np.bool_] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
 
@@ -41,24 +42,37 @@ def assignment_table(
         Probability of each cluster.
     none_of_these : float64 (N,), optional
         For new subjects: the probability of a cluster that was not found.
+    assigned : bool (rows of `frame`,), optional
+        Which subjects were assigned, if some could not be; `labels` and the probabilities are of these alone.
 
     Returns
     -------
     DataFrame
         Columns: identifiers (with ``_id`` appended if another column has the same name), ``subtype`` (1 .. K; 0 means
         none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
-        ``none_of_these``.
+        ``none_of_these``. If some were not assigned, ``assigned`` (yes or no) precedes ``subtype``, and all further
+        columns are empty where it is no.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
         of_each["none_of_these"] = none_of_these
     every = np.column_stack(list(of_each.values()))
     probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
-    columns = {"subtype": labels + 1, "probability": probability, **of_each}
+    columns = pd.DataFrame({"subtype": labels + 1, "probability": probability, **of_each})
+    if assigned is not None:
+        columns = _with_unassigned(columns, assigned)
     # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
     identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
-    return pd.DataFrame({**(identifiers or {"row": frame.index.to_numpy()}), **columns})
+    return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), columns], axis="columns")
+
+
+def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return the columns of the subjects who were assigned with empty rows for the others, in the order of all."""
+    found = columns.astype({"subtype": "Int64"}).set_axis(np.flatnonzero(assigned), axis="index")
+    found = found.reindex(np.arange(assigned.size))
+    found.insert(0, "assigned", np.where(assigned, "yes", "no"))
+    return found
 
 
 def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

@@ -155,15 +155,12 @@ class Sheet:
     tables : sequence of Table
     charts : sequence of Chart
         Charts, which only a workbook draws.
-    workbook_only : bool
-        Whether a web page leaves the sheet out.
     """
 
     name: str
     notes: Sequence[str]
     tables: Sequence[Table]
     charts: Sequence[Chart] = ()
-    workbook_only: bool = False
 
     @property
     def shared_group_lines(self) -> list[list[Span]]:

@@ -46,31 +46,33 @@ def _write(findings: Findings, path: Path, moment: datetime) -> None:
     if path.suffix.lower() == ".xlsx":
         from clinclust.reporting.workbook import write_workbook
 
-        write_workbook(_sheets(findings, moment), path, title=title, generated=moment)
+        write_workbook(_sheets(findings, moment, on_page=False), path, title=title, generated=moment)
     else:
         from clinclust.reporting.page import write_page
         from clinclust.reporting.page.illustrations import illustrations
         from clinclust.reporting.sheets.overview import overview
 
-        sheets = _sheets(findings, moment, at_most=_SUBJECTS_ON_A_PAGE)
-        shown = [overview(findings), *(sheet for sheet in sheets if not sheet.workbook_only)]
+        shown = [overview(findings), *_sheets(findings, moment, on_page=True)]
         write_page(shown, path, title=title, illustrations=illustrations(findings))
 
 
-def _sheets(findings: Findings, moment: datetime, at_most: int | None = None) -> list[Sheet]:
-    """Return the sheets in order; the sheet of subjects lists the first `at_most`, or all if it is None."""
+def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
+    """Return the sheets in order.
+
+    A page lists the first subjects only, and has figures in the place of tables that are for other programs.
+    """
+    in_workbook = not on_page
     return [
         summary(findings, moment),
         subtype_table_sheet(findings),
         tables.subtypes(findings),
-        profile(findings),
-        charts(findings),
+        *([profile(findings), charts(findings)] if in_workbook else []),
         *([] if findings.associations is None else [association_table(findings)]),
-        effect_sizes(findings),
+        *([effect_sizes(findings)] if in_workbook else []),
         tables.pairwise_tests(findings),
-        *([] if findings.is_shared else [tables.assignments(findings, at_most)]),
+        *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
         tables.missing_data(findings),
         codebook(findings),
         methods_sheet(findings),
-        tidy_data(findings),
+        *([tidy_data(findings)] if in_workbook else []),
     ]

@@ -1,5 +1,10 @@
 """The files of a fit appear whole or not at all; one that fails does not cost the others."""
 
+import os
+import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +12,9 @@ from command_line import FILES, FIT, SCHEMA_OPTION, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
+from clinclust.files.manifest import changed_files, read_manifest
+
+FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
 
 
 @pytest.mark.parametrize("earlier", [False, True])
@@ -17,24 +25,101 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
         assert main([*arguments, "--seed", "7"]) == 0
         capsys.readouterr()
 
-    def full(*arguments, **options):
-        raise OSError(28, "No space left on device")
-
     if failing == "model":
-        monkeypatch.setattr(MAPDP, "save", full)
+        monkeypatch.setattr(MAPDP, "save", _full)
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", full)
+        monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", _full)
     else:
-        replace = Path.replace
-
-        def locked(self, target):
-            if Path(target) == Path("deep/out/subtypes.xlsx") and self.parent.name == "new":
-                raise PermissionError(13, "the file is open elsewhere")
-            return replace(self, target)
-
-        monkeypatch.setattr(Path, "replace", locked)
+        _lock(monkeypatch, Path("deep/out/model.npz"))
     message = refused(capsys, *arguments)
-    assert "the disk is full" in message or "subtypes.xlsx cannot be written: you have no permission" in message
+    assert "the disk is full" in message or "model.npz cannot be written: you have no permission" in message
+
+
+def _full(*arguments, **options):
+    raise OSError(28, "No space left on device")
+
+
+def _lock(monkeypatch, place):
+    """Let no file be put in a place, as where another program holds it open."""
+    replace = Path.replace
+
+    def locked(self, target):
+        if Path(target) == place and self.parent.name == "new":
+            raise PermissionError(13, "the file is open elsewhere")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", locked)
+
+
+def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, capsys, monkeypatch):
+    _lock(monkeypatch, Path("out/subtypes.xlsx"))
+    assert main(FIT) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: out/subtypes.xlsx cannot be")
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
+    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
+    MAPDP.load("out")
+
+
+OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-size", "4"]
+
+
+@pytest.mark.parametrize("command", ["fit", "start"])
+@pytest.mark.parametrize("stage", ["gathering.gathered_findings", "writing.write_findings"])
+def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, capsys, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
+    arguments = {"fit": FIT, "start": ["start", "cohort.csv", *FIT[4:], "--yes"]}[command]
+    Path("cohort.yaml").write_text(Path("schema.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"clinclust.reporting.{stage}", interrupted)
+        assert main([*arguments, *OPTIONS]) == 130
+    told, last = capsys.readouterr().err.splitlines()
+    assert last == "clinclust: stopped"
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
+    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
+    said, _, again = told.partition("make the reports with: ")
+    assert said == "clinclust: the search had ended: out is whole, with the model in it; "
+    assert main(shlex.split(again)[1:]) == 0
+    assert main([*FIT[:4], "--out", "whole", *FIT[6:], *OPTIONS]) == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES
+    for name in ("subtypes.xlsx", "subtypes.html", "model.npz", "assignments.csv"):
+        assert Path("out", name).read_bytes() == Path("whole", name).read_bytes(), name
+
+
+def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, capsys, monkeypatch):
+    save = MAPDP.save
+
+    def pressed(self, folder):
+        signal.raise_signal(signal.SIGINT)
+        return save(self, folder)
+
+    monkeypatch.setattr(MAPDP, "save", pressed)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(FIT) == 130
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "the search had ended: out is whole, with the model in it" in capsys.readouterr().err
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process kills itself like this there")
+def test_a_process_that_dies_in_the_reports_leaves_the_model(here):
+    code = (
+        "import os, sys\nfrom clinclust.reporting import writing\n"
+        "writing.write_findings = lambda *arguments, **options: os.kill(os.getpid(), 9)\n"
+        "from clinclust.cli import main\nmain(sys.argv[1:])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *FIT], check=False, capture_output=True, timeout=300)
+    assert done.returncode == -9
+    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
+    assert main(["report", "cohort.csv", "--model", "out", "--associations", "none"]) == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES
 
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
@@ -78,12 +163,7 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
     assert "For sharing" not in out
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        "assignments.csv",
-        "manifest.json",
-        "model.json",
-        "model.npz",
-    ]
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
 
 
 @pytest.mark.parametrize(

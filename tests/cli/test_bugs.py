@@ -93,9 +93,9 @@ def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
 
 
 def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):
-    from clinclust.associations import associate
+    from clinclust.associations.feature_tests import FeatureTests
 
-    monkeypatch.setattr(associate._Tests, "row", lambda *arguments: np.zeros(2) + np.ones(3))
+    monkeypatch.setattr(FeatureTests, "rows", lambda *arguments: np.zeros(2) + np.ones(3))
     assert main([*FIT[:-1], "refit"]) == 70
     assert "in _side_by_side" in capsys.readouterr().err
 
@@ -133,5 +133,5 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
     assert process.returncode in (130, -signal.SIGINT)
     *stages, last = err.decode().splitlines()
     assert (out, last) == (b"", "clinclust: stopped")
-    assert all(line.startswith("clinclust: restarts: running") for line in stages)
+    assert all(": running" in line or line.startswith("clinclust: reading noise.csv: ") for line in stages)
     assert not Path("out").exists()

@@ -87,7 +87,7 @@ def test_draft_ends_with_the_same_check(here, capsys):
     checked = capsys.readouterr().out.splitlines()
     place = next(place for place, line in enumerate(drafted) if line.startswith("deserve a look"))
     assert drafted[1:place] + drafted[-2:] == checked
-    assert checked[-2].startswith("A fit with its report takes about ")
+    assert checked[-2].startswith("With default options, a fit and its report take about ")
     assert any("'NA' taken for missing" in line for line in drafted[place:])
 
 

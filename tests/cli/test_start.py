@@ -48,6 +48,15 @@ def test_results_are_those_of_fit_with_the_same_options(here):
         assert Path("out", name).read_bytes() == Path("cohort-subtypes", name).read_bytes()
 
 
+def test_the_time_is_that_of_the_options_given(here, capsys):
+    assert main([*START, "--max-seconds", "0.001", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*START, "--out", "plain"]) == 0
+    assert "With these options, a fit and its report take about" in capsys.readouterr().out
+    assert main([*START, "--out", "limited", "--max-seconds", "0.01"]) == 0
+    assert "the search ends after at most 0.01 seconds, and the report takes about" in capsys.readouterr().out
+
+
 def test_nothing_is_replaced(here, capsys):
     assert main(START) == 0
     capsys.readouterr()
@@ -69,7 +78,6 @@ STAGES = {
     "checking": ("clinclust.estimators.preparation.prepared", ["cohort.yaml"]),
     "searching": ("clinclust.MAPDP.fit", ["cohort.yaml"]),
     "saving": ("clinclust.MAPDP.save", ["cohort.yaml"]),
-    "reporting": ("clinclust.reporting.writing.write_findings", ["cohort.yaml"]),
 }
 
 

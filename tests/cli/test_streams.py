@@ -157,7 +157,11 @@ def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(
         assert err == ""
         return
     lines = err.splitlines()
-    of_a_stage = re.compile(r"clinclust: [^:]+: (running(, at most [0-9,]+)?|done in [0-9]+ s)")
+    time = "[0-9]+ (s|min)"
+    of_a_stage = re.compile(
+        rf"clinclust: [^:]+: (running(, at most [0-9,]+| for {time})?|done in {time}"
+        rf"|[0-9,]+ of at most [0-9,]+ in {time}; up to about {time} left)"
+    )
     assert [line for line in lines if not of_a_stage.fullmatch(line)] == []
     told = [line.split(": ")[1] for line in lines if "running" in line]
     assert "report .html" in told

@@ -71,6 +71,26 @@ def test_durations_are_round(seconds, words):
     assert rounded_duration(seconds) == words
 
 
-def test_the_sentence_names_both_ends():
-    said = duration_sentence(problem_of(np.random.default_rng(2).normal(size=(300, 5))), MAPDP())
-    assert said.startswith("A fit with its report takes about a second on this machine")
+def test_the_sentence_names_both_ends_and_the_options():
+    problem = problem_of(np.random.default_rng(2).normal(size=(300, 5)))
+    said = duration_sentence(problem, MAPDP(), options="default options")
+    assert said.startswith("With default options, a fit and its report take about 2 seconds on this machine, and up to")
+
+
+def test_a_time_limit_bounds_the_search_and_not_the_report():
+    problem = problem_of(np.random.default_rng(2).exponential(size=(4000, 30)))
+    said = duration_sentence(problem, MAPDP(max_seconds=7.5, n_jobs=2))
+    assert said.startswith("With these options, the search ends after at most 7.5 seconds, and the report takes about")
+    shorter = duration_sentence(problem, MAPDP(max_seconds=7.5, n_jobs=2), associations=None)
+    assert "the report takes about 5 seconds more" in shorter
+    assert said != shorter
+
+
+def test_restarts_and_powers_of_blocks_take_time():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    features = [Feature(name=name, likelihood="gaussian", block="one" if name < "c" else None) for name in frame]
+    problem = pose(frame, FeatureSchema(features), None, 3.0)
+    seconds = estimated_seconds(problem, MAPDP(n_jobs=1), with_report=False)
+    assert estimated_seconds(problem, MAPDP(n_jobs=1, n_restarts=30), with_report=False) > 1.5 * seconds
+    assert estimated_seconds(problem, MAPDP(n_jobs=1, block_powers=None), with_report=False) < seconds

@@ -126,7 +126,7 @@ def test_the_words_of_a_figure_are_the_numbers(page, model, frame):
     clear = 100 * np.mean(own[model.labels_ == 0] >= 0.95)
     assert f"clear: Subtype 1 {clear:.0f}%, " in told["A"]
     assert "Joins, in nats: 1 with 2 at 12; 1, 2 with 3 at 25." in told["Tree"]
-    assert "1 of 4 searches ended at this partition; the next best lies 0.5 nats below" in told["1"]
+    assert "1 of 4 searches ended at these subtypes; the next best lies 0.5 nats below" in told["1"]
 
 
 def test_the_overview_says_what_marks_each_subtype(page, model, frame):

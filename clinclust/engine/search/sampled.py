@@ -64,7 +64,14 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
     sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))
     part = problem.restricted_to(sampled, 0)
-    in_sample = replace(plan, refine=True, divide=True, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE))
+    in_sample = replace(
+        plan,
+        refine=True,
+        divide=True,
+        patience=1,
+        budget=plan.budget.part(_SHARE_OF_SAMPLE),
+        progress=plan.progress.within("a sample"),
+    )
     found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
     with Threads(n_threads(plan.n_jobs)) as pool:
         try:

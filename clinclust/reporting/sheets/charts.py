@@ -48,7 +48,7 @@ def charts(findings: Findings) -> Sheet:
         "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
         f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them."
     ]
-    return Sheet("Charts", notes, tables, drawn, workbook_only=True)
+    return Sheet("Charts", notes, tables, drawn)
 
 
 def _sizes(findings: Findings) -> Table:

@@ -61,4 +61,4 @@ def effect_sizes(findings: Findings) -> Sheet:
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
     ]
     table = Table("How far apart the subtypes lie", columns, rows, stub=3)
-    return Sheet("Effect sizes", notes, [table], workbook_only=True)
+    return Sheet("Effect sizes", notes, [table])

@@ -12,6 +12,7 @@ from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.summary import given_subtypes
 
@@ -70,12 +71,17 @@ def _statements(findings: Findings) -> list[str]:
         ]
     else:
         relevant = int((fit.feature_relevance_ > 0).sum())
-        differ = f" {relevant} of them have evidence of a difference between the subtypes." if many else ""
+        differ = (
+            f" The subtypes differ in {relevant} of them; they were found from these features, so this is no test."
+            if many
+            else ""
+        )
         statements = [
             f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
             f"({some} of their values are missing).{differ}",
             searches_sentence(fit.restarts_),
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
+            *cautions(findings),
         ]
     statements[1:1] = sentences_on_rows(findings)
     if findings.is_shared:
@@ -86,10 +92,16 @@ def _statements(findings: Findings) -> list[str]:
 def _how_to_read(findings: Findings) -> str:
     with_clear = findings.model.membership_ is not None and not findings.is_shared
     clear = " Clear: a membership probability of 0.95 or more." if with_clear else ""
-    of_those = "" if findings.fit is None else " of those with evidence of a difference,"
+    how_sure = (
+        " Membership probability: how sure the model is of the subtype of each subject; where features depend on each "
+        "other inside subtypes, it is too sure."
+        if findings.model.membership_ is not None
+        else ""
+    )
+    of_those = "" if findings.fit is None else " of those in which the subtypes differ,"
     return (
-        f"Beside each feature: its mean or share in the subtype, and in all. At most {_MARKS} are named,{of_those} "
-        f"the farthest from all subjects in standard deviations first.{clear}"
+        f"After each feature stands its mean or share in the subtype, and in parentheses that in all subjects. At most "
+        f"{_MARKS} are named,{of_those} the farthest from all subjects in standard deviations first.{how_sure}{clear}"
     )
 
 
@@ -103,7 +115,7 @@ def searches_sentence(restarts: pd.DataFrame) -> str:
     """
     joint = restarts["log_joint"].round(6)
     at_best = int((joint == joint.max()).sum())
-    ended = f"{at_best} of {len(joint)} searches ended at this partition"
+    ended = f"{at_best} of {len(joint)} searches ended at these subtypes"
     others = restarts[joint < joint.max()]
     if others.empty:
         return f"{ended}."
@@ -111,8 +123,8 @@ def searches_sentence(restarts: pd.DataFrame) -> str:
     below = restarts["log_joint"].max() - second["log_joint"]
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
     return (
-        f"{ended}; the next best lies {nats} nats below it and agrees with it to {second['ari_to_best']:.2f} "
-        "(adjusted Rand index: 1 = the same subtypes, 0 = as by chance)."
+        f"{ended}; the next best lies {nats} nats below it (1 nat: 2.7 times less probable) and agrees with it "
+        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same subtypes, 0 = as by chance)."
     )
 
 

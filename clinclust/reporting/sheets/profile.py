@@ -34,7 +34,7 @@ def profile(findings: Findings) -> Sheet:
     ]
     first = len(columns) - len(subtypes)
     table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
-    return Sheet("Profile", notes, [table], workbook_only=True)
+    return Sheet("Profile", notes, [table])
 
 
 def _standardised(summary: Row, overall: Row) -> Value:

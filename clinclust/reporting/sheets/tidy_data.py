@@ -45,7 +45,7 @@ def tidy_data(findings: Findings) -> Sheet:
         *left_out(findings),
     ]
     table = Table("Every number of the report", columns, list(_rows(findings)), stub=4, plain=True)
-    return Sheet("Data", notes, [table], workbook_only=True)
+    return Sheet("Data", notes, [table])
 
 
 def _rows(findings: Findings) -> Iterator[list[Value]]:

@@ -1,0 +1,113 @@
+"""Values of new subjects that a fitted model cannot read: a step beyond a scale, a level that no subject had.
+
+The predictive of the model has no mass there, and its schema cannot be changed without another fit. Such a value is
+therefore refused, or taken for missing if somebody asks for it; nothing guesses what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.errors import CohortError, InputError
+from clinclust.schema.failures import column_failures, failures_frame
+from clinclust.schema.reading import read_column
+
+if TYPE_CHECKING:
+    from clinclust.schema import Feature, FeatureSchema
+
+__all__ = ["REFUSE", "TAKE_FOR_MISSING", "about_new_subjects", "check_unseen", "rows_at_fault", "without_unseen"]
+
+Rows = NDArray[np.bool_]
+
+REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
+"""What can be done with values that the model cannot read."""
+
+_REPAIR = (
+    "Correct the cells; or take values that the model does not know for missing (`unseen`, --unseen missing), so that "
+    "the other values of these subjects decide."
+)
+_ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
+_SHOWN_ROWS, _SHOWN_COLUMNS = 5, 10
+
+
+def check_unseen(unseen: object) -> None:
+    """Raise InputError if `unseen` is none of the two words."""
+    if unseen not in (REFUSE, TAKE_FOR_MISSING):
+        shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
+        raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
+
+
+def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:
+    """Return the rows with a cell that the schema cannot read, bool (n,), and the error that lists these cells.
+
+    Parameters
+    ----------
+    schema : FeatureSchema
+        The features that the model needs of new subjects.
+    frame : DataFrame, n rows
+        Columns that the schema does not name are not read.
+    """
+    rows, failures = np.zeros(len(frame), dtype=np.bool_), []
+    for feature, column in _columns(schema, frame):
+        codes = schema.missing_codes_of(feature)
+        faults = read_column(feature, codes, column).faults
+        if faults:
+            rows |= np.logical_or.reduce(list(faults.values()))
+            failures += column_failures(feature, codes, column)
+    return rows, CohortError(about_new_subjects(failures_frame(failures)))
+
+
+def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the table with every cell missing that the schema cannot read, and a note that says where they were.
+
+    The note is empty if there are none. It holds no value of the table.
+    """
+    cleared = frame.copy(deep=False)
+    noted = []
+    for feature, column in _columns(schema, frame):
+        faults = read_column(feature, schema.missing_codes_of(feature), column).faults
+        unread = [rows for kind, rows in faults.items() if kind != "observed"]
+        if unread:
+            rows = np.logical_or.reduce(unread)
+            cleared[feature.name] = column.astype(object).mask(rows, None)
+            noted.append(f"{feature.name} ({_rows(frame.index[rows])})")
+    if not noted:
+        return frame, ""
+    more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
+    return cleared, (
+        "values that the model does not know were taken for missing, as asked: "
+        f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
+    )
+
+
+def about_new_subjects(failures: pd.DataFrame) -> pd.DataFrame:
+    """Return the failures of new subjects with repairs that need no other schema, which a fitted model cannot take."""
+    failures = failures.copy()
+    failures["repair"] = [
+        _REPAIR if rows else _ABSENT if expected == "a column of this name" else repair
+        for rows, expected, repair in zip(failures["rows"], failures["expected"], failures["repair"], strict=True)
+    ]
+    return failures
+
+
+def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Feature, pd.Series]]:
+    """Yield each feature that one column of the table holds, with this column as the schema reads it."""
+    for feature in schema:
+        if feature.role == "ignore" or list(frame.columns).count(feature.name) != 1:
+            continue
+        column = frame[feature.name]
+        for parser in schema.extras.parsers.get(feature.name, []):
+            column = parser(column).parser_output
+        yield feature, column
+
+
+def _rows(labels: pd.Index) -> str:
+    shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
+    if len(labels) > _SHOWN_ROWS:
+        return f"{len(labels)} rows, first {shown}"
+    return f"row{'' if len(labels) == 1 else 's'} {shown}"

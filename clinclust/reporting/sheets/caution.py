@@ -1,0 +1,52 @@
+"""What the first page says of how far to trust the subtypes, in words for a clinician."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clinclust.reporting.findings import Findings
+
+__all__ = ["cautions"]
+
+_SMALL = 10
+"""Number of subjects below which a subtype may be a few unusual subjects."""
+_SHOWN = 5
+
+
+def cautions(findings: Findings) -> list[str]:
+    """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
+    if findings.fit is None:
+        return []
+    if len(findings.sizes) < 2:
+        return ["One group means that these features give no evidence of subtypes, not that there are none."]
+    found = [
+        "Subtypes describe how these subjects differ. Whether they are kinds of a disease, or the milder and the more "
+        "severe part of one, only other data can tell.",
+        *_on_dependence(findings),
+        *_on_small_ones(findings),
+    ]
+    return [f"How far to trust it: {' '.join(found)}"]
+
+
+def _on_dependence(findings: Findings) -> Iterator[str]:
+    """Yield what the validated associations say of dependence that the subtypes leave between features."""
+    if findings.associations is None:
+        return
+    rows = findings.associations
+    tested = rows.loc[(rows["role"] == "cluster") & rows["doubtful"].notna(), "doubtful"]
+    n_doubtful = int(tested.sum())
+    if n_doubtful:
+        how_many = "Some" if findings.is_shared else f"{n_doubtful} of {len(tested)}"
+        yield (
+            f"{how_many} tested features still depend on others inside the subtypes (doubtful, under Associations): "
+            "the search may then have cut one group of subjects into several."
+        )
+
+
+def _on_small_ones(findings: Findings) -> Iterator[str]:
+    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes}
+    small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
+    if small:
+        named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])
+        more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
+        yield f"Fewer than {_SMALL} subjects ({named}{more}) may be unusual subjects rather than a subtype."
