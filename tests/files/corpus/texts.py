@@ -145,7 +145,10 @@ TEXTS = (
         refused="no name for column 2, 3, 4 of 4.* --header-row N",
         repaired={"header_row": 2},
         rows=[["2021", "2022", "2023", "2024"], ["1", "2", "3", "4"]],
-        told=("the header is row 2: what stands above it, in row 1, is left out",),
+        told=(
+            "the header is row 2: what stands above it, in row 1, is left out",
+            "row 2 names the columns, as --header-row says, though it looks like a subject",
+        ),
     ),
     MessyFile(
         "a row of a header that is empty",
