@@ -14,7 +14,7 @@ __all__ = ["FilledColumns", "filled_columns"]
 
 _ROWS_LOOKED_AT = 200
 _FEWEST_ROWS = 5
-_NEARLY_ALL = 0.95
+_NEARLY_ALL, _MOST = 0.95, 0.8
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class FilledColumns:
     always : tuple of int
         Those that nearly all rows have a value in.
     numeric : tuple of int
-        Those in which nearly all values are numbers.
+        Those in which most values are numbers.
     """
 
     always: tuple[int, ...]
@@ -44,6 +44,6 @@ def filled_columns(frame: pd.DataFrame) -> FilledColumns:
         filled = [cell for cell in sample.iloc[:, place].tolist() if not is_blank(cell)]
         if len(filled) >= _NEARLY_ALL * len(rows):
             always.append(place)
-        if len(filled) >= _FEWEST_ROWS and share_of_numbers(filled) >= _NEARLY_ALL:
+        if len(filled) >= _FEWEST_ROWS and share_of_numbers(filled) >= _MOST:
             numeric.append(place)
     return FilledColumns(tuple(always), tuple(numeric))

@@ -127,8 +127,10 @@ class Subtotals:
         return f"{rows_named(numbers)} hold{'s' if len(numbers) == 1 else ''}"
 
     def _shown(self, mask: NDArray[np.bool_]) -> str:
-        first = self.frame[mask].head(5).to_numpy().tolist()
-        texts = (next((text.strip() for text in row if not is_blank(text)), "") for row in first)
+        """Return the words of the totals, or the first figures of those without any."""
+        words = {row.at: row.texts[row.place].strip() for row in self._rows}
+        first = {at: self.frame.iloc[at].tolist() for at in np.flatnonzero(mask)[:5].tolist()}
+        texts = (words.get(at) or next(filter(None, map(str.strip, row))) for at, row in first.items())
         return listed(map(quoted, texts), int(mask.sum()))
 
     def _with_words(self) -> list[_Row]:
