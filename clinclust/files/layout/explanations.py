@@ -17,7 +17,7 @@ _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_WORDS = 2
 _MOST = 0.8  # other tables may stand below
 _FEWEST_COLUMNS = 3
-_MEANINGS = re.compile(r"\s*[^\s=:;,]{1,12}\s*=\s*[^\s=].*|\s*[^\s=:;,]{1,12}\s*:\s*\D[^:]*(?:[,;/|\n][^:]*:.*)+", re.S)
+_MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\s*\D[^:]*(?:[,;/|\n][^:]*:.*)+", re.S)
 _TYPES = frozenset(
     [
         "int",
@@ -126,7 +126,7 @@ def explaining(rows: Sequence[Row], names: dict[int, str]) -> Explaining | None:
         return Explaining({}, True, f"the types of the columns ({shown})")
     kinds = _kinds(texts, rows[1:])
     words = [texts[place] for place in kinds.words]
-    if kinds.meanings:
+    if kinds.meanings and len(kinds.values) <= len(kinds.meanings):
         meanings = {place: texts[place] for place in kinds.meanings}
         shown = listed((quoted(text) for text in meanings.values()), len(meanings))
         return Explaining(meanings, not kinds.values, f"what codes mean ({shown})")

@@ -75,7 +75,8 @@ def headings(
 
 
 def _is_odd(text: str, shapes: set[str]) -> bool:
-    return shape_of(text.strip()) not in shapes
+    """Return whether a text may be a heading: a word, of another shape than the names of subjects."""
+    return any(map(str.isalpha, text)) and shape_of(text.strip()) not in shapes
 
 
 def _told(frame: pd.DataFrame, texts: dict[int, str]) -> str:
