@@ -24,6 +24,7 @@ from clinclust.files.opening import check_readable, shown_name
 from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.packed import unpacked
 from clinclust.files.parquet import read_parquet
+from clinclust.files.repeated_names import with_distinct_names
 from clinclust.files.selection.chosen_rows import Keep, RowChoice, chosen_rows
 from clinclust.files.source import Source
 from clinclust.files.statistical import STATISTICAL, read_statistical
@@ -188,7 +189,7 @@ def _table(
     source, remarks = unpacked(path)
     kind, told = kind_of(source)
     _refuse_options(kind, sheet, encoding, layout)
-    read = _read(source, kind, sheet, encoding, options)
+    read = with_distinct_names(_read(source, kind, sheet, encoding, options))
     return replace(read, remarks=[*remarks, *told, *read.remarks])
 
 

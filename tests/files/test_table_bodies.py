@@ -156,3 +156,25 @@ def test_a_codebook_is_not_searched_for_subjects(tmp_path):
         dictionary = read_dictionary(path, ["age", "sum", "sex"])
     assert set(dictionary.notes) == {"age", "sum", "sex"}
     assert not any("left out" in str(each.message) for each in caught)
+
+
+def test_fields_of_one_label_are_found_by_their_order(tmp_path):
+    from clinclust.files.column_notes import notes_of
+    from clinclust.files.dictionaries import note_columns
+
+    header = "Variable / Field Name,Form Name,Field Type,Field Label,Text Validation Type OR Show Slider Number"
+    fields = ["record_id,a,text,Record ID,", "pain_a,a,text,Pain,integer", "pain_b,b,text,Pain,number"]
+    dictionary = tmp_path / "dictionary.csv"
+    dictionary.write_text("\n".join([header, *fields]) + "\n")
+    table = [["Record ID", "Pain", "Complete?", "Pain", "Complete?"], *(["1", "3", "2", "4.5", "2"] for _ in range(3))]
+    path = tmp_path / "export.csv"
+    path.write_text("\n".join(",".join(row) for row in table) + "\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_cohort(path)
+        found = note_columns(frame, dictionary)
+    assert any("in the order of the dictionary" in str(each.message) for each in caught)
+    assert list(frame.columns) == ["Record ID", "Pain", "Complete?", "Pain (2)", "Complete? (2)"]
+    assert set(found.notes) == set(frame.columns)
+    assert notes_of(frame)["Complete? (2)"].role == "ignore"
+    assert notes_of(frame)["Pain"].reason != notes_of(frame)["Pain (2)"].reason

@@ -158,6 +158,18 @@ TEXTS = (
         refused=r"row 9 holds nothing that could be a header; the first rows with content are 1, 2, 3",
     ),
     MessyFile(
+        "an export of data capture with labels that repeat",
+        "REDCap.csv",
+        "Record ID,Date of visit,Complete?,Date of visit,Pain,Complete?\n"
+        "1,a,Complete,b,3,Complete\n2,c,Complete,d,4,Complete\n",
+        [
+            ["Record ID", "Date of visit", "Complete?", "Date of visit (2)", "Pain", "Complete? (2)"],
+            ["1", "a", "Complete", "b", "3", "Complete"],
+            ["2", "c", "Complete", "d", "4", "Complete"],
+        ],
+        (r"REDCap with labels, in which 2 names stand over several .* the second is called 'Date of visit \(2\)'",),
+    ),
+    MessyFile(
         "an export of data capture",
         "REDCap.csv",
         '"record_id","redcap_event_name","sex","meds___1","meds___2"\n"1","baseline_arm_1","1","0","1"\n'
