@@ -27,7 +27,7 @@ def turned_into_dates(cells: pd.Series) -> str | None:
     >>> from clinclust.drafting.excel_dates import turned_into_dates
     >>> said = turned_into_dates(pd.Series(["4/5", "02. Mrz", "1-Feb"], index=[2, 3, 4]))
     >>> said[:55]
-    "rows 3, 4 hold '02. Mrz', '1-Feb': a spreadsheet probabl"
+    "rows 3, 4 hold '02. Mrz', '1-Feb': a spreadsheet probab"
     """
     texts = cells.astype(str).str.strip()
     found = texts[texts.str.fullmatch(_TURNED.pattern, flags=re.IGNORECASE).fillna(False).astype(bool)]
