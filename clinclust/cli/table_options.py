@@ -38,7 +38,12 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     reading = parser.add_argument_group("reading the table")
     reading.add_argument("--sheet", help="sheet of a workbook, by name or number (default: the first)")
     reading.add_argument("--encoding", help="encoding of a text file (default: UTF-8, else Windows-1252)")
-    reading.add_argument("--header-row", type=_row, metavar="N", help="row of the names of columns (default: found)")
+    reading.add_argument(
+        "--header-row", type=_row, metavar="N", help="row of the names of columns; 0 if there is none (default: found)"
+    )
+    reading.add_argument(
+        "--rows", metavar="FIRST-LAST", help="rows of the subjects, such as 2-61 or 2-61,66- (default: found)"
+    )
     reading.add_argument("--decimal", choices=(",", "."), help="decimal mark of numbers such as 1,234")
     choosing = parser.add_argument_group("choosing rows and columns")
     add_rows(choosing)
@@ -49,8 +54,10 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _row(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) < 2**20):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no row of a table; give its number, from 1")
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) < 2**20):
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is no row of a table; give its number, from 1, or 0 if no row holds the names of columns"
+        )
     return int(text)
 
 
@@ -104,6 +111,7 @@ def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
             sheet=options.sheet,
             encoding=options.encoding,
             header_row=options.header_row,
+            rows=options.rows,
             decimal=options.decimal,
             only=_together(options.only),
             drop=_together(options.drop),

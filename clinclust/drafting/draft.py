@@ -12,6 +12,7 @@ from clinclust.drafting.column import ObservedColumn, observed
 from clinclust.drafting.declaration import about
 from clinclust.drafting.doubtful_words import doubtful_words
 from clinclust.drafting.durations import durations_of
+from clinclust.drafting.excel_dates import turned_into_dates
 from clinclust.drafting.from_notes import declared
 from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
 from clinclust.drafting.look import LOOK
@@ -191,6 +192,9 @@ def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> 
 def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
     """Return the feature of a column and the proposal that it follows from."""
     proposal = _propose(column)
+    turned = turned_into_dates(cells)
+    if turned is not None:
+        proposal = replace(proposal, looks=(*proposal.looks, turned))
     try:
         feature = Feature(name=column.name, **proposal.fields)
         codes = ("", *feature.missing_codes)
@@ -203,9 +207,9 @@ def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]
         return feature, proposal
     if proposal.fields.get("role") == "id":
         told = f"{proposal.reason}; rows without an identifier: fill them in, and give role: id"
-        return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, told)
+        return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, told, proposal.looks)
     reason = f"no likelihood can read this column as it is ({proposal.reason})"
-    return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, reason)
+    return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, reason, proposal.looks)
 
 
 def _propose(column: ObservedColumn) -> Proposal:

@@ -115,7 +115,9 @@ def _refuse_unclear(
         leave_out = option_in_shell("--drop", f"#{unnamed[0]}")
         problems.append(
             f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: {leave_out}. If the header stands further down, give its row: --header-row N"
+            f"column, or leave it out: {leave_out}. If the header stands further down, give its row: --header-row N; "
+            "if no row holds names, --header-row 0; if another table stands below, give the rows of the subjects: "
+            "--rows FIRST-LAST"
         )
     repeated = [name for name, count in Counter(names).items() if count > 1 and not is_blank(name)]
     sides = [] if was_chosen else _side_by_side(frame, kept, numbers, bool(repeated))

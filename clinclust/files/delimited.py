@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import chain, islice
 
 from clinclust.errors import InputError
@@ -10,7 +11,7 @@ from clinclust.files.delimited_lines import DelimitedLines
 from clinclust.files.delimiters import delimiter_of
 from clinclust.files.encodings import decoded
 from clinclust.files.layout.header import find_header
-from clinclust.files.layout.sheet_rows import LOOKED_AT, SheetRows, is_blank
+from clinclust.files.layout.sheet_rows import Row, is_blank
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import quoted
 from clinclust.files.source import Source
@@ -31,24 +32,29 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     delimiter, told = (said[1], []) if said else delimiter_of(text, usual, source.suffix)
     lines = DelimitedLines(text[said.end() :] if said else text, delimiter, first_line=2 if said else 1)
     every = lines.rows()
-    first = list(islice(every, LOOKED_AT + (options.header_row or 0)))
+    rows = options.empty_rows()
+    first = list(islice(every, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
     if not filled:
         raise InputError("the file is empty")
-    header = find_header(filled, asked=options.header_row)
-    names = header.rows[-1]
-    if len(names[1]) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[1][0]):
+    header = find_header(filled, (), options.header_row, options.rows, options.of_subjects)
+    names = header.rows[-1][1] if header.rows else _first_subject(filled, options)
+    if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
-            f"read as one column, {quoted(names[1][0])}: if it is several, begin the file with a line that says what "
+            f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
             "separates them, such as sep=;"
         )
-    rows = SheetRows(len(first))
-    for above in filled[: header.first]:
-        rows.add(*above)
-    last = filled[header.first - 1][0]
-    below = (line for line in chain(first, every) if line.number > last)
-    for number, fields in lines.of_width(below, len(names[1])):
+    for above in filled:
+        if above[0] <= header.last:
+            rows.add(*above)
+    below = (line for line in chain(first, every) if line.number > header.last and options.may_be_subject(line.number))
+    for number, fields in lines.of_width(below, len(names)):
         rows.add(number, fields)
     read = sheet_table(rows, options, header=header)
     lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
     return TableRead(read.frame, remarks + told + read.remarks + lines.remarks(), read.notes, read.places, read.unread)
+
+
+def _first_subject(filled: Sequence[Row], options: SheetOptions) -> list[str]:
+    """Return the cells of the first row that may be a subject, whose number is that of the columns."""
+    return next((fields for number, fields in filled if options.may_be_subject(number)), filled[0][1])

@@ -111,8 +111,9 @@ class DelimitedLines:
         if self._misfits:
             raise InputError(
                 f"{listed(self._misfits, self._n_misfits)}, the header has {self._width}: look for a "
-                f"{self._delimiter!r} too many or too few, for a text that needs quotes, or for a title above the "
-                "header (--header-row N)"
+                f"{self._delimiter!r} too many or too few, for a text that needs quotes, for a title above the header "
+                "(--header-row N, or 0 if there is no header), or for another table (--rows FIRST-LAST says which rows "
+                "are the subjects)"
             )
 
     def remarks(self) -> list[str]:

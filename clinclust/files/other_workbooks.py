@@ -9,7 +9,7 @@ from typing import Any
 
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.cell_text import canonical_text
-from clinclust.files.layout.header import Area
+from clinclust.files.layout.header_groups import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import Places, listed, quoted
 from clinclust.files.sheets import chosen_sheet

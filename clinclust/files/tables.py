@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,12 +17,14 @@ from clinclust.files.chosen_columns import chosen_columns
 from clinclust.files.contents import kind_of
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import limited, quoted
 from clinclust.files.opening import check_readable, shown_name
 from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.packed import unpacked
 from clinclust.files.parquet import read_parquet
+from clinclust.files.repeated_names import with_distinct_names
 from clinclust.files.selection.chosen_rows import ChoiceError, chosen_rows
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
 from clinclust.files.selection.row_choice import Keep, RowChoice
@@ -31,10 +34,10 @@ from clinclust.files.statistical import STATISTICAL, read_statistical
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.workbook import read_xlsx
 
-__all__ = ["read_cohort"]
+__all__ = ["read_codebook", "read_cohort"]
 
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
-_ROW = Kind("the number of a row, from 1", lambda value: WHOLE.accepts(value) and 0 < value < 2**20)
+_ROW = Kind("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
 _DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
 _KEEP = Kind("'first' or 'last'", lambda value: value in ("first", "last"))
 _DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
@@ -45,6 +48,7 @@ _DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS
     sheet=TEXT,
     encoding=TEXT,
     header_row=_ROW,
+    rows=TEXT,
     decimal=_DECIMAL,
     where=TEXT,
     only=TEXTS,
@@ -60,6 +64,7 @@ def read_cohort(
     sheet: str | None = None,
     encoding: str | None = None,
     header_row: int | None = None,
+    rows: str | None = None,
     decimal: Decimal | None = None,
     where: str | None = None,
     only: Sequence[str] | None = None,
@@ -89,7 +94,11 @@ def read_cohort(
         UTF-16, Windows-1252, or else Latin-1, with a warning.
     header_row : int, optional
         The row of the names of the columns, as a spreadsheet counts it. By default it is the first row, or the first
-        that names all columns below titles.
+        that names all columns below titles. 0 says that there is none: the columns are then named ``column 1``,
+        ``column 2`` and so on, by their number in the file.
+    rows : str, optional
+        The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. No other row is a
+        subject, and each of these is one, even if it looks like a total, a legend or another table.
     decimal : {",", "."}, optional
         The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are; the notes
         on the columns say which have decimal commas.
@@ -125,10 +134,11 @@ def read_cohort(
     OSError
         If the path names a folder, a pipe or a device, or if the file may not be read.
     ValueError
-        If the file cannot be read as a table, or could be read in two ways: columns without a name or with one name,
-        two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells contradict their
-        own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows or columns cannot
-        be understood, or leaves nothing.
+        If the file cannot be read as a table, or could be read in two ways: columns without a name or with one name, a
+        header that looks like a subject, rows that may be no subjects (legends, totals that do not add up, headings, a
+        second table), two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells
+        contradict their own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows
+        or columns cannot be understood, or leaves nothing.
     ImportError
         If the package that reads the format is not installed.
 
@@ -136,10 +146,10 @@ def read_cohort(
     -----
     CohortWarning
         For everything that was guessed, left out or chosen: the encoding; titles, units, totals and footnotes around
-        the table; headers of two rows, whose names are joined; repeated headers; decimal commas; the first of several
-        sheets; labels that only some values have; how many rows and columns a choice keeps. Also for what a reader of a
-        workbook sees otherwise: cells with errors such as ``#N/A``, merged cells, hidden rows and columns, old values
-        of formulas.
+        the table, and totals and headings in it; headers of two rows, whose names are joined; repeated headers; decimal
+        commas; the first of several sheets; labels that only some values have; how many rows and columns a choice
+        keeps. Also for what a reader of a workbook sees otherwise: cells with errors such as ``#N/A``, merged cells,
+        hidden rows and columns, old values of formulas.
 
     Examples
     --------
@@ -160,16 +170,38 @@ def read_cohort(
     if choice.problems():
         raise InputError("; ".join(choice.problems()))
     with _about(path):
-        source, remarks = unpacked(path)
-        kind, told = kind_of(source)
-        _refuse_options(kind, sheet, encoding, header_row, decimal)
-        whole = _read(source, kind, sheet, encoding, SheetOptions(header_row, decimal))
-        read, taken = chosen_rows(whole, choice, decimal)
-        frame, told_of_columns = chosen_columns(read, only, drop)
+        layout: dict[str, object] = {"header_row": header_row, "rows": rows, "decimal": decimal}
+        options = SheetOptions(header_row, decimal, None if rows is None else RowRanges.parsed(rows))
+        read, taken = chosen_rows(_table(path, sheet, encoding, options, layout), choice, decimal)
+        frame, told = chosen_columns(read, only, drop)
         note_rows_taken(frame, taken)
-    for remark in [*remarks, *told, *read.remarks, *told_of_columns]:
+    for remark in [*read.remarks, *told]:
         warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
     return frame
+
+
+@accepting(path=PATH, sheet=TEXT)
+def read_codebook(path: str | os.PathLike[str], sheet: str | None = None) -> pd.DataFrame:
+    """Read a table whose rows are no subjects, but variables; what else is said of `read_cohort` holds."""
+    path = Path(path)
+    check_readable(path)
+    with _about(path):
+        read = _table(path, sheet, None, SheetOptions(of_subjects=False), {})
+        frame, told = chosen_columns(read, None, None)
+    for remark in [*read.remarks, *told]:
+        warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
+    return frame
+
+
+def _table(
+    path: Path, sheet: str | None, encoding: str | None, options: SheetOptions, layout: dict[str, object]
+) -> TableRead:
+    """Return the table of a file, with all its columns; `layout` names the options that make sense for sheets only."""
+    source, remarks = unpacked(path)
+    kind, told = kind_of(source)
+    _refuse_options(kind, sheet, encoding, layout)
+    read = with_distinct_names(_read(source, kind, sheet, encoding, options))
+    return replace(read, remarks=[*remarks, *told, *read.remarks])
 
 
 def _read(source: Source, kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> TableRead:
@@ -186,16 +218,14 @@ def _read(source: Source, kind: str, sheet: str | None, encoding: str | None, op
     return read_ods_or_xlsb(source, kind, sheet, options)
 
 
-def _refuse_options(
-    kind: str, sheet: str | None, encoding: str | None, header_row: int | None, decimal: str | None
-) -> None:
+def _refuse_options(kind: str, sheet: str | None, encoding: str | None, layout: dict[str, object]) -> None:
     """Raise InputError if an option makes no sense for a file of this kind."""
     problems = []
     if sheet is not None and kind not in _WORKBOOKS:
         problems.append(f"sheet={quoted(sheet)} makes sense for a workbook only (.xlsx, .xls, .xlsb, .ods)")
     if encoding is not None and kind != "text" and kind not in STATISTICAL:
         problems.append(f"encoding={quoted(encoding)} makes sense for a text file only")
-    for name, value in (("header_row", header_row), ("decimal", decimal)):
+    for name, value in layout.items():
         if value is not None and kind != "text" and kind not in _WORKBOOKS:
             problems.append(f"{name}={quoted(value)} makes sense for a text file or a workbook only")
     if problems:

@@ -12,14 +12,17 @@ from clinclust.errors import SchemaError
 from clinclust.files.cell_text import NUMBER, shortened
 from clinclust.files.opening import check_readable
 from clinclust.nearest import did_you_mean
+from clinclust.schema.yaml_repairs import repair_of, said_of_lone_key, typographic_quotes, with_odd_spaces
 from clinclust.schema.yaml_text import misread_as
 
-__all__ = ["Entries", "Problems", "compose", "mapping", "plain", "text_of"]
+__all__ = ["NO_VALUE", "Entries", "Problems", "compose", "mapping", "plain", "text_of"]
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # levels of nested collections; a valid schema has at most five
 _LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
 _FREE_OF_QUOTES = ("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "complete", "prior")
+NO_VALUE = "there is no value"
+"""What begins the sentence on a key without a value."""
 
 Entries = dict[str, tuple[yaml.Node, yaml.Node]]
 """The key and the value nodes of a mapping, by key."""
@@ -60,6 +63,12 @@ def text_of(path: str | os.PathLike[str]) -> str:
 
 def compose(text: str) -> yaml.Node | None:
     """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError: no schema needs them."""
+    odd = with_odd_spaces(text)
+    if odd is not None:
+        raise SchemaError(
+            f"line {odd}: the line begins with spaces from a web page or word processor, which are none in YAML: type "
+            "plain spaces"
+        )
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
@@ -75,9 +84,8 @@ def compose(text: str) -> yaml.Node | None:
                 raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
         root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        raise SchemaError(f"line {line}: this is not valid YAML: {error.problem or error.context}") from None
+        line, said = repair_of(error, text)
+        raise SchemaError(f"line {line}: {said}") from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         line = text[: getattr(error, "position", 0)].count("\n") + 1
         raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
@@ -91,6 +99,8 @@ def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, proble
         key = key_node.value
         if not isinstance(key_node, yaml.ScalarNode):
             problems.add(key_node, f"{context}a key must be a single word")
+        elif _is_lone(key_node, value_node):
+            problems.add(key_node, f"{context}{said_of_lone_key(key)}")
         elif key in entries:
             problems.add(key_node, f"{context}{shortened(key)}: the key is given twice")
         elif known and key not in known:
@@ -98,6 +108,12 @@ def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, proble
         else:
             entries[key] = (key_node, value_node)
     return entries
+
+
+def _is_lone(key: yaml.Node, value: yaml.Node) -> bool:
+    """Return whether a key has no colon after it, as what follows a comma within a text."""
+    is_empty = isinstance(value, yaml.ScalarNode) and value.value == "" and value.style not in ("'", '"')
+    return is_empty and key.end_mark.index == value.start_mark.index
 
 
 def plain(node: yaml.Node, context: str, problems: Problems) -> object:
@@ -113,11 +129,22 @@ def plain(node: yaml.Node, context: str, problems: Problems) -> object:
     is_plain = node.style not in ("'", '"', "|", ">")
     if is_plain and key not in _FREE_OF_QUOTES:
         misread, shown = misread_as(text), shortened(text)
+        straight = typographic_quotes(text)
         if text == "":
-            problems.add(node, f'{context}: there is no value; leave the key out, or write "" for an empty text')
+            problems.add(node, f"{context}: {_no_value(key)}")
+        elif straight is not None:
+            problems.add(
+                node, f'{context}: {shown} stands in the quotes of a word processor; write straight ones: "{straight}"'
+            )
         elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
             problems.add(node, f'{context}: YAML reads {shown} as {misread}; write it in quotes: "{shown}"')
     return text
+
+
+def _no_value(key: str) -> str:
+    if key in ("decimal", "thousands"):
+        return f'{NO_VALUE}; write the comma in quotes: {key}: ","'
+    return f'{NO_VALUE}; leave the key out, or write "" for an empty text'
 
 
 def _is_ordinary_number(text: str) -> bool:

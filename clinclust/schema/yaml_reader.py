@@ -14,7 +14,7 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.opening import shown_name
 from clinclust.schema.feature import Feature, FeatureError
 from clinclust.schema.schema_rules import TWICE, blocks_alike, clashes, problems_of_settings
-from clinclust.schema.yaml_document import Entries, Problems, compose, mapping, plain, text_of
+from clinclust.schema.yaml_document import NO_VALUE, Entries, Problems, compose, mapping, plain, text_of
 from clinclust.schema.yaml_writer import FORMAT_VERSION
 
 if TYPE_CHECKING:
@@ -140,7 +140,10 @@ def _feature(node: yaml.Node, problems: Problems) -> Feature | None:
     try:
         feature = Feature(**fields)
     except FeatureError as error:
+        told = [sentence for _, sentence in problems[found_before:] if NO_VALUE in sentence]
         for field, sentence in error.by_field:
+            if field and any(each.startswith(f"{context}{shortened(field)}: ") for each in told):
+                continue  # once is enough
             at = entries[field][0] if field in entries else node
             problems.add(at, f"{context}{shortened(field)}: {sentence}" if field else f"{context}{sentence}")
         return None

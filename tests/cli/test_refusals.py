@@ -16,7 +16,7 @@ from clinclust.cli import main
     [
         ("missing.yaml", None, "missing.yaml"),
         ("folder", "", "folder"),
-        ("bad.yaml", "clinclust: 1\nfeatures: [", "line 3: this is not valid YAML"),
+        ("bad.yaml", "clinclust: 1\nfeatures: [", "line 2: the [ that opens here is not closed"),
         ("bad.yaml", "", "empty"),
         ("bad.yaml", "clinclust: 1\nfeatures:\n  - {name: x, likelihod: poisson}\n", "likelihood"),
         ("bad.yaml", b"\xff\xfe\x00\x00\x81", ""),

@@ -72,7 +72,9 @@ def test_what_cannot_be_chosen_is_refused(messy, capsys, options, words):
     assert words in refused(capsys, "check", "messy.csv", "--schema", "schema.yaml", *options)
 
 
-@pytest.mark.parametrize("options", [["--header-row", "0"], ["--header-row", "x"], ["--decimal", ";"], ["--only", " "]])
+@pytest.mark.parametrize(
+    "options", [["--header-row", "-1"], ["--header-row", "x"], ["--decimal", ";"], ["--only", " "]]
+)
 def test_impossible_values_of_options_are_refused_before_the_table_is_read(here, capsys, options):
     with pytest.raises(SystemExit) as ended:
         main(["draft", "nothing.csv", *options])

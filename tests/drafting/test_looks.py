@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from clinclust.drafting import draft_schema
 from clinclust.drafting.looks import looks_of
 from clinclust.schema import Feature, FeatureSchema
 
@@ -67,3 +68,13 @@ def test_an_ignored_identifier_that_repeats_is_told():
     (found,) = looks_of(table, schema.validate(table), schema)
     assert "60 different values in 180 rows" in found.what
     assert found.repair == "--one-row-per patient_id"
+
+
+def test_values_that_a_spreadsheet_turned_into_dates_are_told_with_their_rows():
+    texts = ["1/2", "2/3", "3/4"] * 10
+    texts[4], texts[9] = "02. Mrz", "1-Feb"
+    schema = draft_schema(pd.DataFrame({"id": [f"p{k}" for k in range(30)], "ratio": texts, "month": ["May"] * 30}))
+    assert "rows 4, 9 hold" in schema.comments["ratio"]
+    assert "02. Mrz" in schema.comments["ratio"]
+    assert "export the table again" in schema.comments["ratio"]
+    assert "spreadsheet" not in schema.comments["month"] + schema.comments["id"]

@@ -195,7 +195,7 @@ def test_one_row_per_subject_agrees_with_pandas(tmp_path_factory, cells, last):
         ),
         ({"drop": ["id", "visit", "age", "seen", "Age at onset"]}, "leave no column"),
         ({"only": "id"}, "only must be a list of texts"),
-        ({"header_row": 0}, "header_row must be the number of a row"),
+        ({"header_row": -1}, "header_row must be the number of a row"),
         ({"decimal": ";"}, "decimal must be ',' or '.'"),
     ],
 )

@@ -1,9 +1,11 @@
 # ruff: noqa: E501 - tables of cases read best with one case a line
 import os
+from contextlib import suppress
 
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import strategies as st
 from schema_strategies import AWKWARD, schemas
 
 from clinclust.errors import SchemaError
@@ -81,9 +83,28 @@ MALFORMED = [
     (one("{name: a, likelihood: poisson, label: *x}"), ["line 3", "anchors and aliases"]),
     (one("{name: !!str a, likelihood: poisson}"), ["line 3", "tags"]),
     (one("{<<: {name: a}, likelihood: poisson}"), ["line 3", "<<: unknown key"]),
-    (one("{name: a, likelihood: poisson"), ["line", "not valid YAML"]),
-    (one("{name: a, likelihood: poisson}") + "---\na: b\n", ["line 4", "not valid YAML"]),
+    (one("{name: a, likelihood: poisson"), ["line 3", "the { that opens here is not closed: write }"]),
+    (one("{name: a, likelihood: poisson}") + "---\na: b\n", ["line 4", "a second document begins here"]),
     (one("{name: \x01, likelihood: poisson}"), ["line 3", "character"]),
+    (one("{name: crp, likelihood: gaussian, decimal: ,}"), ["line 3", 'write the comma in quotes: decimal: ","']),
+    (one("name: crp\n    likelihood: gaussian\n    decimal: ,"), ["line 5", 'write decimal: ","']),
+    (one("name: a\n    levels: [a, b\n  - name: b"), ["line 4", "the [ that opens here is not closed: write ]"]),
+    (one("{name: a, levels: [#1, #2]}"), ["line 3", "not closed", "a # stand in quotes"]),
+    (one('{name: a, label: "Pain, likelihood: poisson}'), ["line 3", 'write " at its end']),
+    (one("name: a\n\tlikelihood: poisson"), ["line 4", "tab", "write spaces"]),
+    (one("name: a\n\u00a0\u00a0\u00a0 likelihood: poisson"), ["line 4", "type plain spaces"]),
+    (one("name: a\n     likelihood: poisson"), ["line 4", "begin in the same column"]),
+    ("clinclust: 1\nfeatures:\n  -{name: a, likelihood: poisson}\n  - {name: b}\n", ["line", "no space after the -"]),
+    (one("name: Pain: worst\n    likelihood: poisson"), ["line 3", 'write it in quotes: "Pain: worst"']),
+    (one("{name: a, unit: %, likelihood: poisson}"), ["line 3", 'write it in quotes: "%"']),
+    (one("{name: a, label: >5 mg, likelihood: poisson}"), ["line 3", 'write it in quotes: ">5 mg"']),
+    (one("{name: crp [mg/l], likelihood: poisson}"), ["line 3", 'write it in quotes: "crp [mg/l]"']),
+    (one('{name: a, label: "the "bad" day", likelihood: poisson}'), ["line 3", "quotes of the other kind"]),
+    (one("{name: a, label: 'patient's view', likelihood: poisson}"), ["line 3", "quotes of the other kind"]),
+    (one("{name: a, label: Pain, worst, likelihood: poisson}"), ["line 3", "'worst' stands between commas"]),
+    (one("{name: a, minimum: 0,5, likelihood: gaussian}"), ["line 3", "a decimal point, such as 0.5"]),
+    (one("{name:a, likelihood: poisson}"), ["line 3", "'name:a' has no space after its colon: write name: a"]),
+    (one("{name: a, likelihood: bernoulli, levels: [“no”, “yes”]}"), ["line 3", 'straight ones: "no"', '"yes"']),
     (one("[" * 50), ["line 3", "nested too deeply"]),
     (one("{[a]: b}"), ["line 3", "single word"]),
 ]  # fmt: skip
@@ -96,6 +117,18 @@ def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, wo
     for word in words:
         assert word in str(caught.value)
     assert all(problem.startswith("line ") for problem in caught.value.problems)
+
+
+def test_a_comma_that_is_no_value_is_told_once():
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_yaml(one("{name: crp, likelihood: gaussian, decimal: ,}"))
+    assert len(caught.value.problems) == 1
+
+
+@given(st.text("[]{}'\"#:,- \n\tab%“”", max_size=60))
+def test_whatever_is_written_is_refused_as_a_schema_or_read(text):
+    with suppress(SchemaError):  # anything else is a bug
+        FeatureSchema.from_yaml(f"clinclust: 1\nfeatures:\n  - {{name: a, likelihood: poisson}}\n{text}")
 
 
 def test_all_problems_of_a_file_are_listed_at_once_in_line_order():

@@ -79,9 +79,9 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
     >>> dictionary.notes["crp"].unit
     'mg/L'
     """
-    from clinclust.files.tables import read_cohort
+    from clinclust.files.tables import read_codebook
 
-    table = Sheet(read_cohort(path, sheet=sheet))
+    table = Sheet(read_codebook(path, sheet))
     try:
         return _read(table, [str(column) for column in columns])
     except InputError as error:

@@ -35,15 +35,39 @@ def matched(entries: Sequence[Entry], columns: Sequence[str]) -> tuple[dict[str,
     labelled = _by_folded(
         ((header, entry) for entry in entries for header in entry.headers), {**found, **alike}, columns
     )
+    in_order = _in_order(entries, {**found, **alike, **labelled}, columns)
     remarks = []
+    if in_order:
+        remarks.append(
+            f"fields with one label are taken in the order of the dictionary, as REDCap has them: {_pairs(in_order)}"
+        )
     if alike:
         remarks.append(f"taken for the same, though written in another way: {_pairs(alike)}")
     if labelled:
         remarks.append(f"found by their labels, which the table has for names: {_pairs(labelled)}")
-    found = {**found, **alike, **labelled}
+    found = {**found, **alike, **labelled, **in_order}
     if not found:
         raise of_another_table(len(entries), columns)
     return {column: found[column] for column in columns if column in found}, remarks
+
+
+def _in_order(entries: Sequence[Entry], found: dict[str, Entry], columns: Sequence[str]) -> dict[str, Entry]:
+    """Return the entries of columns whose label several fields have, where there are as many columns as fields.
+
+    The reader of the table wrote the number of the column behind the label: ``Date of visit (2)``.
+    """
+    taken = {entry.name for entry in found.values()}
+    labelled: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        for header in entry.headers if entry.name not in taken else ():
+            labelled.setdefault(header, {})[entry.name] = entry
+    ordered: dict[str, Entry] = {}
+    for label, those in labelled.items():
+        wanted = [label, *(f"{label} ({number})" for number in range(2, len(those) + 1))]
+        beyond = f"{label} ({len(those) + 1})"
+        if len(those) > 1 and all(name in columns and name not in found for name in wanted) and beyond not in columns:
+            ordered |= dict(zip(wanted, those.values(), strict=True))
+    return ordered
 
 
 def of_another_table(count: int, columns: Sequence[str]) -> InputError:

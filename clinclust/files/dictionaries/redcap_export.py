@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ _ADDED = {
     **dict.fromkeys(("redcap_survey_timestamp", "survey_timestamp"), "when the survey was answered"),
     "complete": "the status of a form",
 }
+_STATUS = re.compile(r"Complete\?(?: \(\d+\))?")
 _SITE = ("redcap_data_access_group", "data_access_group")
 
 
@@ -45,7 +47,7 @@ def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, C
     notes = {}
     for column in columns:
         name = folded(column)
-        what = _ADDED.get(name)
+        what = "the status of a form" if _STATUS.fullmatch(column.strip()) else _ADDED.get(name)
         if name in statuses:
             what = f"the status of the form {shortened(statuses[name])}: 0 incomplete, 1 unverified, 2 complete"
         elif name in times:

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from clinclust.errors import InputError
+from clinclust.files.layout.doubts import Doubt
+from clinclust.files.layout.explanations import explaining
+from clinclust.files.layout.header_groups import Area, filled_places, groups_of, joined_names
+from clinclust.files.layout.headerless import name_without_header, names_by_numbers, seems_a_subject
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_rows import Row, is_blank
 from clinclust.files.layout.units import units_in_row
 from clinclust.files.layout.written_numbers import looks_like_number
@@ -13,11 +18,8 @@ from clinclust.files.listed import listed, quoted
 
 __all__ = ["Area", "Header", "find_header"]
 
-Area = tuple[int, int, int, int]
-"""Merged cells: first row, first column, last row, last column, from 1."""
-
 _MOST_IN_TITLE = 2
-_FEWEST_BELOW, _FEWEST_WORDS = 5, 2  # what is needed to find the first row of the subjects odd
+_MOST_BELOW = 4  # rows of units and explanations between the names and the subjects
 _FEWEST_FOR_UNITS = 3  # in a narrow table a row of a subject may look like units
 
 
@@ -29,24 +31,34 @@ class Header:
     ----------
     names : dict of int to str
         The name of each column that has one, by its number from 1.
-    first : int
-        The place of the first row below the header, among the first rows of the sheet.
+    last : int
+        The number of the last row of the header, with its units and explanations; 0 if there is no header.
     rows : list of Row
-        The rows that the names were read from.
-    groups, units : dict of int to str
+        The rows that the names were read from; none if somebody said that there is no header.
+    groups, units, explanations : dict of int to str
         What stands above and below the names, by the number of the column.
     remarks : list of str
+    doubts : list of Doubt
+        What only a person can decide.
     """
 
     names: dict[int, str]
-    first: int
+    last: int
     rows: list[Row]
     groups: dict[int, str] = field(default_factory=dict)
     units: dict[int, str] = field(default_factory=dict)
+    explanations: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
 
-def find_header(rows: Sequence[Row], merged: Sequence[Area] = (), asked: int | None = None) -> Header:
+def find_header(
+    rows: Sequence[Row],
+    merged: Sequence[Area] = (),
+    asked: int | None = None,
+    subjects: RowRanges | None = None,
+    of_subjects: bool = True,
+) -> Header:
     """Return the names of the columns.
 
     Parameters
@@ -55,55 +67,146 @@ def find_header(rows: Sequence[Row], merged: Sequence[Area] = (), asked: int | N
         The first rows of a sheet that hold anything.
     merged : sequence of Area
     asked : int, optional
-        The number of the row of the header, if somebody said it; a header of two rows begins there.
+        The number of the row of the header, if somebody said it; a header of two rows begins there. 0 if somebody said
+        that there is none.
+    subjects : RowRanges, optional
+        The rows of the subjects, if somebody said it: none of them is taken for a unit or an explanation.
+    of_subjects : bool
+        Whether the rows are subjects: in a codebook, words that explain are no sign of anything.
 
     Raises
     ------
     InputError
-        If there is no row of this number.
+        If there is no row of this number, or if the header is among the rows of the subjects.
     """
+    if asked == 0:
+        return _no_header(rows, subjects)
+    if subjects is not None:
+        rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     at = _below_titles(rows, merged) if asked is None else _place_of(rows, asked)
     remarks = _titles_told(rows[:at], rows[at][0], asked)
-    groups = _groups(rows, at, merged)
+    groups = groups_of(rows, at, merged)
     if groups is None:
         names = {place: text for place, text in enumerate(rows[at][1], 1) if not is_blank(text)}
         used = [rows[at]]
     else:
-        names = _joined(rows[at][1], rows[at + 1][1], groups)
+        names = joined_names(rows[at][1], rows[at + 1][1], groups)
         used = [rows[at], rows[at + 1]]
         one = next((names[place] for place in groups if place in names), "")
         remarks.append(
             f"the header has two rows, {used[0][0]} and {used[1][0]}, whose names are joined, such as {quoted(one)}"
             f"{_otherwise(used[1][0])}"
         )
-    first = at + len(used)
-    units = _units(rows, first, names)
-    if units:
-        shown = listed(f"{names[place].strip()}: {unit}" for place, unit in units.items())
-        remarks.append(f"row {rows[first][0]} holds units, and is no subject ({shown})")
-        first += 1
-    else:
-        remarks += _doubtful_first_row(rows[first:], names)
-    return Header(names, first, used, groups or {}, units, remarks)
+    if subjects is not None and used[-1][0] in subjects:
+        raise InputError(
+            f"--rows {subjects.text} names row {used[-1][0]} as a subject, but the names of the columns are read from "
+            "it: begin below it, give another row of the header (--header-row N), or say that there is none "
+            "(--header-row 0)"
+        )
+    below = rows[at + len(used) :]
+    doubts = [] if groups is not None or not of_subjects else _doubt_of_names(names, used[0][0], below, asked, remarks)
+    end = 0 if subjects is None else subjects.first
+    found = _below_the_names(rows, at + len(used), names, end, of_subjects)
+    return Header(
+        names,
+        rows[found.first - 1][0],
+        used,
+        groups or {},
+        found.units,
+        found.explanations,
+        [*remarks, *found.remarks],
+        doubts or ([] if subjects is not None else found.doubts),
+    )
 
 
-def _doubtful_first_row(rows: Sequence[Row], names: dict[int, str]) -> list[str]:
-    """Return a remark if the first row holds different words where all rows below it hold numbers."""
-    if not rows:
+def _no_header(rows: Sequence[Row], subjects: RowRanges | None) -> Header:
+    """Return what stands for the header of a file without one: every column is named by its number."""
+    filled = sorted(
+        set().union(*(filled_places(texts) for number, texts in rows if subjects is None or number in subjects))
+    )
+    names = {place: name_without_header(place) for place in filled}
+    shown = listed((quoted(name) for name in names.values()), len(names))
+    told = f"the file has no header, as --header-row 0 says: its {len(names)} columns are named by number ({shown})"
+    return Header(names, 0, [], remarks=[told])
+
+
+def _doubt_of_names(
+    names: dict[int, str], number: int, below: Sequence[Row], asked: int | None, remarks: list[str]
+) -> list[Doubt]:
+    """Return the doubt whether the row of the names is a subject; add a remark instead if somebody said that it is not.
+
+    The remark is added to `remarks`, as that on names which are numbers.
+    """
+    why = seems_a_subject(names, below)
+    counted = names_by_numbers(names, below)
+    if counted is not None and asked is None:
+        remarks.append(
+            f"the numbers {counted} in row {number} are taken for names of columns; if row {number} is a subject, say "
+            "--header-row 0"
+        )
+    if why is None:
         return []
-    number, texts = rows[0]
-    words: list[str] = []
-    for place in (place for place in names if place <= len(texts)):
-        word = texts[place - 1].strip()
-        below = [row[place - 1] for _, row in rows[1:] if place <= len(row) and not is_blank(row[place - 1])]
-        if word and not looks_like_number(word) and len(below) >= _FEWEST_BELOW and all(map(looks_like_number, below)):
-            words.append(word)
-    if len(set(words)) < _FEWEST_WORDS:
+    if asked is not None:
+        remarks.append(
+            f"row {number} names the columns, as --header-row says, though it looks like a subject ({why}); if it is "
+            "one, say --header-row 0"
+        )
         return []
     return [
-        f"row {number} holds words where all rows below it hold numbers ({listed(map(quoted, words))}), and is read as "
-        f"a subject: if it is none, leave it out with --where; if it holds the names, say --header-row {number}"
+        Doubt(
+            f"row {number} is where the names of the columns are expected, but looks like a subject ({why}): if the "
+            f"file has no header, say --header-row 0, and the columns are named {quoted(name_without_header(1))}, "
+            f"{quoted(name_without_header(2))} and so on; if the names stand in row {number}, say --header-row {number}"
+        )
     ]
+
+
+@dataclass
+class _Below:
+    """What stands between the names and the subjects: the place of the first subject, units and explanations."""
+
+    first: int
+    units: dict[int, str] = field(default_factory=dict)
+    explanations: dict[int, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+
+
+def _below_the_names(rows: Sequence[Row], first: int, names: dict[int, str], end: int, of_subjects: bool) -> _Below:
+    """Return what stands between the names and the subjects.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    first : int
+        The place of the first row below the names.
+    names : dict of int to str
+    end : int
+        The number of the first row that somebody said to be a subject; 0 if nobody said it.
+    of_subjects : bool
+    """
+    found = _Below(first)
+    for at in range(first, min(first + _MOST_BELOW, len(rows))):
+        number = rows[at][0]
+        if end and number >= end:
+            break
+        units = {} if found.units else _units(rows, at, names)
+        explained = explaining(rows[at:], names) if of_subjects and not units else None
+        if units:
+            found.units = units
+            shown = listed(f"{names[place].strip()}: {unit}" for place, unit in units.items())
+            found.remarks.append(f"row {number} holds units, and is no subject ({shown})")
+        elif explained is not None and (explained.is_certain or end):
+            found.explanations |= explained.texts
+            found.remarks.append(f"row {number} explains the columns, and is no subject: it holds {explained.why}")
+        elif explained is not None:
+            names_too = f"; if it holds the names, say --header-row {number}"
+            found.doubts.append(Doubt(f"row {number} holds {explained.why}{names_too}", (number,)))
+            break
+        else:
+            break
+        found.first = at + 1
+    return found
 
 
 def _otherwise(row: int) -> str:
@@ -116,7 +219,7 @@ def _place_of(rows: Sequence[Row], asked: int) -> int:
             return at
     raise InputError(
         f"row {asked} holds nothing that could be a header; the first rows with content are "
-        f"{listed(number for number, _ in rows)}: give one of them as --header-row"
+        f"{listed(number for number, _ in rows)}: give one of them as --header-row, or 0 if there is no header"
     )
 
 
@@ -129,16 +232,12 @@ def _titles_told(above: Sequence[Row], header_row: int, asked: int | None) -> li
     return [told if asked is not None else f"{told}. If that is wrong, give the row of the header: --header-row N"]
 
 
-def _filled(texts: Sequence[str]) -> set[int]:
-    return {place for place, text in enumerate(texts, 1) if not is_blank(text)}
-
-
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear."""
-    width = len(set().union(*(_filled(texts) for _, texts in rows)))
+    width = len(set().union(*(filled_places(texts) for _, texts in rows)))
     for at, (number, texts) in enumerate(rows):
-        is_title = len(_filled(texts)) <= _MOST_IN_TITLE and 2 * len(_filled(texts)) < width
-        if _groups(rows, at, merged) is not None or (at and not is_title and _is_header(rows, at)):
+        is_title = len(filled_places(texts)) <= _MOST_IN_TITLE and 2 * len(filled_places(texts)) < width
+        if groups_of(rows, at, merged) is not None or (at and not is_title and _is_header(rows, at)):
             return at
         if not is_title and not _spans_all(number, merged, width):
             return 0
@@ -153,72 +252,9 @@ def _spans_all(number: int, merged: Sequence[Area], width: int) -> bool:
 def _is_header(rows: Sequence[Row], at: int) -> bool:
     """Return whether a row names every column that has a value below it, each once, and none by a number."""
     names = [text.strip() for text in rows[at][1] if not is_blank(text)]
-    below = set().union(*(_filled(texts) for _, texts in rows[at + 1 :])) if len(rows) > at + 1 else set()
-    has_all = below <= _filled(rows[at][1]) and len(names) > 1
+    below = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :])) if len(rows) > at + 1 else set()
+    has_all = below <= filled_places(rows[at][1]) and len(names) > 1
     return has_all and len(set(names)) == len(names) and not any(map(looks_like_number, names))
-
-
-def _groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int, str] | None:
-    """Return the heading above each column if the row at this place holds headings of groups of columns, else None.
-
-    The row below must then complete the names. Merged cells prove a group; without them, as in a text file, either the
-    first column must have its name in the upper row alone, or several headings must begin beside it. And no value of a
-    subject may look like a name: somewhere numbers must stand below one.
-    """
-    if at + 2 >= len(rows) or rows[at + 1][0] != rows[at][0] + 1:
-        return None
-    (number, above), (_, names) = rows[at], rows[at + 1]
-    upper, lower = _filled(above), _filled(names)
-    values = set().union(*(_filled(texts) for _, texts in rows[at + 2 :]))
-    texts = [text.strip() for text in names if not is_blank(text)]
-    if not lower - upper or not values <= upper | lower or any(map(looks_like_number, texts)):
-        return None
-    width = max(upper | lower)
-    spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left < right <= width}
-    spans = {left: right for left, right in spans.items() if left in upper and right - left + 1 < width}
-    if upper == {min(upper | lower)} and upper <= lower:  # a title, whose cells may be merged over a part of the table
-        return None
-    groups = _spread(above, spans, upper, lower)
-    joined = list(_joined(above, names, groups).values())
-    if len(set(joined)) < len(joined):
-        return None
-    if spans:
-        return groups
-    has_numbers = any(_numeric_below(rows[at + 2 :], place) for place in lower)
-    first = min(upper | lower)
-    if first in upper and first not in lower:
-        return groups if has_numbers else None
-    begins_beside = first not in upper and len(upper) > 1 and 2 * len(upper) <= width
-    return groups if begins_beside and has_numbers and len(lower) == width - first + 1 else None
-
-
-def _spread(above: Sequence[str], spans: dict[int, int], upper: set[int], lower: set[int]) -> dict[int, str]:
-    """Return the heading of each column: over its merged cells or, without any, up to the next heading."""
-    groups: dict[int, str] = {}
-    heading, last = "", 0
-    for place in range(1, max(upper | lower) + 1):
-        if place in upper:
-            heading = above[place - 1].strip()
-            last = spans.get(place, place) if spans else max(upper | lower)
-        if place in lower and heading and place <= last:
-            groups[place] = heading
-    return groups
-
-
-def _joined(above: Sequence[str], names: Sequence[str], groups: dict[int, str]) -> dict[int, str]:
-    joined: dict[int, str] = {}
-    for place in sorted(_filled(above) | _filled(names)):
-        name = names[place - 1].strip() if place <= len(names) else ""
-        if name:
-            joined[place] = f"{groups[place]} - {name}" if place in groups else name
-        else:
-            joined[place] = above[place - 1].strip()
-    return joined
-
-
-def _numeric_below(rows: Sequence[Row], place: int) -> bool:
-    cells = [texts[place - 1] for _, texts in rows if place <= len(texts) and not is_blank(texts[place - 1])]
-    return bool(cells) and 2 * sum(map(looks_like_number, cells)) >= len(cells)
 
 
 def _units(rows: Sequence[Row], first: int, names: dict[int, str]) -> dict[int, str]:
@@ -230,7 +266,7 @@ def _units(rows: Sequence[Row], first: int, names: dict[int, str]) -> dict[int, 
     def cells(texts: Sequence[str]) -> list[str]:
         return [texts[place - 1] if place <= len(texts) else "" for place in places]
 
-    if _filled(rows[first][1]) - set(places) or len(places) < _FEWEST_FOR_UNITS:
+    if filled_places(rows[first][1]) - set(places) or len(places) < _FEWEST_FOR_UNITS:
         return {}
     units = units_in_row(cells(rows[first][1]), [cells(texts) for _, texts in rows[first + 1 :]])
     return {places[at]: unit for at, unit in units.items()}

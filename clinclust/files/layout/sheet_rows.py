@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.text_table import TextTable
 
 __all__ = ["LOOKED_AT", "Row", "SheetRows", "is_blank"]
@@ -27,17 +28,21 @@ class SheetRows:
     ----------
     n_first : int
         How many rows are kept as they are.
+    subjects : RowRanges, optional
+        The rows of the subjects, if somebody said it: below the first rows no others are kept.
 
     Attributes
     ----------
+    n_first : int
+        How many rows are kept as they are.
     first : list of Row
         The first rows that hold anything.
     beyond : set of int
         Numbers, from 1, of columns that hold a value below the first rows, and none in them.
     """
 
-    def __init__(self, n_first: int = LOOKED_AT) -> None:
-        self._n_first = n_first
+    def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
+        self.n_first, self._subjects = n_first, subjects
         self.first: list[Row] = []
         self.beyond: set[int] = set()
         self._columns: list[int] = []
@@ -53,12 +58,14 @@ class SheetRows:
     def add(self, number: int, texts: list[str]) -> None:
         """Add a row; one without anything to be seen is not kept."""
         if self._rest is None:
-            if len(self.first) < self._n_first:
+            if len(self.first) < self.n_first:
                 if not all(map(is_blank, texts)):
                     self.first.append((number, texts))
                 return
             self._columns = self.columns
             self._rest = TextTable(len(self._columns))
+        if self._subjects is not None and number not in self._subjects:
+            return
         chosen, wanted = texts, self._columns
         if len(texts) != len(wanted) or wanted[-1] != len(wanted):
             chosen = self._chosen(texts)
@@ -73,8 +80,8 @@ class SheetRows:
         self.beyond.update(at for at, text in enumerate(texts, 1) if at not in known and not is_blank(text))
         return [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
 
-    def body(self, first: int) -> pd.DataFrame:
-        """Return the rows from the place `first` among the first rows on; the columns are those of `columns`.
+    def body(self, last: int) -> pd.DataFrame:
+        """Return the rows below that of the number `last`, one of the first rows or 0; the columns are `columns`.
 
         The label of a row plus 2 is its number in a spreadsheet.
         """
@@ -82,6 +89,7 @@ class SheetRows:
         table = self._rest or TextTable(len(columns))
         above = [
             (number, [texts[at - 1] if at <= len(texts) else "" for at in columns])
-            for number, texts in self.first[first:]
+            for number, texts in self.first
+            if number > last
         ]
         return table.frame(above)

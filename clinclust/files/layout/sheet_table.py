@@ -10,9 +10,12 @@ import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.layout.below import rows_without_subjects
+from clinclust.files.layout.body import NoSubjects, rows_without_subjects
 from clinclust.files.layout.decimal_marks import Decimal, columns_with_comma
-from clinclust.files.layout.header import Area, Header, find_header
+from clinclust.files.layout.doubts import refusal
+from clinclust.files.layout.header import Header, find_header
+from clinclust.files.layout.header_groups import Area
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_rows import LOOKED_AT, SheetRows, is_blank
 from clinclust.files.layout.units import unit_in_name
 from clinclust.files.listed import listed
@@ -24,14 +27,35 @@ __all__ = ["SheetOptions", "sheet_table"]
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What somebody said of a sheet: the number of the row of its header, and its decimal mark."""
+    """What somebody said of a sheet.
+
+    Attributes
+    ----------
+    header_row : int or None
+        The number of the row of its header, or 0 if there is none.
+    decimal : {",", "."} or None
+        Its decimal mark.
+    rows : RowRanges or None
+        The rows of its subjects.
+    of_subjects : bool
+        Whether its rows are subjects, and not the variables of a codebook.
+    """
 
     header_row: int | None = None
     decimal: Decimal | None = None
+    rows: RowRanges | None = None
+    of_subjects: bool = True
 
     def empty_rows(self) -> SheetRows:
         """Return the place to collect rows in, which keeps as many as are needed to find the header."""
-        return SheetRows(LOOKED_AT + (self.header_row or 0))
+        begin = self.header_row or 0
+        if self.header_row == 0 and self.rows is not None:
+            begin = self.rows.first
+        return SheetRows(LOOKED_AT + begin, self.rows)
+
+    def may_be_subject(self, number: int) -> bool:
+        """Return whether nobody said that this row is no subject."""
+        return self.rows is None or number in self.rows
 
 
 def sheet_table(
@@ -54,18 +78,40 @@ def sheet_table(
     """
     if not rows.first:
         raise InputError("the table is empty")
-    header = find_header(rows.first, merged, options.header_row) if header is None else header
-    frame = rows.body(header.first)
+    if header is None:
+        header = find_header(rows.first, merged, options.header_row, options.rows, options.of_subjects)
+    frame = rows.body(header.last)
+    if options.rows is not None:
+        frame = _as_said(frame, options.rows)
     places = rows.columns
     named = [at for at, place in enumerate(places) if place in header.names or _has_values(frame, at)]
     frame, places = frame.iloc[:, named], [places[at] for at in named]
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     told = _merged_told(merged, frame, places)
-    below = rows_without_subjects(frame, [_texts_at(row, places) for _, row in header.rows], options.decimal)
-    frame = frame[~below.mask] if below.mask.any() else frame
+    body = _body(frame, [_texts_at(row, places) for _, row in header.rows], options)
+    if header.doubts or body.doubts:
+        numbers = np.asarray(frame.index) + 2
+        raise refusal([*header.doubts, *body.doubts], numbers[~body.mask].tolist(), numbers[body.mask].tolist())
+    frame = frame[~body.mask] if body.mask.any() else frame
     commas, remarks = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    return TableRead(frame, [*header.remarks, *told, *below.remarks, *remarks], notes, places, sorted(rows.beyond))
+    return TableRead(frame, [*header.remarks, *told, *body.remarks, *remarks], notes, places, sorted(rows.beyond))
+
+
+def _body(frame: pd.DataFrame, headers: Sequence[Sequence[str]], options: SheetOptions) -> NoSubjects:
+    """Return which rows below the header are no subjects; none if somebody said which rows are."""
+    if options.rows is None:
+        return rows_without_subjects(frame, headers, options.decimal, options.of_subjects)
+    told = f"{len(frame):,} rows are read as subjects, as --rows {options.rows.text} says"
+    return NoSubjects(np.zeros(len(frame), dtype=bool), [told])
+
+
+def _as_said(frame: pd.DataFrame, rows: RowRanges) -> pd.DataFrame:
+    """Return the rows that somebody said to be the subjects."""
+    frame = frame[[label + 2 in rows for label in frame.index.tolist()]]
+    if not len(frame):
+        raise InputError(f"--rows {rows.text}: none of these rows below the header holds anything")
+    return frame
 
 
 def _merged_told(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int]) -> list[str]:
@@ -100,4 +146,8 @@ def _notes(header: Header, place: int, has_comma: bool) -> ColumnNotes:
     unit = header.units.get(place)
     if in_name is not None:
         label, unit = in_name[0], unit or in_name[1]
-    return ColumnNotes(label=label, unit=unit, section=group, decimal="," if has_comma else None)
+    explained = header.explanations.get(place)
+    description = " ".join(explained.split()) if explained else None
+    return ColumnNotes(
+        label=label, unit=unit, section=group, description=description, decimal="," if has_comma else None
+    )

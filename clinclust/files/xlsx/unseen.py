@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clinclust.files.layout.header import Area
+from clinclust.files.layout.header_groups import Area
 from clinclust.files.listed import listed
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.archive import Attributes

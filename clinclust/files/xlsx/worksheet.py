@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clinclust.errors import InputError
-from clinclust.files.layout.header import Area
+from clinclust.files.layout.header_groups import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import Places, quoted
 from clinclust.files.text_table import TableRead

@@ -145,7 +145,10 @@ TEXTS = (
         refused="no name for column 2, 3, 4 of 4.* --header-row N",
         repaired={"header_row": 2},
         rows=[["2021", "2022", "2023", "2024"], ["1", "2", "3", "4"]],
-        told=("the header is row 2: what stands above it, in row 1, is left out",),
+        told=(
+            "the header is row 2: what stands above it, in row 1, is left out",
+            "row 2 names the columns, as --header-row says, though it looks like a subject",
+        ),
     ),
     MessyFile(
         "a row of a header that is empty",
@@ -153,6 +156,18 @@ TEXTS = (
         LAB_TEXT,
         options={"header_row": 9},
         refused=r"row 9 holds nothing that could be a header; the first rows with content are 1, 2, 3",
+    ),
+    MessyFile(
+        "an export of data capture with labels that repeat",
+        "REDCap.csv",
+        "Record ID,Date of visit,Complete?,Date of visit,Pain,Complete?\n"
+        "1,a,Complete,b,3,Complete\n2,c,Complete,d,4,Complete\n",
+        [
+            ["Record ID", "Date of visit", "Complete?", "Date of visit (2)", "Pain", "Complete? (2)"],
+            ["1", "a", "Complete", "b", "3", "Complete"],
+            ["2", "c", "Complete", "d", "4", "Complete"],
+        ],
+        (r"REDCap with labels, in which 2 names stand over several .* the second is called 'Date of visit \(2\)'",),
     ),
     MessyFile(
         "an export of data capture",

@@ -1,0 +1,68 @@
+"""Rows that may be no subjects: a reader who cannot decide asks, with the option that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clinclust.errors import InputError
+from clinclust.files.layout.row_ranges import ranges_of
+from clinclust.files.listed import listed
+
+__all__ = ["Doubt", "refusal", "rows_named"]
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A question that only a person can answer.
+
+    Attributes
+    ----------
+    what : str
+        What was seen, as a sentence without a full stop.
+    rows : tuple of int
+        The rows that are no subjects if the suspicion is right.
+    """
+
+    what: str
+    rows: tuple[int, ...] = ()
+
+
+def rows_named(numbers: Sequence[int]) -> str:
+    """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
+    if len(numbers) == 1:
+        return f"row {numbers[0]}"
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"rows {numbers[0]} to {numbers[-1]}"
+    return f"rows {listed(numbers, len(numbers))}"
+
+
+def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> InputError:
+    """Return the error that lists the doubts, with one option that leaves all these rows out, and one that keeps them.
+
+    Parameters
+    ----------
+    doubts : sequence of Doubt
+    numbers : sequence of int
+        The numbers of all rows that would be read as subjects, those in doubt among them, in rising order.
+    no_subjects : sequence of int
+        The numbers of the rows that are certainly none.
+    """
+    listing = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
+    if len(doubts) > _SHOWN:
+        listing.append(f"  - and {len(doubts) - _SHOWN:,} more")
+    left_out = {row for doubt in doubts for row in doubt.rows}
+    repair = _repair(numbers, left_out, set(no_subjects)) if left_out and numbers else []
+    return InputError("\n".join(["it is not certain which rows are subjects:", *listing, *repair]))
+
+
+def _repair(numbers: Sequence[int], left_out: set[int], no_subjects: set[int]) -> list[str]:
+    """Return how to leave rows out, and how to keep them."""
+    without = ranges_of([number for number in numbers if number not in left_out], left_out | no_subjects)
+    every = ranges_of(numbers, no_subjects)
+    keep = "" if every is None else f"; if all of them are subjects, say --rows {every}"
+    if without is None:
+        return [f"  say with --rows which rows are subjects, or delete in the file what is none{keep}"]
+    return [f"  if none of these rows is a subject, say --rows {without}{keep}"]
