@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,8 @@ class ObservedColumn:
         The number of cells that hold each text.
     notes : ColumnNotes
         What the file says of the column.
+    rows : list, len(texts)
+        The label of the first row that holds each text.
     is_time : bool
         Whether the cells are dates or times by their type.
     has_decimal_commas : bool
@@ -42,6 +45,7 @@ class ObservedColumn:
     texts: list[str]
     counts: NDArray[np.int64]
     notes: ColumnNotes
+    rows: list[Any]
     is_time: bool = False
     has_decimal_commas: bool = False
 
@@ -58,25 +62,34 @@ class ObservedColumn:
     def without(self, codes: list[str]) -> ObservedColumn:
         """Return the column without the cells that hold one of these texts."""
         kept = [place for place, text in enumerate(self.texts) if text not in set(codes)]
-        return replace(self, texts=[self.texts[place] for place in kept], counts=self.counts[kept])
+        texts, rows = ([of_texts[place] for place in kept] for of_texts in (self.texts, self.rows))
+        return replace(self, texts=texts, counts=self.counts[kept], rows=rows)
 
     def merged(self, meaning: dict[str, str]) -> ObservedColumn:
         """Return the column with each text of `meaning` replaced by what it means."""
         counted: dict[str, int] = {}
-        for text, count in zip(self.texts, self.counts.tolist(), strict=True):
+        first: dict[str, Any] = {}
+        for text, count, row in zip(self.texts, self.counts.tolist(), self.rows, strict=True):
             meant = meaning.get(text, text)
             counted[meant] = counted.get(meant, 0) + count
-        return replace(self, texts=list(counted), counts=np.array(list(counted.values()), dtype=np.int64))
+            first.setdefault(meant, row)
+        counts = np.array(list(counted.values()), dtype=np.int64)
+        return replace(self, texts=list(counted), counts=counts, rows=list(first.values()))
 
 
 def observed(name: str, column: pd.Series, notes: ColumnNotes) -> ObservedColumn:
     """Return a column as its distinct texts, without empty cells."""
     cells = text_cells(column)
     per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
+    places = np.full(len(cells.texts) + 1, -1)
+    places[cells.codes[::-1]] = np.arange(len(column))[::-1]  # the first row of each text is written last
     counted: dict[str, int] = {}
-    for text, count in zip(cells.texts, per_text.tolist(), strict=True):
+    first: dict[str, int] = {}
+    for text, count, place in zip(cells.texts, per_text.tolist(), places[:-1].tolist(), strict=True):
         if text and count:  # cells that differ only in outer white space are one text
             counted[text] = counted.get(text, 0) + count
+            first[text] = min(place, first.get(text, place))
     counts = np.array(list(counted.values()), dtype=np.int64)
     is_time = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype)
-    return ObservedColumn(name, len(column), list(counted), counts, notes, is_time)
+    rows = column.index[list(first.values())].tolist()
+    return ObservedColumn(name, len(column), list(counted), counts, notes, rows, is_time)

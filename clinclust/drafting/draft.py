@@ -14,14 +14,17 @@ from clinclust.drafting.from_notes import declared
 from clinclust.drafting.levels import proposal_of_texts
 from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, odd_texts, outlying_codes, quoted
+from clinclust.drafting.names import looks_coded
 from clinclust.drafting.noted_columns import completed
 from clinclust.drafting.numbers import proposal_of_finite
+from clinclust.drafting.odd_cells import told_odd, told_too_few
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
+from clinclust.drafting.titres import proposal_of_titres
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
-from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
+from clinclust.drafting.written_numbers import WrittenNumbers, best_reading, several_units, written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.likelihoods import traits_of
@@ -196,8 +199,11 @@ def _by_values(column: ObservedColumn) -> Proposal:
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:
         return replace(aside, reason=joined(aside.reason, *reasons))
-    if written is None:
-        proposal = _of_texts(known)
+    titres = proposal_of_titres(known)
+    if titres is not None:
+        proposal = titres
+    elif written is None:
+        proposal = _among_numbers(known, _of_texts(known))
     else:
         proposal, more = _of_numbers(known, written)
         codes += more
@@ -210,13 +216,17 @@ def _by_values(column: ObservedColumn) -> Proposal:
 def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
     """Return how the column writes numbers, if it does, with some odd texts among them; None otherwise."""
     written = written_numbers(column)
-    if written is not None and np.isfinite(written.numbers).all():
+    if written is None or np.isfinite(written.numbers).all():
         return written
-    numbers = column.numbers if written is None else written.numbers
-    odd = odd_texts(column.texts, numbers, column.counts)
-    if not odd:
-        return None
-    return replace(written, numbers=numbers) if written is not None else WrittenNumbers({}, numbers)
+    return written if odd_texts(column.texts, written.numbers, column.counts) else None
+
+
+def _among_numbers(column: ObservedColumn, proposal: Proposal) -> Proposal:
+    """Return the proposal for a column of texts, with the cells to blame if many of them are numbers."""
+    blamed = several_units(column) or told_too_few(column, best_reading(column).numbers)
+    if blamed is None or (looks_coded(column.name) and proposal.fields.get("role") != "ignore"):
+        return proposal
+    return Proposal({"role": "ignore"}, "neither numbers nor levels", (blamed,))
 
 
 def _of_texts(column: ObservedColumn) -> Proposal:
@@ -241,7 +251,7 @@ def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Propos
     codes = [text for text, number in zip(column.texts, written.numbers, strict=True) if number in outlying]
     looks = list(written.looks)
     if odd:
-        looks.append(f"{quoted(odd)}: not a number, and taken for missing until you decide otherwise")
+        looks.append(told_odd(column, odd))
     if codes:
         looks.append(f"{quoted(codes)}: apart from all other values, and taken for missing")
     left = column.without([*odd, *codes])

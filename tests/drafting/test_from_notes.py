@@ -88,7 +88,7 @@ def test_numbers_are_compared_with_the_values(notes, cells, kind, fields, words)
     assert result.kind == kind
     assert {field: result.fields.get(field) for field in fields} == fields
     assert ("minimum" in result.fields) == ("minimum" in fields)
-    assert words in result.reason
+    assert words in "; ".join([result.reason, *result.looks])
 
 
 def test_labels_of_some_values_do_not_make_levels():
