@@ -12,6 +12,7 @@ from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes
 from clinclust.drafting.negative_results import is_negative
 from clinclust.drafting.proposal import joined
+from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.listed import listed
@@ -104,9 +105,12 @@ def _suspected(numbers: dict[str, float], seen: dict[str, int]) -> tuple[list[st
     odd, outlying = odd_texts(texts, values, counts), outlying_codes(values, counts)
     if any(is_negative(text) or any(map(str.isdigit, text)) for text in odd):
         odd = []
+    suspected = suspected_codes(values[~np.isin(values, list(outlying))], counts[~np.isin(values, list(outlying))])
+    outlying |= {one.code for one in suspected if one.is_apart}
     codes = [text for text in texts if text in odd or numbers[text] in outlying]
     shown = listed((f"{shortened(text)!r} ({seen[text]:,})" for text in codes), len(codes))
-    return codes, (f"taken for missing (`missing_codes`), with the number of cells: {shown}",) if codes else ()
+    looks = [f"taken for missing (`missing_codes`), with the number of cells: {shown}"] if codes else []
+    return codes, (*looks, *(one.sentence() for one in suspected if not one.is_apart))
 
 
 def _bounds(notes: ColumnNotes, numbers: dict[str, float], seen: dict[str, int]) -> tuple[dict[str, float], str]:
