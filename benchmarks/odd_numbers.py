@@ -61,7 +61,7 @@ NO_CODES: dict[str, Draw] = {
     "lognormal, one decimal": lambda rng, n: lognormal(rng.choice([3, 9, 30, 90]), rng.choice([0.3, 0.8, 1.4]), 1)(rng, n),
     "normal, whole": lambda rng, n: normal(rng.choice([70, 95, 97, 100, 120]), rng.choice([3, 10, 18]), 0)(rng, n),
     "overdispersed count": lambda rng, n: rng.negative_binomial(1, 0.02, n),
-    "heaped at fives": lambda rng, n: np.where(rng.random(n) < 0.35, 5 * normal(11, 3, 0)(rng, n), normal(55, 16, 0)(rng, n)),
+    "heaped at fives": lambda rng, n: np.where(rng.random(n) < 0.35, 5 * normal(11, 3, 0)(rng, n), normal(55, 16, 0)(rng, n)).clip(18),
     "percentiles from 1 to 99": lambda rng, n: np.clip(np.round(100 * rng.beta(0.6, 0.6, n)), 1, 99),
     "score that ends at 99": lambda rng, n: np.clip(normal(75, 25, 0)(rng, n), 0, 99),
     "saturation": lambda rng, n: np.clip(100 - rng.gamma(1.5, 2, n), 60, 100).round(),

@@ -158,11 +158,11 @@ def planted_table(kind: str, seed: int) -> tuple[pd.DataFrame, str, set[str]]:
     return _as_text(pd.DataFrame({name: table[name] for name in names}), rng), result, set(columns)
 
 
-def clean_table(seed: int) -> pd.DataFrame:
-    """Return a table without redundancy; half of them with a questionnaire of correlated items."""
+def clean_table(seed: int, *, has_items: bool) -> pd.DataFrame:
+    """Return a table without redundancy; with or without a questionnaire, whose items share one severity."""
     rng = rng_of(seed, 999)
     n = int(rng.choice([150, 250, 500]))
-    extra = named(rng, items(rng, n, 8, 0.08)) if seed % 2 else {}
+    extra = named(rng, items(rng, n, 8, 0.08)) if has_items else {}
     return _as_text(pd.DataFrame({**background(rng, n), **extra}), rng)
 
 

@@ -31,6 +31,7 @@ _BESIDE = 30
 _TIMES = 3.0
 _CHANCE = 1e-5
 _APART = 10  # subjects: a code stands apart if the next value is farther away than twice their spread
+_ENDS = 0.3  # of the range of the ten largest others: a largest number as near as this is one of them
 _ZERO_BELOW, _ZERO_STEPS, _ZERO_SHARE = 0.25, 5.0, 0.1
 """0 stands apart if all others exceed this share of their median, and so many units of the last decimal place."""
 
@@ -96,7 +97,7 @@ def _suspected(values: Array, n_of: Array, place: int, step: float) -> Suspected
 
     n, code, expected = float(n_of[place]), float(values[place]), 0.0
     is_largest = place == values.size - 1
-    if is_largest and code - values[place - 1] < 1.5 * step:
+    if is_largest and code - values[place - 1] < max(1.5 * step, _ENDS * _spread(values[:-1], n_of[:-1])):
         return None  # where values end, such as percentiles at 99
     is_apart = is_largest and _is_apart(values[:-1], n_of[:-1], code)
     for side in (slice(place - 1, None, -1) if place else slice(0, 0), slice(place + 1, None)):
@@ -116,9 +117,13 @@ def _suspected(values: Array, n_of: Array, place: int, step: float) -> Suspected
 
 def _is_apart(others: Array, n_of: Array, code: float) -> bool:
     """Return whether a code above all others is farther from them than twice the spread of the ten next to it."""
-    below, counts = others[::-1], n_of[::-1]
-    nearest = below[np.cumsum(counts) - counts < _APART]
-    return bool(code - nearest[0] > 2.0 * (nearest[0] - nearest[-1]))
+    return bool(code - others[-1] > 2.0 * _spread(others, n_of))
+
+
+def _spread(values: Array, n_of: Array) -> float:
+    """Return the range of the ten largest of the values."""
+    below, counts = values[::-1], n_of[::-1]
+    return float(below[0] - below[np.cumsum(counts) - counts < _APART][-1])
 
 
 def _zero(values: Array, n_of: Array, step: float) -> list[Suspected]:
