@@ -2,6 +2,7 @@
 
     python benchmarks/redundancy.py                # a first look: two cohorts of each kind
     python benchmarks/redundancy.py --cohorts 3    # what results/redundancy.md holds
+    python benchmarks/redundancy.py --planted 40   # what results/redundancy_planted.md holds: on unseen tables
 
 The cohorts are simulated (redundant_cohorts.py), or ship with scikit-learn and statsmodels.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from planted_redundancies import KINDS, clean_table, planted_table
 from redundant_cohorts import Drawn, drawn_cohort
 
 from clinclust import MAPDP, draft_schema
@@ -24,6 +26,7 @@ from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.schema import FeatureSchema
 
 RESULTS = Path(__file__).parent / "results" / "redundancy.md"
+PLANTED = RESULTS.with_name("redundancy_planted.md")
 SIZES = (100, 300, 1000)
 
 
@@ -87,6 +90,38 @@ def missed_repetitions(cohorts: int) -> pd.DataFrame:
                 row[f"rho {rho:g}"] = np.mean(missed)
             rows.append({**row, "cohorts with a wrong pair": np.mean(beside)})
     return pd.DataFrame(rows)
+
+
+def _found(frame: pd.DataFrame) -> list[Redundancy]:
+    schema, _ = draft_columns(frame)
+    return redundancies(schema.validate(frame, warn=False), schema)
+
+
+def planted(tables: int) -> pd.DataFrame:
+    """Return how often each kind of planted redundancy is found, and how often anything else beside it is.
+
+    A column that is computed from items is found if it is described; for other kinds, any of the columns concerned.
+    """
+    rows = []
+    for kind in KINDS:
+        hits, wrong = 0, 0
+        for seed in range(tables):
+            frame, result, concerned = planted_table(kind, seed)
+            found = _found(frame)
+            own = [one for one in found if result in one.columns and len(concerned & set(one.columns)) > 1]
+            is_of_items = "total" in kind or "items" in kind
+            hits += any(result in one.described if is_of_items else one.block or one.described for one in own)
+            wrong += any(not set(one.columns) <= concerned for one in found)
+        rows.append({"planted": kind, "tables": tables, "found": hits / tables, "with a wrong one": wrong / tables})
+        print(rows[-1], flush=True)
+    return pd.DataFrame([*rows, *(_clean(tables, has_items=has_items) for has_items in (False, True))])
+
+
+def _clean(tables: int, *, has_items: bool) -> dict[str, object]:
+    """Return the row of tables without redundancy. Blocks of items are no error: they share one severity."""
+    wrong = sum(bool(_found(clean_table(seed, has_items=has_items))) for seed in range(tables))
+    title = "nothing, beside a questionnaire (blocks of its items)" if has_items else "nothing"
+    return {"planted": title, "tables": tables, "found": 0.0, "with a wrong one": wrong / tables}
 
 
 def one_severity(cohorts: int) -> pd.DataFrame:
@@ -183,9 +218,15 @@ def main() -> None:
     """Run and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cohorts", type=int, default=2)
+    parser.add_argument("--planted", type=int, default=0, metavar="TABLES")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.planted:
+        how = f"Drawn by `benchmarks/planted_redundancies.py`, {options.planted} tables a kind."
+        head = f"# Planted redundancies\n\n{how}\n"
+        PLANTED.write_text(f"{head}\n{markdown(planted(options.planted))}", encoding="utf-8")
+        return
     parts = {
         "Subtypes and nothing else: what is found is wrong (20 features, K = 1, 2, 4, 6)": lambda: false_findings(
             options.cohorts

@@ -63,6 +63,7 @@ def modelled(draw, likelihood):
     if "levels" not in fields or fields["levels"] is None:
         fields["decimal"] = draw(st.sampled_from([None, None, "."]))
         fields["thousands"] = draw(st.sampled_from([None, None, ",", "'", " "]))
+        fields["marks"] = draw(st.sampled_from([(), (), ("H", "~"), ("ca.",)]))
         fields["censored"] = draw(st.sampled_from([None, None, "limit", "half", "missing"]))
         fields["synonyms"] = draw(st.none() | st.dictionaries(levels_text.map("{}§".format), st.just("1"), min_size=1))
     else:

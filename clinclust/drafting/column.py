@@ -31,6 +31,10 @@ class ObservedColumn:
         The number of cells that hold each text.
     notes : ColumnNotes
         What the file says of the column.
+    first : list of int, len(texts)
+        The place of the first row that holds each text.
+    labels : pandas.Index, len(n_rows)
+        The labels of the rows.
     is_time : bool
         Whether the cells are dates or times by their type.
     has_decimal_commas : bool
@@ -44,6 +48,8 @@ class ObservedColumn:
     texts: list[str]
     counts: NDArray[np.int64]
     notes: ColumnNotes
+    first: list[int]
+    labels: pd.Index
     is_time: bool = False
     has_decimal_commas: bool = False
     order: tuple[str, ...] = ()
@@ -61,28 +67,39 @@ class ObservedColumn:
     def without(self, codes: list[str]) -> ObservedColumn:
         """Return the column without the cells that hold one of these texts."""
         kept = [place for place, text in enumerate(self.texts) if text not in set(codes)]
-        return replace(self, texts=[self.texts[place] for place in kept], counts=self.counts[kept])
+        texts, first = [self.texts[place] for place in kept], [self.first[place] for place in kept]
+        return replace(self, texts=texts, counts=self.counts[kept], first=first)
 
     def merged(self, meaning: dict[str, str]) -> ObservedColumn:
         """Return the column with each text of `meaning` replaced by what it means."""
         counted: dict[str, int] = {}
-        for text, count in zip(self.texts, self.counts.tolist(), strict=True):
+        first: dict[str, int] = {}
+        for text, count, place in zip(self.texts, self.counts.tolist(), self.first, strict=True):
             meant = meaning.get(text, text)
             counted[meant] = counted.get(meant, 0) + count
-        return replace(self, texts=list(counted), counts=np.array(list(counted.values()), dtype=np.int64))
+            first[meant] = min(place, first.get(meant, place))
+        counts = np.array(list(counted.values()), dtype=np.int64)
+        return replace(self, texts=list(counted), counts=counts, first=list(first.values()))
 
 
 def observed(name: str, column: pd.Series, notes: ColumnNotes) -> ObservedColumn:
     """Return a column as its distinct texts, without empty cells."""
     cells = text_cells(column)
     per_text = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.texts))
+    places = np.full(len(cells.texts) + 1, -1)
+    places[cells.codes[::-1]] = np.arange(len(column))[::-1]  # the first row of each text is written last
     counted: dict[str, int] = {}
-    for text, count in zip(cells.texts, per_text.tolist(), strict=True):
+    first: dict[str, int] = {}
+    for text, count, place in zip(cells.texts, per_text.tolist(), places[:-1].tolist(), strict=True):
         if text and count:  # cells that differ only in outer white space are one text
             counted[text] = counted.get(text, 0) + count
+            first[text] = min(place, first.get(text, place))
     counted = dict(sorted(counted.items()))
     counts = np.array(list(counted.values()), dtype=np.int64)
     is_time = pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype)
     is_ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
     order = tuple(dict.fromkeys(text for text in cells.texts if text)) if is_ordered else ()
-    return ObservedColumn(name, len(column), list(counted), counts, notes, is_time, order=order)
+    places_of_texts = [first[text] for text in counted]
+    return ObservedColumn(
+        name, len(column), list(counted), counts, notes, places_of_texts, column.index, is_time, order=order
+    )

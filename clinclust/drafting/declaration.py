@@ -26,11 +26,14 @@ class Declared:
         Fields of `clinclust.Feature` but its name.
     reason : str
         What the file says, and where the values do not agree with it, for the comment above the feature.
+    looks : tuple of str
+        What a person should look at, each as a sentence without a full stop.
     """
 
     kind: Literal["settled", "ordered", "number", "open"]
     fields: dict[str, Any]
     reason: str
+    looks: tuple[str, ...] = ()
 
 
 def about(notes: ColumnNotes) -> dict[str, Any]:

@@ -11,25 +11,22 @@ import pandas as pd
 from clinclust.drafting.column import ObservedColumn, observed
 from clinclust.drafting.declaration import about
 from clinclust.drafting.doubtful_words import doubtful_words
-from clinclust.drafting.durations import durations_of
 from clinclust.drafting.excel_dates import turned_into_dates
 from clinclust.drafting.from_notes import declared
 from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
 from clinclust.drafting.look import LOOK
-from clinclust.drafting.missing_codes import missing_words, odd_texts, outlying_codes, quoted
+from clinclust.drafting.missing_codes import missing_words, quoted
 from clinclust.drafting.noted_columns import completed
-from clinclust.drafting.numbers import proposal_of_finite
+from clinclust.drafting.number_columns import among_numbers, numbers_in_column, proposal_of_written
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
-from clinclust.drafting.units import odd_numbers
+from clinclust.drafting.titres import proposal_of_titres
 from clinclust.drafting.unmodelled import unmodelled
-from clinclust.drafting.written_numbers import WrittenNumbers, written_numbers
+from clinclust.drafting.written_numbers import written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
-from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.files.selection.rows_taken import rows_taken
-from clinclust.likelihoods import traits_of
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
@@ -232,38 +229,26 @@ def _by_values(column: ObservedColumn) -> Proposal:
     known = column.without(codes)
     doubtful, look = doubtful_words(known)
     codes, known = codes + doubtful, known.without(doubtful)
-    written = _numbers_of(known)
+    written = numbers_in_column(known)
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:
         return replace(aside, reason=joined(aside.reason, *reasons))
     ordered = ordered_by_the_table(known)
+    titres = proposal_of_titres(known) if ordered is None else None
     if ordered is not None:
         proposal = ordered
+    elif titres is not None:
+        proposal = titres
     elif written is None:
-        proposal = _of_texts(known)
+        proposal = among_numbers(known, _of_texts(known))
     else:
-        proposal, more = _of_numbers(known, written)
+        proposal, more = proposal_of_written(known, written)
         codes += more
     fields = dict(proposal.fields)
     if codes and fields.get("role") != "ignore":
         fields["missing_codes"] = codes
     looks = (*proposal.looks, look) if look else proposal.looks
     return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons), looks=looks)
-
-
-def _numbers_of(column: ObservedColumn) -> WrittenNumbers | None:
-    """Return how the column writes numbers, if it does, with some odd texts among them; None otherwise."""
-    written = written_numbers(column)
-    if written is not None and np.isfinite(written.numbers).all():
-        return written
-    lasting = durations_of(column)
-    if lasting is not None:
-        return lasting
-    numbers = column.numbers if written is None else written.numbers
-    odd = odd_texts(column.texts, numbers, column.counts)
-    if not odd:
-        return None
-    return replace(written, numbers=numbers) if written is not None else WrittenNumbers({}, numbers)
 
 
 def _of_texts(column: ObservedColumn) -> Proposal:
@@ -279,28 +264,3 @@ def _of_texts(column: ObservedColumn) -> Proposal:
     look = f"spellings taken for one level: {quoted([f'{given} = {meant}' for given, meant in meaning.items()])}"
     fields = {**proposal.fields, "synonyms": meaning}
     return replace(proposal, fields=fields, looks=(*proposal.looks, look))
-
-
-def _of_numbers(column: ObservedColumn, written: WrittenNumbers) -> tuple[Proposal, list[str]]:
-    """Return the proposal for a column of numbers, and the texts that are codes for missing values."""
-    odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
-    outlying = outlying_codes(written.numbers, column.counts)
-    codes = [text for text, number in zip(column.texts, written.numbers, strict=True) if number in outlying]
-    looks = list(written.looks)
-    if odd:
-        looks.append(f"{quoted(odd)}: not a number, and taken for missing until you decide otherwise")
-    if codes:
-        looks.append(f"{quoted(codes)}: apart from all other values, and taken for missing")
-    left = column.without([*odd, *codes])
-    number_of = dict(zip(column.texts, written.numbers.tolist(), strict=True))
-    numbers = np.array([number_of[text] for text in left.texts], dtype=np.float64)
-    is_measured = bool({"unit", "censored"} & set(written.fields))
-    proposal = proposal_of_finite(left, numbers, has_levels=not written.fields, is_measured=is_measured)
-    if traits_of(proposal.fields.get("likelihood")).is_continuous:
-        plain = np.array([not BEYOND_A_LIMIT.match(text) for text in left.texts], dtype=bool)
-        looks += odd_numbers(column.name, np.repeat(numbers[plain], left.counts[plain]))
-    fields = {**written.fields, **proposal.fields}
-    if "levels" in proposal.fields or proposal.fields.get("role") == "ignore":
-        fields = dict(proposal.fields)
-    reason = joined(proposal.reason, *written.reasons)
-    return replace(proposal, fields=fields, reason=reason, looks=(*proposal.looks, *looks)), [*odd, *codes]

@@ -12,10 +12,11 @@ from clinclust.drafting.declaration import Declared, about, ignored, opened
 from clinclust.drafting.noted_levels import declared_levels
 from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
 from clinclust.drafting.orders import order_of
-from clinclust.files.cell_text import numbers_of
+from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.levels import divided, told_missing
-from clinclust.files.dictionaries.missing_words import means_missing
+from clinclust.files.dictionaries.missing_words import may_mean_missing, means_missing
+from clinclust.files.listed import listed
 
 __all__ = ["Declared", "declared"]
 
@@ -50,6 +51,13 @@ def declared(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64]
     if notes == ColumnNotes():
         return None
     notes, missing = _sound(notes)
+    notes, looks = _without_abbreviations(notes)
+    decided = _decided(notes, texts, counts, missing)
+    return replace(decided, looks=(*looks, *decided.looks))
+
+
+def _decided(notes: ColumnNotes, texts: Sequence[str], counts: NDArray[np.int64], missing: str) -> Declared:
+    """Return what sound notes decide; `missing` says which of their levels are missing codes."""
     seen = {text: int(count) for text, count in zip(texts, counts, strict=True) if text and count}
     said = (notes.reason or _said(notes)) + missing
     if notes.role == "ignore":
@@ -80,6 +88,21 @@ def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, str]:
     kept, missing = divided(list(levels.items()))
     codes = (*codes, *(code for code, _ in missing))
     return replace(notes, missing_codes=codes, levels=kept), told_missing(missing)
+
+
+def _without_abbreviations(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
+    """Return the notes with levels such as `dk` and `ref` as missing codes, and what deserves a look in that.
+
+    If one level were left, these are levels: `ref` beside `alt` is an allele.
+    """
+    short = [(code, label) for code, label in notes.levels if may_mean_missing(label)]
+    kept = tuple(level for level in notes.levels if level not in short)
+    if not short or len(kept) == 1:
+        return notes, ()
+    shown = listed((f"{shortened(code)!r} ({shortened(label)})" for code, label in short), len(short))
+    look = f"{shown}: taken for missing by the label (`missing_codes`); write them under `levels` if they are answers"
+    codes = (*notes.missing_codes, *(code for code, _ in short))
+    return replace(notes, levels=kept, missing_codes=codes), (look,)
 
 
 def _said(notes: ColumnNotes) -> str:

@@ -12,6 +12,7 @@ from clinclust.drafting.column import observed
 from clinclust.drafting.evidence import candidate
 from clinclust.drafting.look import Look
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.files.column_notes import ColumnNotes
@@ -74,6 +75,8 @@ def _about_feature(feature: Feature, column: pd.Series) -> Iterator[Look]:
         yield from _about_scale(feature, scores - (0.0 if feature.levels else feature.lowest))
     elif feature.traits.is_continuous:
         yield from _about_density(feature, scores)
+    if feature.levels is None and not feature.traits.is_scale:
+        yield from _about_codes(feature, scores)
 
 
 def _about_levels(feature: Feature, levels: tuple[str, ...], scores: Array) -> Iterator[Look]:
@@ -97,6 +100,12 @@ def _about_scale(feature: Feature, scores: Array) -> Iterator[Look]:
     )
     if ordinal.evidence - binomial.evidence > _CLEAR:
         yield Look((feature.name,), "the values are not spread as a binomial scale", "likelihood: ordinal")
+
+
+def _about_codes(feature: Feature, scores: Array) -> Iterator[Look]:
+    numbers, counts = np.unique(scores, return_counts=True)
+    for one in suspected_codes(numbers, counts.astype(np.int64)):
+        yield Look((feature.name,), one.told(), f"{one.repair().strip('`')}, if it stands for a missing value")
 
 
 def _about_density(feature: Feature, values: Array) -> Iterator[Look]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.no_results import without_result
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.dictionaries.missing_words import means_missing
 
@@ -34,8 +35,8 @@ _NUMBERS = (
 )
 _SHORT_REFUSALS = {7.0, 8.0}
 _LONGEST_SCALE = 30
-_ODD_TEXTS = 5  # the most distinct texts in a column of numbers that are not numbers and still count as codes
-_ODD_SHARE = 0.1  # the largest share of the cells that such texts may fill
+_SHOWN = 5
+_ODD_SHARE = 0.1  # the largest share of the cells of a column of numbers that may hold other texts
 _FEWEST_CELLS, _COMMON = 50, 0.05  # the fewest cells of a scale with refusals, and the least share of its last step
 _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apart
 
@@ -66,7 +67,9 @@ def _says_missing(text: str) -> bool:
 def odd_texts(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
     """Return the few texts of a column of numbers that write none; empty if there are too many of them."""
     is_odd = ~np.isfinite(numbers)
-    few = is_odd.sum() <= _ODD_TEXTS and counts[is_odd].sum() <= _ODD_SHARE * counts.sum()
+    explained = np.zeros(len(texts), dtype=bool)
+    explained[without_result(texts)] = True
+    few = counts[is_odd & ~explained].sum() <= _ODD_SHARE * counts[~explained].sum()
     if not (few and np.isfinite(numbers).sum() > _FEWEST_USUAL):
         return []
     return [text for text, is_it in zip(texts, is_odd, strict=True) if is_it]
@@ -128,5 +131,5 @@ def _refusals(
 
 def quoted(texts: list[str]) -> str:
     """Return some of the texts in quotes, for a reason."""
-    shown = ", ".join(repr(shortened(text)) for text in texts[:_ODD_TEXTS])
-    return shown if len(texts) <= _ODD_TEXTS else f"{shown} and {len(texts) - _ODD_TEXTS} more"
+    shown = ", ".join(repr(shortened(text)) for text in texts[:_SHOWN])
+    return shown if len(texts) <= _SHOWN else f"{shown} and {len(texts) - _SHOWN} more"

@@ -36,7 +36,7 @@ def completed(declared: Declared, column: ObservedColumn, by_values: Callable[[O
         What the values alone make of a column; asked only for a declaration that is open.
     """
     if declared.kind == "settled":
-        return Proposal(declared.fields, declared.reason, (), _agrees(declared))
+        return Proposal(declared.fields, declared.reason, declared.looks, _agrees(declared))
     codes = tuple(declared.fields.get("missing_codes", ()))
     spellings = [text for text in column.texts if is_missing_code(text, codes)]
     observed = column.without(spellings)
@@ -82,7 +82,7 @@ def _merged(said: Declared, proposed: Proposal) -> Proposal:
     codes = [*kept.pop("missing_codes", []), *chosen.get("missing_codes", [])]
     merged = {**kept, **chosen, **({"missing_codes": list(dict.fromkeys(codes))} if codes else {})}
     is_clear = proposed.is_clear and _agrees(said)
-    return Proposal(merged, joined(said.reason, reason), proposed.looks, is_clear)
+    return Proposal(merged, joined(said.reason, reason), (*said.looks, *proposed.looks), is_clear)
 
 
 def _widened(chosen: dict[str, Any], low: float, high: float | None) -> dict[str, Any]:

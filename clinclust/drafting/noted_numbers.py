@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from clinclust.drafting.declaration import Declared, about, ignored, opened
-from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
+from clinclust.drafting.missing_codes import odd_texts, outlying_codes
+from clinclust.drafting.negative_results import is_negative
 from clinclust.drafting.proposal import joined
-from clinclust.files.cell_text import number_of
+from clinclust.drafting.suspected_codes import suspected_codes
+from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ColumnNotes
+from clinclust.files.listed import listed
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
@@ -44,7 +47,7 @@ def declared_numbers(notes: ColumnNotes, seen: dict[str, int], said: str) -> Dec
     """
     missing = [text for text in seen if is_missing_code(text, notes.missing_codes)]
     written = _written(notes, [text for text in seen if text not in missing])
-    suspected, remark = _suspected(written.numbers, seen)
+    suspected, looks = _suspected(written.numbers, seen)
     numbers = {text: number for text, number in written.numbers.items() if text not in suspected}
     codes = {"missing_codes": list(dict.fromkeys([*notes.missing_codes, *missing, *suspected]))}
     fields = {**about(notes), **written.fields, **(codes if codes["missing_codes"] else {})}
@@ -54,11 +57,11 @@ def declared_numbers(notes: ColumnNotes, seen: dict[str, int], said: str) -> Dec
         told = f"but {share:,} values are no numbers, so it is drafted by its values"
         return opened(notes, said, told)
     if not numbers:
-        return ignored(notes, said, "no observed value", remark)
+        return replace(ignored(notes, said, "no observed value"), looks=looks)
     if len(set(numbers.values())) == 1:
-        return ignored(notes, said, "the same value in every subject observed", remark)
+        return replace(ignored(notes, said, "the same value in every subject observed"), looks=looks)
     bounds, outside = _bounds(notes, numbers, seen)
-    return Declared("number", {**fields, **bounds}, joined(said, written.remark, outside, remark))
+    return Declared("number", {**fields, **bounds}, joined(said, written.remark, outside), looks)
 
 
 def is_missing_code(text: str, codes: tuple[str, ...]) -> bool:
@@ -92,13 +95,23 @@ def _decimal(texts: list[str]) -> Literal[","] | None:
     return "," if all(number_as_written(text, ",", None) is not None for text in usual) else None
 
 
-def _suspected(numbers: dict[str, float], seen: dict[str, int]) -> tuple[list[str], str]:
-    """Return the texts that look like missing codes beside these numbers, and the remark that names them."""
+def _suspected(numbers: dict[str, float], seen: dict[str, int]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the texts that look like missing codes beside these numbers, and what deserves a look in them.
+
+    A text with digits may be a number with a mark, and a negative result is below a limit: these are left to the draft
+    by the values.
+    """
     texts, values = list(numbers), np.array(list(numbers.values()), dtype=np.float64)
     counts = np.array([seen[text] for text in texts], dtype=np.int64)
     odd, outlying = odd_texts(texts, values, counts), outlying_codes(values, counts)
+    if any(is_negative(text) or any(map(str.isdigit, text)) for text in odd):
+        odd = []
+    suspected = suspected_codes(values[~np.isin(values, list(outlying))], counts[~np.isin(values, list(outlying))])
+    outlying |= {one.code for one in suspected if one.is_apart}
     codes = [text for text in texts if text in odd or numbers[text] in outlying]
-    return codes, f"{quoted(codes)} taken for missing" if codes else ""
+    shown = listed((f"{shortened(text)!r} ({seen[text]:,})" for text in codes), len(codes))
+    looks = [f"taken for missing (`missing_codes`), with the number of cells: {shown}"] if codes else []
+    return codes, (*looks, *(one.sentence() for one in suspected if not one.is_apart))
 
 
 def _bounds(notes: ColumnNotes, numbers: dict[str, float], seen: dict[str, int]) -> tuple[dict[str, float], str]:

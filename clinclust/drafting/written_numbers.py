@@ -10,16 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.marks import Marked, without_flags
+from clinclust.drafting.negative_results import lowest_limit, negative_words, told_negative
+from clinclust.drafting.no_results import without_result
+from clinclust.drafting.odd_cells import told_cells
 from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.files.number_notation import are_flags, are_thousands, marks_of, parts_of
+from clinclust.files.listed import listed
+from clinclust.files.number_notation import WrittenNumber, are_thousands, is_unit, marks_of, parts_of
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 
-__all__ = ["WrittenNumbers", "written_numbers"]
+__all__ = ["WrittenNumbers", "best_reading", "several_units", "written_numbers"]
 
 _LEAST_SHARE = 0.9
-"""The share of the cells that must write numbers, so that a column is one of numbers."""
+"""The share of the cells that must write numbers, so that a column is one of numbers; no result is no cell."""
+_COMMON, _MOSTLY = 0.03, 0.5  # the least shares of the cells for one of several units, and for all of them
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class WrittenNumbers:
     Attributes
     ----------
     fields : dict
-        The fields of the feature that say so: unit, decimal, thousands, censored.
+        The fields of the feature that say so: marks, unit, decimal, thousands, censored, synonyms.
     numbers : float64 ndarray, shape (len(texts),)
         The number of each text of the column; NaN for texts that write none.
     reasons, looks : list of str
@@ -47,6 +53,31 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
 
     A column of plain numbers needs no fields. The numbers of values beyond a limit are those that stand for them.
     """
+    written = best_reading(column)
+    n = column.n_observed - sum(int(column.counts[place]) for place in without_result(column.texts))
+    n_numbers = int(column.counts[np.isfinite(written.numbers)].sum())
+    return written if n_numbers and n_numbers >= _LEAST_SHARE * n else None
+
+
+def several_units(column: ObservedColumn) -> str | None:
+    """Return that the numbers of a column have several units, and which; None if they have not."""
+    marked = without_flags(column.texts, column.counts)
+    named: dict[str, list[int]] = {}
+    for place, part in enumerate(map(parts_of, marked.texts)):
+        if part is not None and part[2] and is_unit(part[2]):
+            named.setdefault(part[2].casefold(), []).append(place)
+    cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
+    common = sorted(
+        (unit for unit in cells if cells[unit] >= _COMMON * column.n_observed), key=lambda unit: -cells[unit]
+    )
+    if len(common) < 2 or sum(cells[unit] for unit in common) < _MOSTLY * column.n_observed:
+        return None
+    shown = listed(f"{shortened(unit)!r} ({cells[unit]:,} cells)" for unit in common)
+    return f"the cells hold several units: {shown}; give all values in one unit, or each unit a column of its own"
+
+
+def best_reading(column: ObservedColumn) -> WrittenNumbers:
+    """Return the way of writing numbers in which most cells of the column write one, however few these are."""
     plain = np.isfinite(column.numbers)
     if plain.all() and column.has_decimal_commas and are_thousands(column.texts):
         look = "points are read as separators of thousands, because other columns have decimal commas"
@@ -54,36 +85,80 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
         return WrittenNumbers({"decimal": ",", "thousands": "."}, numbers, [], [look])
     if plain.all():
         return WrittenNumbers({}, column.numbers)
-    parts = [parts_of(text) for text in column.texts]
+    marked = without_flags(column.texts, column.counts)
+    parts = [parts_of(text) for text in marked.texts]
     fields: dict[str, Any] = {}
     reasons: list[str] = []
     looks: list[str] = []
-    units = Counter[str]()
-    for part, count in zip(parts, column.counts.tolist(), strict=True):
-        if part is not None and part[2]:
-            units[part[2]] += count
-    if len({unit.casefold() for unit in units}) > 1:
-        return None  # several units cannot be one column of numbers
-    if units and _are_flags(units, column.n_observed):
-        return None
-    if units:
-        fields["unit"] = units.most_common(1)[0][0]
-        reasons.append(f"the cells hold the unit {shortened(fields['unit'])!r}")
-    bodies = [part[1] for part in parts if part is not None]
-    fields |= _marks(bodies, looks)
+    if marked.marks:
+        fields["marks"] = list(marked.marks)
+        looks.append(_told_marks(column, marked))
+    unit = _unit(column, parts, looks)
+    if unit is not None:
+        fields["unit"] = unit
+        reasons.append(f"the cells hold the unit {shortened(unit)!r}")
+    fields |= _marks([part[1] for part in parts if part is not None and part[2].casefold() in _units(unit)], looks)
     if "decimal" in fields:
         reasons.append("decimal comma")
     if any(part is not None and part[0] for part in parts):
         fields["censored"] = "half"
         looks += _beyond(column, [part[0] if part else "" for part in parts])
-    if not fields:
-        return None
+    return _with_negatives(column, WrittenNumbers(fields, _read(column, fields), reasons, looks))
+
+
+def _read(column: ObservedColumn, fields: dict[str, Any]) -> NDArray[np.float64]:
     feature = Feature(name="x", likelihood=Gaussian.name, **fields)
     meant = [number_meant(feature, text) for text in column.texts]
-    numbers = np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
-    if column.counts[np.isfinite(numbers)].sum() < _LEAST_SHARE * column.n_observed:
+    return np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
+
+
+def _with_negatives(column: ObservedColumn, written: WrittenNumbers) -> WrittenNumbers:
+    """Return how a column writes its numbers, with words such as `negative` read as values below the limit."""
+    words = negative_words(column, written.numbers)
+    if not words:
+        return written
+    as_limits = _read(column, {**written.fields, "censored": "limit"})
+    is_below = np.array([(part := parts_of(text)) is not None and "<" in part[0] for text in column.texts], dtype=bool)
+    limit = lowest_limit(column, written.numbers, np.where(is_below, as_limits, np.nan))
+    fields = {**written.fields, "censored": "half", "synonyms": dict.fromkeys(words, f"<{limit:g}")}
+    looks = [*written.looks, told_negative(column, words, limit)]
+    return WrittenNumbers(fields, _read(column, fields), written.reasons, looks)
+
+
+def _told_marks(column: ObservedColumn, marked: Marked) -> str:
+    places = np.flatnonzero(marked.is_marked).tolist()
+    n = int(column.counts[places].sum())
+    return (
+        f"{n:,} {'cell holds' if n == 1 else 'cells hold'} more than the number, such as flags, signs of an "
+        f"approximation or of a titre: {told_cells(column, places)}; the number counts, and what `marks` lists does not"
+    )
+
+
+def _unit(column: ObservedColumn, parts: list[WrittenNumber | None], looks: list[str]) -> str | None:
+    """Return the unit of the cells, if nearly all that name a unit name one; what else deserves a look is added."""
+    named: dict[str, list[int]] = {}
+    spelled = Counter[str]()
+    for place, part in enumerate(parts):
+        if part is not None and part[2]:
+            named.setdefault(part[2].casefold(), []).append(place)
+            spelled[part[2]] += int(column.counts[place])
+    if not named:
         return None
-    return WrittenNumbers(fields, numbers, reasons, looks)
+    cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
+    unit = max(cells, key=lambda one: cells[one])
+    if cells[unit] < _LEAST_SHARE * sum(cells.values()) or not is_unit(unit):
+        return None
+    written = max((text for text in spelled if text.casefold() == unit), key=lambda text: spelled[text])
+    without = [place for place, part in enumerate(parts) if part is not None and not part[2]]
+    n_without = int(column.counts[without].sum())
+    if n_without:
+        told = f"{n_without:,} numbers have no unit, and are read as {shortened(written)!r} like the others"
+        looks.append(f"{told}: {told_cells(column, without)}")
+    return written
+
+
+def _units(unit: str | None) -> set[str]:
+    return {"", unit.casefold()} if unit is not None else {""}
 
 
 def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:
@@ -96,11 +171,6 @@ def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:
             told.append(f"{n} values {which} a limit, such as {shown!r}: {stands} stands for them")
     other = "write `censored: limit` or `censored: missing` for the limit itself or for a missing value"
     return [*told[:-1], f"{told[-1]}; {other}"]
-
-
-def _are_flags(units: Counter[str], n_observed: int) -> bool:
-    (unit, count), *_ = units.most_common(1)
-    return are_flags(unit, count, n_observed)
 
 
 def _marks(numbers: list[str], looks: list[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ __all__ = [
     "WrittenNumber",
     "are_flags",
     "are_thousands",
+    "is_unit",
     "marks_of",
     "number_as_written",
     "parts_of",
@@ -30,8 +31,11 @@ ThousandsMark = Literal[".", ",", " ", "'"]
 BEYOND_A_LIMIT = re.compile(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
 """The texts of values below or above a limit of detection, such as ``<5``: a sign, then a number."""
 
+_CURRENCIES = "€$£¥"
 _PARTS = re.compile(
-    r"(?P<number>[-+]?[0-9][0-9.,'’ \u00a0\u202f\u2009]*(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>[^\W\d].*|[%‰°µ].*)?"
+    rf"(?P<currency>[{_CURRENCIES}]|EUR|USD|CHF|GBP)?\s*"
+    r"(?P<number>[-+]?(?:[0-9][0-9.,'’ \u00a0\u202f\u2009]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"
+    rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
 GROUPED_BY_POINT = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")
@@ -52,7 +56,7 @@ class WrittenNumber(NamedTuple):
     number: str
     """The number as it is written."""
     unit: str
-    """What follows it, or nothing."""
+    """What follows it, or the currency before it, or nothing."""
 
 
 class Marks(NamedTuple):
@@ -83,7 +87,9 @@ def parts_of(text: str) -> WrittenNumber | None:
     found = _PARTS.fullmatch(limit[2] if limit else cell)
     if found is None:
         return None
-    return WrittenNumber(limit[1] if limit else "", found["number"].strip(), (found["unit"] or "").strip())
+    return WrittenNumber(
+        limit[1] if limit else "", found["number"].strip(), (found["currency"] or found["unit"] or "").strip()
+    )
 
 
 def marks_of(numbers: Sequence[str]) -> Marks:
@@ -124,9 +130,12 @@ def are_flags(unit: str, count: int, n_cells: int) -> bool:
     count, n_cells : int
         In how many cells it does so, and how many cells have a value.
     """
-    return not any(letter.isalpha() or letter in "%‰°" for letter in unit) or (
-        unit.upper() in _FLAGS and count < _MOST_CELLS * n_cells
-    )
+    return not is_unit(unit) or (unit.upper() in _FLAGS and count < _MOST_CELLS * n_cells)
+
+
+def is_unit(text: str) -> bool:
+    """Return whether what stands beside a number is a unit, and no part of the number itself (`3½`)."""
+    return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:

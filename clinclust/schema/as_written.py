@@ -1,4 +1,4 @@
-"""What the texts of a column mean: synonyms of levels, and numbers with units, decimal commas, or beyond a limit.
+"""What the texts of a column mean: synonyms of levels; numbers with units, marks, decimal commas, or beyond a limit.
 
 A feature declares each of these; without a declaration a text means what it writes.
 """
@@ -6,6 +6,7 @@ A feature declares each of these; without a declaration a text means what it wri
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from clinclust.files.cell_text import number_of
@@ -20,7 +21,7 @@ from clinclust.files.number_notation import (
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
 
-__all__ = ["Censored", "Decimal", "Thousands", "number_meant"]
+__all__ = ["Censored", "Decimal", "Thousands", "number_meant", "without_marks"]
 
 Decimal = DecimalMark
 Thousands = ThousandsMark
@@ -33,11 +34,11 @@ def number_meant(feature: Feature, text: str) -> float | None:
     Parameters
     ----------
     feature : Feature
-        A feature without levels. Its `synonyms`, `unit`, `decimal`, `thousands` and `censored` are applied.
+        A feature without levels. Its `synonyms`, `marks`, `unit`, `decimal`, `thousands` and `censored` are applied.
     text : str
         The canonical text of a cell that is no missing code.
     """
-    cell = with_plain_spaces((feature.synonyms or {}).get(text, text))
+    cell = without_marks(with_plain_spaces((feature.synonyms or {}).get(text, text)), feature.marks)
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None else None
     number = _number(feature, limit[2] if limit else cell)
     if limit is None or math.isnan(number):
@@ -45,13 +46,37 @@ def number_meant(feature: Feature, text: str) -> float | None:
     return _censored(number, is_upper="<" in limit[1] or limit[1] == "≤", feature=feature)
 
 
+def without_marks(cell: str, marks: Sequence[str]) -> str:
+    """Return a cell without the marks before and after its number, and without the white space beside them.
+
+    A mark of letters is taken off whole words only: ``H`` off ``137 H`` and ``137H``, but not off ``137 mmHg H2O``.
+    """
+    left = None
+    while left != cell:
+        left = cell
+        for mark in marks:
+            rest = cell.removeprefix(mark)
+            if rest != cell and not (mark[-1].isalpha() and rest[:1].isalpha()):
+                cell = rest.lstrip()
+            rest = cell.removesuffix(mark)
+            if rest != cell and not (mark[0].isalpha() and rest[-1:].isalpha()):
+                cell = rest.rstrip()
+    return cell
+
+
 def _number(feature: Feature, text: str) -> float:
-    """Return the number that a text writes, with or without the unit at its end; NaN if it writes none."""
+    """Return the number that a text writes, with or without the unit at one end; NaN if it writes none."""
     number = number_as_written(text, feature.decimal, feature.thousands)
-    if number is None and feature.unit is not None and text.casefold().endswith(feature.unit.casefold()):
-        bare = text[: len(text) - len(feature.unit)].rstrip()
-        number = number_as_written(bare, feature.decimal, feature.thousands)
+    if number is None and feature.unit is not None:
+        number = number_as_written(_without_unit(text, feature.unit), feature.decimal, feature.thousands)
     return math.nan if number is None else number_of(number)
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``)."""
+    if text.casefold().endswith(unit.casefold()):
+        return text[: len(text) - len(unit)].rstrip()
+    return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text
 
 
 def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | None:

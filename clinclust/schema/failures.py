@@ -34,6 +34,7 @@ _CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for di
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
 _WITH_UNIT = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?\s*([^\W\d_].*|[%‰°].*)")
+_MARKED = re.compile(r"[^\w\s+.-]\s*[0-9]+(?:[.,][0-9]+)?|[0-9]+(?:[.,][0-9]+)?\s*[^\w\s]+(?:[A-Z]{1,2}[)\]])?")
 _DATE_OR_TIME = re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*")
 _CORRECT = "Correct the cells, or list the values under `missing_codes`."
 
@@ -219,6 +220,11 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
     units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
     if len(units) == 1:
         return f"If {shortened(units.pop())!r} is the unit, declare it in the schema (`unit`). {_CORRECT}"
+    if any_like(_MARKED):
+        return (
+            f"If what stands beside the number says nothing of its value (a flag, or a sign of an approximation), list "
+            f"it under `marks`. {_CORRECT}"
+        )
     if any_like(_DATE_OR_TIME):
         return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):

@@ -18,7 +18,7 @@ from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
 from clinclust.schema.as_written import Censored, Decimal, Thousands
 from clinclust.schema.feature_rules import broken_rules
-from clinclust.schema.field_types import Codes, Levels, Number, Prior, Synonyms, Text, Whole, YesNo
+from clinclust.schema.field_types import Codes, Levels, Marks, Number, Prior, Synonyms, Text, Whole, YesNo
 
 __all__ = ["Feature", "FeatureError"]
 
@@ -97,6 +97,9 @@ class Feature(BaseModel):
     censored : {"limit", "half", "missing"}
         What stands for values below or above a limit of detection, such as ``<5`` and ``>200``: the limit, half of it
         (above a limit: the limit; for counts rounded down), or a missing value. Without it, they are errors.
+    marks : tuple of str
+        What may stand beside a number and says nothing of its value: flags of a laboratory such as ``H`` and ``*``,
+        signs of an approximation such as ``~`` and ``ca.``, or the ``1:`` of titres.
     asked_if : str
         Whom the question was asked, in words or in the branching logic of a questionnaire. It is recorded for the
         reader: values that are missing because nobody asked are modelled like all others.
@@ -146,6 +149,7 @@ class Feature(BaseModel):
     decimal: Decimal | None = None
     thousands: Thousands | None = None
     censored: Censored | None = None
+    marks: Marks = ()
     asked_if: Text | None = None
     complete: YesNo = False
     prior: Prior | None = None

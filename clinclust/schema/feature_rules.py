@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.files.cell_text import NUMBER
 from clinclust.files.listed import quoted
+from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.likelihoods import REGISTRY
 from clinclust.nearest import did_you_mean
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["broken_rules"]
 
 _OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")
-_OF_NUMBERS = ("decimal", "thousands", "censored")
+_OF_NUMBERS = ("decimal", "thousands", "censored", "marks")
 _OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, *_OF_NUMBERS, "synonyms", "contrast", "prior", "complete")
 
 
@@ -86,7 +87,7 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
 def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
     """Yield the problems of what the feature declares about the texts of its cells."""
     for field in _OF_NUMBERS:
-        if feature.levels is not None and getattr(feature, field) is not None:
+        if feature.levels is not None and getattr(feature, field):
             yield field, "a feature with levels has no numbers; leave this out"
     if feature.thousands is not None and feature.thousands == (feature.decimal or "."):
         mark, other = feature.decimal or ".", "." if feature.decimal == "," else ","
@@ -99,8 +100,14 @@ def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
             yield "synonyms", f"{quoted(given)} is also a missing code"
         elif feature.levels is not None and meant not in feature.levels:
             yield "synonyms", f"{quoted(given)} must mean a level, not {quoted(meant)}"
-        elif feature.levels is None and NUMBER.fullmatch(meant) is None:
+        elif feature.levels is None and not _means_number(feature, meant):
             yield "synonyms", f"{quoted(given)} must mean a number, not {quoted(meant)}"
+
+
+def _means_number(feature: Feature, meant: str) -> bool:
+    """Return whether a text is a number, or beyond a limit if the feature says what stands for such values."""
+    limit = BEYOND_A_LIMIT.fullmatch(meant) if feature.censored is not None else None
+    return NUMBER.fullmatch(limit[2] if limit else meant) is not None
 
 
 def _that_take(field: str) -> list[str]:

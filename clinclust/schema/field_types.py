@@ -11,7 +11,11 @@ from pydantic import BeforeValidator
 from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Codes", "Levels", "Number", "Prior", "Synonyms", "Text", "Whole", "YesNo", "codes", "text"]
+__all__ = ["Codes", "Levels", "Marks", "Number", "Prior", "Synonyms", "Text", "Whole", "YesNo", "codes", "text"]
+
+
+_OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
+"""The characters that numbers and the signs of limits are made of."""
 
 
 def text(value: object) -> str:
@@ -83,6 +87,18 @@ def codes(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(canonical_text(code) for code in given))
 
 
+def _marks(value: object) -> tuple[str, ...]:
+    """Return marks beside numbers, none of which could be a part of a number or the sign of a limit."""
+    marks = []
+    for mark in _items(value):
+        if not isinstance(mark, str) or not mark.strip():
+            raise ValueError(f'marks are text, such as "H" or "~", not {quoted(mark)}')
+        if _OF_NUMBERS.issuperset(mark):
+            raise ValueError(f"{quoted(mark)} could be a part of a number, and is no mark beside one")
+        marks.append(_encodable(mark.strip()))
+    return tuple(dict.fromkeys(marks))
+
+
 def _yes_no(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -122,6 +138,7 @@ Number = Annotated[float, BeforeValidator(_number)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 YesNo = Annotated[bool, BeforeValidator(_yes_no)]
 Levels = Annotated[tuple[str, ...], BeforeValidator(_levels)]
+Marks = Annotated[tuple[str, ...], BeforeValidator(_marks)]
 Codes = Annotated[tuple[str, ...], BeforeValidator(codes)]
 Synonyms = Annotated[dict[str, str], BeforeValidator(_synonyms)]
 Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_prior)]

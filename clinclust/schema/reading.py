@@ -188,7 +188,7 @@ def numbers_in(
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the number that each text means (NaN if none), and which texts mean a missing value."""
-    for_any_text = feature.synonyms or feature.decimal or feature.thousands
+    for_any_text = feature.synonyms or feature.decimal or feature.thousands or feature.marks
     for_some_texts = feature.unit or feature.censored
     if not for_any_text and (not for_some_texts or without_letters(texts)):
         return numbers_of(texts), np.zeros(len(texts), dtype=bool)

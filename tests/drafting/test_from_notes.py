@@ -89,7 +89,7 @@ def test_numbers_are_compared_with_the_values(notes, cells, kind, fields, words)
     assert result.kind == kind
     assert {field: result.fields.get(field) for field in fields} == fields
     assert ("minimum" in result.fields) == ("minimum" in fields)
-    assert words in result.reason
+    assert words in "; ".join([result.reason, *result.looks])
 
 
 def test_labels_of_some_values_do_not_make_levels():
@@ -257,3 +257,26 @@ def test_levels_that_mean_missing_are_none_in_any_file():
     assert "'9' (unknown)" in result.reason
     numbers = said_of([1, 2, 3, 8, 9], levels=(("8", "n/a"), ("9", "unknown")), kind="number")
     assert (numbers.kind, numbers.fields["missing_codes"]) == ("number", ["8", "9"])
+
+
+@pytest.mark.parametrize("label", ["dk", "DK", "ref", "Ref.", "na", "inap", "skip"])
+def test_a_short_label_that_may_mean_missing_is_told(label):
+    result = said_of("1233", levels=(("1", "yes"), ("2", "no"), ("3", label)))
+    assert result.fields["missing_codes"] == ["3"]
+    assert sorted(result.fields["levels"]) == ["no", "yes"]
+    if not means_missing(label):
+        assert result.looks == (
+            f"'3' ({label}): taken for missing by the label (`missing_codes`); write them under `levels` if they are answers",
+        )
+
+
+def test_a_short_label_beside_one_other_is_a_level():
+    result = said_of("12", levels=(("1", "ref"), ("2", "alt")))
+    assert sorted(result.fields["levels"]) == ["alt", "ref"]
+    assert result.looks == ()
+
+
+def test_labels_of_codes_alone_leave_numbers():
+    result = said_of([*range(30), 98, 99], levels=(("98", "dk"), ("99", "ref")))
+    assert result.fields["missing_codes"] == ["98", "99"]
+    assert "'98' (dk), '99' (ref)" in result.looks[0]

@@ -260,9 +260,11 @@ def test_a_clustered_twin_of_a_described_outcome_gets_a_look():
     assert [look.repair for look in looks(found, schema)] == ["write role: describe on the line of icd"]
 
 
-def test_an_outcome_that_nothing_tells_stays():
+def test_a_label_that_nothing_tells_stays_and_an_outcome_is_described():
     columns = {f"lab {i}": numbers(i) for i in range(4)}
-    assert found_in({**columns, "died": np.random.default_rng(9).integers(0, 2, N)})[1] == []
+    label = np.random.default_rng(9).integers(0, 2, N)
+    assert found_in({**columns, "diagnosis": label})[1] == []
+    assert [one.described for one in found_in({**columns, "died": label})[1]] == [("died",)]
 
 
 def test_a_schema_that_deals_with_it_gives_no_look():

@@ -49,8 +49,12 @@ def test_two_units_in_the_cells_are_not_mixed():
 @pytest.mark.parametrize(
     ("name", "numbers", "words"),
     [
-        ("glucose", np.where(rng.random(200) < 0.1, 5.1, 92) * rng.normal(1, 0.1, 200), "glucose in mg/dL and mmol/L"),
-        ("height", np.where(rng.random(200) < 0.2, 1.71, 171) * rng.normal(1, 0.05, 200), "m and cm"),
+        (
+            "glucose",
+            np.where(rng.random(200) < 0.1, 5.1, 92) * rng.normal(1, 0.1, 200),
+            "look like mmol/L, and 1",
+        ),
+        ("height", np.where(rng.random(200) < 0.2, 1.71, 171) * rng.normal(1, 0.05, 200), "look like m, and"),
         ("age", np.append(rng.normal(50, 9, 100), 540), "outside 0 to 120"),
         ("bmi", np.append(rng.normal(27, 4, 100), 270.5), "outside 7 to 120"),
         ("temperature", np.append(rng.normal(37, 0.5, 100), 3.75), "outside 24 to 45"),

@@ -38,6 +38,13 @@ def read(cells, **fields):
         ({"censored": "half", "likelihood": "poisson"}, "<5", 2),
         ({"censored": "half", "decimal": ",", "unit": "ng/l"}, "<0,5 ng/l", 0.25),
         ({"synonyms": {"none": "0"}}, "none", 0.0),
+        ({"synonyms": {"neg.": "<5"}, "censored": "half"}, "neg.", 2.5),
+        ({"unit": "€"}, "€ 5.20", 5.2),
+        ({"marks": ["H", "~"]}, "~137 H", 137.0),
+        ({"marks": ["H"]}, "137H", 137.0),
+        ({"marks": ["+"]}, "137+", 137.0),
+        ({"marks": ["1:"], "likelihood": "poisson"}, "1:160", 160),
+        ({"marks": ["H"], "unit": "mmHg", "censored": "half"}, "<130 mmHg H", 65.0),
     ],
 )
 def test_a_declared_way_of_writing_is_read(fields, cell, number):
@@ -62,6 +69,9 @@ def test_a_censored_value_can_be_missing(cell):
         ({"thousands": ","}, "12,34", "number"),
         ({"thousands": ","}, "1234,567", "number"),
         ({"censored": "limit"}, "<low", "number"),
+        ({}, "137*", "`marks`"),
+        ({}, "~137", "`marks`"),
+        ({"marks": ["H"]}, "137 mmHgH", "unit"),
         ({"likelihood": "bernoulli", "levels": ["no", "yes"]}, "ja", "synonyms"),
     ],
 )
@@ -118,3 +128,19 @@ def test_a_number_written_with_marks_is_read_back(number, decimal, thousands):
     text = f"{number:,.2f}" if thousands else f"{number:.2f}"
     text = text.replace(",", "t").replace(".", decimal).replace("t", thousands or "")
     assert read([text, "7"], decimal=decimal, thousands=thousands)[0] == number
+
+
+@pytest.mark.parametrize("mark", ["1", "-", ".", "<", "10.5", "", " ", 3])
+def test_a_mark_cannot_be_a_part_of_a_number(mark):
+    with pytest.raises(SchemaError, match="marks: "):
+        Feature(name="x", likelihood="gaussian", marks=[mark])
+
+
+def test_a_synonym_beyond_a_limit_needs_what_stands_for_it():
+    with pytest.raises(SchemaError, match="must mean a number"):
+        Feature(name="x", likelihood="gaussian", synonyms={"neg.": "<5"})
+
+
+def test_levels_have_no_marks():
+    with pytest.raises(SchemaError, match="marks: a feature with levels has no numbers"):
+        Feature(name="x", likelihood="bernoulli", levels=["no", "yes"], marks=["*"])

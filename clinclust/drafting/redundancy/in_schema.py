@@ -54,6 +54,8 @@ def _told(finding: Redundancy, name: str, said: Mapping[Redundancy, str]) -> str
     if finding in said:
         return f"{SEE}{said[finding]}"
     done = f"one block: {finding.block}" if finding.proposal == "block" else "described only"
+    if finding.kind == "outcome":
+        done += " (write `role: cluster` to search for subtypes with it)"
     return f"{finding.reason}; {done}"
 
 

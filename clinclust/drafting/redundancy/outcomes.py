@@ -1,4 +1,8 @@
-"""Columns that are outcomes, diagnoses or labels by their names, and depend on the features: no input for subtypes."""
+"""Columns that are outcomes, diagnoses or labels: results of a disease, and no input for its subtypes.
+
+Death, relapse and the times to them are outcomes by their names or levels alone. A diagnosis, a class or a group may be
+a feature as well; it is taken for a label only if the other columns tell something of it.
+"""
 
 from __future__ import annotations
 
@@ -7,58 +11,59 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.redundancy.columns import Columns
 from clinclust.drafting.redundancy.finding import Redundancy
-from clinclust.drafting.redundancy.names import words, words_of
+from clinclust.drafting.redundancy.outcome_names import (
+    are_vital,
+    is_label_name,
+    is_outcome_name,
+    is_paired,
+    is_surely_outcome_name,
+    is_time_name,
+)
 from clinclust.drafting.redundancy.within import Within, correlatable, dependence_within
 from clinclust.files.cell_text import shortened
 
-__all__ = ["is_outcome_name", "outcome_columns"]
+__all__ = ["outcome_columns"]
 
 _MOST_LEVELS = 20
-_OUTCOMES = words_of(
-    """outcome diagnosis dx died dead death deceased mortality survived survivor survival target relapse recurrence
-    diagnose gestorben verstorben tod todesfall mortalitat uberlebt zielgrosse rezidiv
-    vital exitus fallecimiento decedat verstorben progression
-    diagnostic deces decede mort mortalite survie issue rechute
-    diagnostico fallecido muerte mortalidad supervivencia desenlace recaida defuncion"""
-)
-_LABELS = words_of(
-    """class label cluster group subtype phenotype klasse gruppe etikett subtyp classe groupe etiquette
-    clase grupo etiqueta subtipo"""
-)
-_BESIDE = words_of("true known final primary main clinical patient disease real actual is has the")
-_OTHERWISE = words_of(
-    """age at since before time date year years jahr ano annee family history father mother parent sibling alter bei
-    seit vor familie delai avant depuis pere mere famille edad desde antes padre madre familia blood treatment"""
-)
 _CHANCE = 10.0  # n V^2 beyond twice the logarithm of the number of columns
 _ASSOCIATED = 0.25  # the share of the columns that a label must depend on
-
-
-def is_outcome_name(name: str) -> bool:
-    """Return whether a name is that of an outcome, wherever it says so."""
-    said = set(words(name))
-    return bool(said & _OUTCOMES) and not said & _OTHERWISE
-
-
-def _is_label_name(name: str) -> bool:
-    """Return whether a name says label, class, group and nothing else: a blood group or a risk class is a feature."""
-    said = {word for word in words(name) if not word.isdigit()}
-    return bool(said & _LABELS) and said <= _LABELS | _BESIDE
+_NO_INPUT = "an outcome is a result of the disease: subtypes found with it only repeat it"
 
 
 def outcome_columns(columns: Columns, active: NDArray[np.int64]) -> list[Redundancy]:
-    """Return one finding for each column that is an outcome by its name, and that the others tell something of."""
+    """Return one finding for each column that is an outcome, or a label that the others tell something of."""
+    how = {int(index): said for index in active if (said := _sure(columns, int(index))) is not None}
+    found = [_sure_finding(columns, index, said) for index, said in how.items()]
     active = correlatable(columns, active)
-    named = [place for place, index in enumerate(active) if _may_be(columns, int(index))]
+    named = [place for place, index in enumerate(active) if int(index) not in how and _may_be(columns, int(index))]
     if not named or active.size < 2:
-        return []
+        return found
     dependence = dependence_within(columns, active)
-    return [finding for place in named if (finding := _finding(columns, active, place, dependence)) is not None]
+    return found + [one for place in named if (one := _finding(columns, active, place, dependence)) is not None]
+
+
+def _sure(columns: Columns, index: int) -> str | None:
+    """Return how it is known that a column is an outcome, in words; None if it is not."""
+    name, levels = columns.names[index], columns.features[index].levels
+    if levels is not None and are_vital(levels):
+        return "its values say who is alive and who died"
+    if is_time_name(name):
+        return "the time to an outcome, or of follow-up, by its name"
+    if is_paired(name, columns.names):
+        return "one of the two columns of a survival time, by their names"
+    if columns.n_levels[index] <= _MOST_LEVELS and is_surely_outcome_name(name):
+        return "an outcome by its name"
+    return None
+
+
+def _sure_finding(columns: Columns, index: int, said: str) -> Redundancy:
+    name = columns.names[index]
+    return Redundancy((name,), "outcome", "describe", f"{shortened(name)}: {said}; {_NO_INPUT}", 1.0, described=(name,))
 
 
 def _may_be(columns: Columns, index: int) -> bool:
     name = columns.names[index]
-    return columns.n_levels[index] <= _MOST_LEVELS and (is_outcome_name(name) or _is_label_name(name))
+    return columns.n_levels[index] <= _MOST_LEVELS and (is_outcome_name(name) or is_label_name(name))
 
 
 def _finding(columns: Columns, active: NDArray[np.int64], place: int, dependence: Within) -> Redundancy | None:
@@ -74,6 +79,5 @@ def _finding(columns: Columns, active: NDArray[np.int64], place: int, dependence
         f"{active.size - 1} columns (most on {shortened(columns.names[active[strongest]])}: "
         f"{dependence.overall[place, strongest]:.2f}); subtypes found with it only repeat it"
     )
-    return Redundancy(
-        (name,), "outcome", "describe", reason, float(dependence.overall[place, strongest]), described=(name,)
-    )
+    strength = float(dependence.overall[place, strongest])
+    return Redundancy((name,), "outcome", "describe", reason, strength, described=(name,))

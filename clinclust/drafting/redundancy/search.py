@@ -17,6 +17,7 @@ from clinclust.drafting.redundancy.one_question import levels_of_one_question
 from clinclust.drafting.redundancy.outcomes import outcome_columns
 from clinclust.drafting.redundancy.repeated import repeated_measurements
 from clinclust.drafting.redundancy.screening import rank_dependence
+from clinclust.drafting.redundancy.totals import totals_of_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ def _found(columns: Columns, taken: set[str]) -> list[Redundancy]:
     found = outcomes + [_as_outcome(one, labels, columns) for one in identical_columns(columns, twins, taken)]
     gone = _indices(columns, found, described=True)
     found += [_as_outcome(one, labels, columns) for one in columns_that_follow(columns, follows, gone)]
-    for search in (computed_columns, levels_of_one_question, repeated_measurements):
+    for search in (totals_of_items, computed_columns, levels_of_one_question, repeated_measurements):
         gone = _indices(columns, found, described=True) | _indices(columns, found, described=False)
         left = np.array([index for index in varying if index not in gone], dtype=np.int64)
         found += search(columns, left, taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["means_missing"]
+__all__ = ["may_mean_missing", "means_missing"]
 
 _PHRASES = (
     # English
@@ -31,6 +31,8 @@ _PHRASES = (
     "no aplicable; no procede; sin dato; sin datos; sin informacion; no consta; perdido; valor perdido; no responde; "
     "prefiere no responder; prefiere no contestar; no evaluado; no medido; no registrado; faltante"
 )
+_SHORT = "dk; d k; dnk; ref; rf; nk; nr; na; n a; nap; inap; iap; skip; skipped; valid skip; miss; ukn; k a; wn; ns; nc"
+_ABBREVIATED = frozenset(phrase.strip() for phrase in _SHORT.split(";"))
 _MISSING = frozenset(" ".join(words_of(phrase)) for phrase in _PHRASES.split(";"))
 
 
@@ -45,3 +47,15 @@ def means_missing(label: str) -> bool:
     """
     words = words_of(label)
     return bool(words) and " ".join(words) in _MISSING
+
+
+def may_mean_missing(label: str) -> bool:
+    """Return whether a label is one of the abbreviations by which surveys code a missing answer, such as dk and ref.
+
+    Examples
+    --------
+    >>> from clinclust.files.dictionaries.missing_words import may_mean_missing
+    >>> [may_mean_missing(label) for label in ("DK", "ref.", "reference", "no")]
+    [True, True, False, False]
+    """
+    return " ".join(words_of(label)) in _ABBREVIATED

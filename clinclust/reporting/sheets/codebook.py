@@ -66,6 +66,7 @@ def _other_texts(feature: Feature) -> str | None:
     texts = [f"{given} = {meant}" for given, meant in (feature.synonyms or {}).items()]
     texts += ["decimal comma"] if feature.decimal == "," else []
     texts += [f"thousands separated by {feature.thousands!r}"] if feature.thousands else []
+    texts += [f"beside numbers, of no meaning: {' '.join(feature.marks)}"] if feature.marks else []
     standing = {"limit": "the limit", "half": "half of the limit", "missing": "a missing value"}
     texts += [f"for values beyond a limit, {standing[feature.censored]}"] if feature.censored else []
     return _joined(texts)

@@ -1,0 +1,74 @@
+"""Draft a column of numbers: which cells write numbers, which are codes or words, and what the numbers are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.durations import durations_of
+from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
+from clinclust.drafting.names import looks_coded
+from clinclust.drafting.numbers import proposal_of_finite
+from clinclust.drafting.odd_cells import told_odd, told_too_few
+from clinclust.drafting.proposal import Proposal, joined
+from clinclust.drafting.suspected_codes import suspected_codes
+from clinclust.drafting.units import odd_numbers
+from clinclust.drafting.written_numbers import WrittenNumbers, best_reading, several_units, written_numbers
+from clinclust.files.number_notation import BEYOND_A_LIMIT
+from clinclust.likelihoods import traits_of
+
+__all__ = ["among_numbers", "numbers_in_column", "proposal_of_written"]
+
+
+def numbers_in_column(column: ObservedColumn) -> WrittenNumbers | None:
+    """Return how the column writes numbers, if it does, with some odd texts among them; None otherwise."""
+    written = written_numbers(column)
+    if written is not None and np.isfinite(written.numbers).all():
+        return written
+    lasting = durations_of(column)
+    if lasting is not None or written is None:
+        return lasting
+    return written if odd_texts(column.texts, written.numbers, column.counts) else None
+
+
+def among_numbers(column: ObservedColumn, proposal: Proposal) -> Proposal:
+    """Return the proposal for a column of texts, or, if many cells are numbers, that the others are to blame."""
+    if traits_of(proposal.fields.get("likelihood")).is_scale:  # intervals such as `10k-20k` hold numbers too
+        return proposal
+    blamed = several_units(column) or told_too_few(column, best_reading(column).numbers)
+    if blamed is None or (looks_coded(column.name) and proposal.fields.get("role") != "ignore"):
+        return proposal
+    return Proposal({"role": "ignore"}, "neither numbers nor levels", (blamed,))
+
+
+def proposal_of_written(column: ObservedColumn, written: WrittenNumbers) -> tuple[Proposal, list[str]]:
+    """Return the proposal for a column of numbers, and the texts that are codes for missing values."""
+    odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
+    codes, looks = _codes(column, written)
+    if odd:
+        looks.insert(0, told_odd(column, odd))
+    left = column.without([*odd, *codes])
+    number_of = dict(zip(column.texts, written.numbers.tolist(), strict=True))
+    numbers = np.array([number_of[text] for text in left.texts], dtype=np.float64)
+    is_measured = bool({"unit", "censored"} & set(written.fields))
+    proposal = proposal_of_finite(left, numbers, has_levels=not written.fields, is_measured=is_measured)
+    if traits_of(proposal.fields.get("likelihood")).is_continuous:
+        plain = np.array([not BEYOND_A_LIMIT.match(text) for text in left.texts], dtype=bool)
+        looks += odd_numbers(column.name, np.repeat(numbers[plain], left.counts[plain]))
+    fields = {**written.fields, **proposal.fields}
+    if "levels" in proposal.fields or proposal.fields.get("role") == "ignore":
+        fields = dict(proposal.fields)
+    reason = joined(proposal.reason, *written.reasons)
+    looks = [*proposal.looks, *written.looks, *looks]
+    return Proposal(fields, reason, tuple(looks), proposal.is_clear), [*odd, *codes]
+
+
+def _codes(column: ObservedColumn, written: WrittenNumbers) -> tuple[list[str], list[str]]:
+    """Return the texts of numbers that are codes for missing values, and what deserves a look in these and others."""
+    outlying = outlying_codes(written.numbers, column.counts)
+    usual = ~np.isin(written.numbers, list(outlying))
+    suspected = suspected_codes(written.numbers[usual], column.counts[usual])
+    apart = outlying | {one.code for one in suspected if one.is_apart}
+    codes = [text for text, number in zip(column.texts, written.numbers, strict=True) if number in apart]
+    looks = [f"{quoted(codes)}: apart from all other values, and taken for missing"] if codes else []
+    return codes, [*looks, *(one.sentence() for one in suspected if not one.is_apart)]
