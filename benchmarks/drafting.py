@@ -2,7 +2,8 @@
 
     python benchmarks/drafting.py
 
-The tables and the types are those of `examples/first_table/typed_tables.py`.
+The tables and the types are those of `examples/first_table/typed_tables.py`, and the cohort of parkinsonism with its
+schema, which a person wrote.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+
+import pandas as pd
 
 import clinclust as cc
 
@@ -24,7 +27,7 @@ _NAMES |= {"I": "identifier", "X": "nothing to model"}
 def main() -> None:
     """Draft every table, print where the draft differs, and write the results."""
     rows, by_type, differing = [], Counter[tuple[str, bool]](), []
-    for kind, tables in (("shipped", shipped()), ("simulated", simulated())):
+    for kind, tables in (("shipped", shipped()), ("simulated", [*simulated(), _parkinsonism()])):
         for name, frame, types in tables:
             schema = cc.draft_schema(frame)
             found = {column: drafted(schema[column]) for column in types}
@@ -42,7 +45,8 @@ def main() -> None:
         "# Drafted schemas",
         "",
         f"{agreeing} of {total} columns ({agreeing / total:.1%}) of {len(rows)} tables are drafted as a person typed "
-        "them. `examples/first_table/typed_tables.py` holds the tables, and the types, set before any was drafted.",
+        "them. `examples/first_table/typed_tables.py` holds the tables, and the types, set before any was drafted; those of the last are "
+        "those of its schema.",
         "",
         "| type set by hand | columns | drafted so |",
         "| --- | ---: | ---: |",
@@ -54,6 +58,14 @@ def main() -> None:
     lines += [f"| {name} | {kind} | {n} | {agree} |" for name, kind, n, agree in rows]
     _RESULTS.write_text("\n".join([*lines, ""]), encoding="utf-8")
     print("\n".join(lines[:12]))
+
+
+def _parkinsonism() -> tuple[str, pd.DataFrame, dict[str, str]]:
+    """Return the cohort of the example, and the type of each column by its schema."""
+    root = Path(__file__).parents[1]
+    by_hand = cc.FeatureSchema.from_yaml(root / "schemas" / "parkinsonism.yaml")
+    frame = cc.read_cohort(root / "examples" / "parkinsonism" / "cohort.csv")
+    return "parkinsonism (examples)", frame, {feature.name: drafted(feature) for feature in by_hand}
 
 
 if __name__ == "__main__":

@@ -128,8 +128,8 @@ def main() -> None:
     lines = [
         "# From a table to its reports",
         "",
-        f"{platform.machine()}, Python {platform.python_version()}. Other programs ran at the same time, so that more "
-        "seconds passed than on a quiet machine; the processor seconds are those of all threads.",
+        f"{platform.machine()}, Python {platform.python_version()}. The seconds that pass depend on what else runs; "
+        "the processor seconds are those of all threads.",
         "",
     ]
     for name, (frame, schema) in raw_tables().items():

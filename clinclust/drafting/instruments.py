@@ -75,7 +75,7 @@ cdr sb | cdrsb : 0 18 0.5
 dem tect | demtect : 0 18 1
 adas cog : 0 70 0
 edss : 0 10 0.5
-hoehn yahr | hoehn und yahr | hy stage : 1 5 0.5
+hoehn yahr | hoehn und yahr | hy stage : 0 5 0.5
 updrs 1 | updrs i : 0 52 1
 updrs 2 | updrs ii : 0 52 1
 updrs 3 | updrs iii | updrs motor : 0 132 1

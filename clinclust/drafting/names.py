@@ -16,6 +16,7 @@ __all__ = [
     "looks_coded",
     "looks_counted",
     "looks_dated",
+    "looks_felt",
     "looks_identifying",
     "looks_lasting",
     "looks_measured",
@@ -25,13 +26,21 @@ __all__ = [
 
 _POSTAL = "zip zipcode zip3 zip5 postcode postal postleitzahl plz cp cap postcodes cep"
 _CODED = (
-    "race ethnic ethnicity ethnie ethnia region regio centre center site hospital clinic ward school country nation "
-    "land pays pais state province county district city zip postcode postal plz religion occupation job profession "
-    "beruf marital civil familienstand type typ tipo kind code arm group gruppe groupe grupo treatment therapy drug "
-    "cause reason grund diagnosis diagnose icd category kategorie categorie mode species department insurance "
-    "provider physician doctor nurse interviewer batch plate lab machine device scanner cluster target phenotype "
-    "histology language sprache genotype serotype team bed vertebra lumbar nerve cohort cohorte study studie etude "
-    "protocol"
+    "race ethnic ethnicity ethnie ethnia region regio centre center country nation pays pais province county district "
+    "zip postcode postal plz religion occupation profession beruf marital civil familienstand type typ tipo kind code "
+    "group gruppe groupe grupo treatment therapy diagnosis diagnose icd category kategorie categorie species "
+    "department insurance provider interviewer cluster target phenotype histology genotype serotype vertebra cohort "
+    "cohorte protocol"
+)
+_CODED_ALONE = (
+    "site hospital clinic ward school land state city job arm drug cause reason grund mode physician doctor nurse "
+    "batch plate lab machine device scanner language sprache team bed lumbar nerve study studie etude"
+)
+"""Words that name codes where no other word says what is meant: `arm`, but not `rigidity_left_arm`."""
+_BESIDE_CODED = (
+    "study trial treatment treated treating randomised randomized allocated assigned code codes id nr no number num "
+    "name of at for the birth residence home death admission admitting admitted referring recruiting recruitment "
+    "enrolment enrollment main primary first second level native spoken mother treated attending family"
 )
 _COUNTED = (
     "n no num number total drinks doctor mdvis joints teeth lesions times count counts cups glasses packs pads "
@@ -91,6 +100,13 @@ _MEASURED_ENDINGS = (
 _COUNTED_ENDINGS = "anzahl besuche tage aufenthalte medikamente"
 """How German compounds end that name a measurement, or a count."""
 _SCALED = "score scale bracket band quintile quartile decile tertile grade stage rating likert vas nrs category"
+_FELT = (
+    "pain schmerz schmerzen douleur douleurs dolor dolore dor pijn fatigue mudigkeit cansancio stanchezza fadiga "
+    "vermoeidheid nausea nauseas nausee ubelkeit misselijkheid dyspnoea dyspnea dyspnee dispnea luftnot atemnot "
+    "itch pruritus juckreiz prurit prurito jeuk anxiety angst anxiete ansiedad ansia ansiedade stress stiffness "
+    "steifigkeit raideur rigidez rigidita stijfheid sleepiness drowsiness craving wellbeing appetite"
+)
+"""Symptoms of which people say how much; the numbers are steps of a scale."""
 _LASTING = "duration dur dauer duree duracion durata duur duracao length los elapsed sleep schlaf stay tst latency"
 _DATED = "date datum fecha day time timestamp dob geburtsdatum birthdate admission admitted discharge visit_date"
 _IDENTIFYING = (
@@ -133,7 +149,16 @@ def _ends(listed: str, name: str) -> bool:
 
 def looks_coded(name: str) -> bool:
     """Return whether the name is one of codes without an order, such as `region` or `treatment_arm`."""
-    return _names(_CODED, name) and not _names("severity grade stage score stadium schweregrad", name)
+    if _names("severity grade stage score stadium schweregrad", name):
+        return False
+    words = {word for word in words_of(name) if not word.isdigit()}
+    alone = bool(words & _listed(_CODED_ALONE)) and words <= _listed(f"{_CODED_ALONE} {_BESIDE_CODED}")
+    return alone or _names(_CODED, name)
+
+
+def looks_felt(name: str) -> bool:
+    """Return whether the name is one of symptoms, of which people say how much: `pain`, `Fatigue`, `Luftnot`."""
+    return _names(_FELT, name)
 
 
 def looks_counted(name: str) -> bool:

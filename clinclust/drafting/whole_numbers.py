@@ -12,7 +12,14 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import COUNTS, SCALES, Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_levels
 from clinclust.drafting.measurements import measured, proposal_of_measurements
-from clinclust.drafting.names import is_called_a_count, looks_coded, looks_counted, looks_measured, looks_postal
+from clinclust.drafting.names import (
+    is_called_a_count,
+    looks_coded,
+    looks_counted,
+    looks_felt,
+    looks_measured,
+    looks_postal,
+)
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.ties import are_dense, step_of_grid
 from clinclust.likelihoods import traits_of
@@ -25,6 +32,11 @@ Array = NDArray[np.float64]
 
 
 _SHORT = 10  # the most steps of a run that is a scale unless a count fits better
+_OF_AN_ITEM = 6
+"""The most steps of a run that is an item of a scale, unless its name says what is counted.
+
+Few subjects at the upper steps are usual in items of severity, and counts then often fit better; but a count has no
+highest step, and an ordinal feature takes any distribution over its steps."""
 _HIGHEST_START = 5  # the highest number at which a short scale begins
 _LONG = 100  # the most steps of a run that may be a scale
 _MOST_CODES = 30
@@ -135,15 +147,19 @@ def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -
     what = f"whole numbers {low:.0f} to {high:.0f}"
     if counts:
         count = _best(counts)
-        tilt = _NAMED if looks_counted(column.name) else 0.0
-        if count.evidence + tilt > best.evidence:
+        is_named = looks_counted(column.name)
+        is_item = not is_named and (high - low <= _OF_AN_ITEM or looks_felt(column.name))
+        if not is_item and count.evidence + (_NAMED if is_named else 0.0) > best.evidence:
             words, is_clear = how_clear(count, scale)
             return Proposal(
                 count.fields, f"{what}; a count, {count.called}" + (f" ({words})" if words else ""), (), is_clear
             )
     words, is_clear = how_clear(best, [*counts, *(option for option in scale if option is not best)])
-    reason = joined(f"{what}; an ordered scale, {best.called}" + (f" ({words})" if words else ""))
     hint = "if the numbers are codes without an order, write `likelihood: categorical` with `levels`"
+    if counts and _best(counts).evidence > best.evidence:
+        words = f"few steps; {words}"
+        hint = f"if the numbers count something, write `likelihood: {_best(counts).fields['likelihood']}`"
+    reason = joined(f"{what}; an ordered scale, {best.called}" + (f" ({words})" if words else ""))
     is_clear = is_clear or not counts or best.evidence - _best(counts).evidence > _NAMED
     return Proposal(best.fields, reason if is_clear else joined(reason, hint), (), is_clear)
 

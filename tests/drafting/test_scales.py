@@ -208,3 +208,15 @@ def test_an_ordered_categorical_keeps_its_order_and_says_so():
     assert "if they have no order" in comment
     assert drafted(cells.astype(str))[0].likelihood == "categorical"
     assert drafted(cells, "region")[0].likelihood == "categorical"
+
+
+@pytest.mark.parametrize("name", ["rigidity_left_arm", "turning_in_bed", "pd_state_during_exam", "speech", "posture"])
+def test_items_of_severity_are_scales_whatever_their_shape(name):
+    steps = np.minimum(np.random.default_rng(0).poisson(0.9, 400), 4)
+    assert traits_of(drafted([str(step) for step in steps], name)[0].likelihood).is_scale
+
+
+@pytest.mark.parametrize("name", ["arm", "study_arm", "treatment arm", "hospital", "site_id", "state of birth", "ward nr"])
+def test_codes_are_known_by_names_that_say_nothing_else(name):
+    codes = np.random.default_rng(0).integers(1, 6, 300)
+    assert drafted([str(code) for code in codes], name)[0].likelihood == "categorical"
