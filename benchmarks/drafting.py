@@ -45,8 +45,8 @@ def main() -> None:
         "# Drafted schemas",
         "",
         f"{agreeing} of {total} columns ({agreeing / total:.1%}) of {len(rows)} tables are drafted as a person typed "
-        "them. `examples/first_table/typed_tables.py` holds the tables, and the types, set before any was drafted; those of the last are "
-        "those of its schema.",
+        "them. `examples/first_table/typed_tables.py` holds the tables, and the types, set before any was drafted; "
+        "those of the last are those of its schema.",
         "",
         "| type set by hand | columns | drafted so |",
         "| --- | ---: | ---: |",

@@ -216,7 +216,7 @@ def test_items_of_severity_are_scales_whatever_their_shape(name):
     assert traits_of(drafted([str(step) for step in steps], name)[0].likelihood).is_scale
 
 
-@pytest.mark.parametrize("name", ["arm", "study_arm", "treatment arm", "hospital", "site_id", "state of birth", "ward nr"])
+@pytest.mark.parametrize("name", ["arm", "study_arm", "treatment arm", "hospital", "site_id", "birth state", "ward nr"])
 def test_codes_are_known_by_names_that_say_nothing_else(name):
     codes = np.random.default_rng(0).integers(1, 6, 300)
     assert drafted([str(code) for code in codes], name)[0].likelihood == "categorical"
