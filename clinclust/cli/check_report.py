@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
 from clinclust.drafting.look import LOOK, SEE, Look
+from clinclust.engine.beside.independent_features import independent_features
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["check_lines", "looks_at_draft", "looks_at_table"]
 
 _MUCH_MISSING = 0.2
+_MUCH_DEPENDENCE = 0.6
+"""The share of independent features below which it is said what dependence does."""
 _NARROWEST, _WIDEST = 40, 120
 
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
     """Return what `draft_schema` marked for a look, what it took for missing, and why it left columns out.
 
-    Columns with the same remark are one `Look`.
+    Columns with the same remark are one `Look`. Its repair is empty: what is wrong in a draft is corrected there.
     """
     by_remark: dict[str, list[str]] = {}
     for feature in schema:
@@ -38,8 +41,7 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
             marked = lines[:1] if feature.role == "ignore" else missing
         for remark in marked:
             by_remark.setdefault(remark, []).append(feature.name)
-    repair = "if that is wrong, correct the schema"
-    return [Look(tuple(names), remark, repair) for remark, names in by_remark.items()]
+    return [Look(tuple(names), remark, "") for remark, names in by_remark.items()]
 
 
 def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
@@ -74,13 +76,13 @@ def check_lines(
         Characters in a line; by default those of the terminal.
     """
     width = width or min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
-    lines = [_verdict(cohort, names)]
+    lines = [_verdict(cohort, names), *textwrap.wrap(_worth(cohort), width)]
     for heading, columns in _uses(cohort, table):
         lines += _wrapped(f"{heading} ({len(columns)})", columns, width)
     missing = _much_missing(cohort.frame)
     lines += _wrapped(f"more than {_MUCH_MISSING:.0%} missing ({len(missing)})", missing, width)
     if looks:
-        lines.append(f"deserve a look ({len(looks)}):")
+        lines.append(f"deserve a look ({len(looks)}); what is wrong is corrected in {names[1]}:")
         lines += [line for look in looks for line in _item(look, width)]
     return lines
 
@@ -88,8 +90,10 @@ def check_lines(
 def _item(look: Look, width: int) -> list[str]:
     names = ", ".join(map(_name, look.columns))
     about = "" if not names or look.what.startswith(names) else f"{names}: "
-    said = on_one_line(f"{about}{look.what}; {look.repair}")
-    return textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ")
+    said = on_one_line(f"{about}{look.what}" + (f"; {look.repair}" if look.repair else ""))
+    return textwrap.wrap(  # options stay in one piece
+        said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
 def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
@@ -97,6 +101,21 @@ def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
     return (
         f"{names[0]} fits {names[1]}: {len(frame)} subjects, {len(schema.clustered)} features to cluster on, "
         f"{len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
+    )
+
+
+def _worth(cohort: Prepared) -> str:
+    """Return how many features that do not depend on each other the clustered ones are worth; nothing for one."""
+    n_features = len(cohort.problem.cohort.encoding.features)
+    if n_features < 2:
+        return ""
+    n_worth = independent_features(cohort.problem)
+    said = f"The {n_features} features are worth about {n_worth:.0f} that do not depend on each other"
+    if n_worth > _MUCH_DEPENDENCE * n_features:
+        return f"{said}."
+    return (
+        f"{said}: subtypes explain some of that, and what measures the same thing, and is in no block, makes more "
+        "subtypes than there are."
     )
 
 

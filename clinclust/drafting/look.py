@@ -23,7 +23,7 @@ class Look:
     what : str
         What was seen, as a sentence without a full stop.
     repair : str
-        What to write in the schema, or which option to give, if it is a fault.
+        What to write in the schema, or which option to give, if it is a fault; empty if `what` says it.
     """
 
     columns: tuple[str, ...]

@@ -16,7 +16,6 @@ from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.command_words import option_in_shell
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.schema.feature import Feature
@@ -57,7 +56,7 @@ def looks_of(table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema) ->
 def _about_identifiers(name: str, column: pd.Series) -> Iterator[Look]:
     proposal = unmodelled(observed(name, column, ColumnNotes()))
     for look in proposal.looks if proposal is not None else ():
-        yield Look((name,), look, option_in_shell("--one-row-per", name))
+        yield Look((name,), look, "")
 
 
 def _about_feature(feature: Feature, column: pd.Series) -> Iterator[Look]:

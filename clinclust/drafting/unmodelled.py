@@ -97,8 +97,9 @@ def _repeated_identifier(column: ObservedColumn) -> Proposal | None:
         return Proposal({"role": "ignore"}, "an identifier by its name", (look,))
     if n_texts >= _FEWEST_FOR_AN_ID and column.n_observed >= _SHARE_OF_AN_ID * column.n_rows:
         look = (
-            f"{many}: if these are repeated visits, rows are not independent patients; choose one row for each "
-            f"subject, such as `{option_in_shell('--one-row-per', column.name)}`"
+            f"{many}: if these are repeated visits, rows are not independent patients; take the first row of each with "
+            f"`{option_in_shell('--one-row-per', column.name)}`, the last with `--keep last` besides, or those of one "
+            "visit with `--where`"
         )
         return Proposal({"role": "ignore"}, "an identifier by its name, and its values repeat", (look,))
     return None

@@ -35,6 +35,9 @@ def test_every_column_is_named_once_with_its_use():
     frame.loc[:19, "stage"] = ""
     assert lines_of(frame) == [
         "t.csv fits s.yaml: 40 subjects, 4 features to cluster on, 1 to describe, 13.3% of the values missing.",
+        "The 4 features are worth about 2 that do not depend on each other: subtypes",
+        "explain some of that, and what measures the same thing, and is in no block,",
+        "makes more subtypes than there are.",
         "to cluster on (4): falls, tremor, stage, crp",
         "to describe (1): age",
         "identifiers (1): who",
@@ -57,7 +60,7 @@ def test_what_deserves_a_look_comes_last():
         Look((), "few rows", "get more"),
     ]
     assert lines_of(cohort().assign(note=""), looks)[-3:] == [
-        "deserve a look (2):",
+        "deserve a look (2); what is wrong is corrected in s.yaml:",
         "  - falls, 'a,b': they say the same; declare them one block",
         "  - few rows; get more",
     ]
