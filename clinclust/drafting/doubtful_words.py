@@ -20,7 +20,8 @@ __all__ = ["doubtful_words"]
 
 _CODES = (
     "nk; n k; uk; ukn; unk; unkn; nd; n d; ne; n e; nr; n r; ni; ns; n s; nc; n c; ns nc; nb; n b; na; inc; desc; "
-    "incon; nsp; nv; kd; k d; nt; n t; k a"
+    "incon; nsp; nv; kd; k d; nt; n t; k a; dk; dnk; unbek; unb; ungekl; fragl; onb; wn; ign; inconnu e; desconh; "
+    "sconosc; nsnr; nf; n f; nq; i g; ig; sr; s r; sd; s d; nsnc; non nota; entf; skip; miss; nvt"
 )
 _PHRASES = (
     "indeterminate; cannot be assessed; not assessable; not evaluable; unclassified; unclassifiable; ungraded; "
@@ -67,5 +68,6 @@ def doubtful_words(column: ObservedColumn) -> tuple[list[str], str]:
 
 
 def _is_doubtful(text: str) -> bool:
-    said = " ".join(words_of(text))
-    return said in _DOUBTFUL
+    words = words_of(text)
+    single = all(len(word) == 1 for word in words)  # `n.v.`
+    return " ".join(words) in _DOUBTFUL or (single and "".join(words) in _DOUBTFUL)
