@@ -80,6 +80,9 @@ OTHERS = [
     (["Year 1", "Year 2", "Year 10"], "School year"),
     (["A", "V", "P", "U"], "x"),
     (["A", "B", "C", "D"], "TASC"),
+    (["paroxysmal", "persistent", "permanent"], "AF"),
+    (["normal", "osteopenia", "osteoporosis"], "x"),
+    (["geen", "tot bil", "tot knie", "onder knie"], "x"),
     (["underweight", "normal", "overweight", "obese class I", "obese class II"], "x"),
 ]
 UNORDERED = [
@@ -97,6 +100,10 @@ UNORDERED = [
     (["School 1", "School 2", "School 3"], "school"),
     (["dengue", "dengue com sinais de alarme", "zika"], "x"),
     (["stable angina", "unstable angina", "infarction"], "x"),
+    (["none", "hypertension", "cancer"], "comorbidity"),
+    (["knee", "thigh", "foot"], "site"),
+    (["none", "bone", "muscle"], "metastases"),
+    (["A", "B", "C"], "posición de la mano"),
 ]
 words = st.text("bcdfghklmnpqrtvwxz", min_size=4, max_size=9)
 

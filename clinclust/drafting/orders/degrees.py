@@ -87,7 +87,7 @@ FREQUENCY = {
     -1.5: "occasionally; now and then; gelegentlich; hin und wieder; occasionnellement; de temps en temps; "
     "ocasionalmente; de vez en cuando; occasionalmente; ogni tanto; af en toe; de vez em quando; "
     "eventualmente; alguna vez; wel eens; ab und zu; bisweilen; sporadicamente; de temps a autre; de vez en "
-    "vez; occasional; ocasional; occasionnel",
+    "vez; occasional; ocasional; occasionnel; paroxysmal; paroxystique; paroxistica; parossistica",
     -1.0: "sometimes; some of the time; several days; manchmal; zeitweise; an einzelnen tagen; parfois; "
     "quelquefois; plusieurs jours; a veces; algunas veces; varios dias; a volte; qualche volta; alcuni "
     "giorni; soms; as vezes; algumas vezes; intermittent; intermittierend; intermittente; some days; a few "
@@ -110,13 +110,14 @@ FREQUENCY = {
     4.0: "nearly every day; daily or almost daily; almost daily; beinahe jeden tag; fast taglich; fast jeden tag; "
     "presque tous les jours; casi todos los dias; quasi ogni giorno; bijna elke dag; quase todos os dias",
     4.2: "almost always; fast immer; presque toujours; casi siempre; quasi sempre; bijna altijd; quase sempre",
+    4.6: "persistent; persistierend",
     5.0: "always; constantly; continuously; all of the time; every day; daily; immer; standig; dauernd; taglich; "
     "jeden tag; toujours; constamment; en permanence; tous les jours; quotidien; siempre; constantemente; "
     "diariamente; todos los dias; sempre; ogni giorno; altijd; voortdurend; dagelijks; todos os dias; "
     "continuo; permanent; permanente; constant; konstant; continuous; kontinuierlich; continuamente; "
     "perpetuo; tutto il tempo; todo el tiempo; o tempo todo; tout le temps; die ganze zeit; de hele tijd; "
-    "every time; jedes mal; every night; jede nacht; permanently; tutti i giorni; persistent; persistierend; "
-    "cada dia; elke dag; ogni volta; permanentemente; round the clock",
+    "every time; jedes mal; every night; jede nacht; permanently; tutti i giorni; cada dia; elke dag; ogni "
+    "volta; permanentemente; round the clock",
 }
 
 QUALITY = {

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 __all__ = [
     "ALBUMINURIA",
+    "BLOOD_PRESSURE",
+    "BONE",
     "BREATHING",
+    "COGNITION",
     "COURSE",
     "DEPTH",
     "DIFFERENTIATION",
     "DIRECTION",
+    "DYSPLASIA",
     "EXERTION",
     "EXTENT",
     "FUNCTION",
     "GLUCOSE",
-    "PATH",
+    "LIVER",
+    "MYELOMA",
     "PLACE",
     "PRESENCE",
     "REACH",
@@ -109,32 +114,63 @@ PRESENCE = {
 
 DEPTH = {
     -2.0: "superficial; epidermal; epidermic; oberflachlich; superficiel; oppervlakkig; first degree; "
-    "intraepithelial; mucosal; mukosal; mucosa",
+    "intraepithelial; mucosal; mukosal",
     -1.0: "superficial partial; superficial partial thickness; superficial dermal; oberflachlich dermal; dermique "
-    "superficiel; dermico superficial; oberflachlich zweitgradig; submucosal; submukosal; submucosa; dermal; "
-    "dermis",
-    0.0: "partial; partial thickness; intermediate; intermediaire; intermedio; mittel; medium; subcutaneous; "
-    "subkutan; subcutaneo; hypodermis",
+    "superficiel; dermico superficial; oberflachlich zweitgradig; submucosal; submukosal; dermal",
+    0.0: "partial; partial thickness; intermediate; intermediaire; intermedio; subcutaneous; subkutan; subcutaneo",
     1.0: "deep partial; deep partial thickness; deep dermal; tief dermal; dermique profond; dermico profundo; "
-    "dermico profondo; deep; tief; profond; profundo; diep; muscular; muscle; muskel; muscolo; musculo; "
-    "transmural; fascia",
+    "dermico profondo; deep; tief; profond; profundo; diep; muscular; transmural",
     2.0: "full; full thickness; subdermal; subdermique; subdermico; a tutto spessore; espesor total; epaisseur "
-    "complete; vollschichtig; volledige dikte; serosal; bone; knochen; os; hueso; osso; bot; very deep",
+    "complete; vollschichtig; volledige dikte; serosal; very deep",
 }
 
-PATH = {
-    0.0: "normal; unauffallig; normaal; no; none; healthy; gesund; cognitively normal; cn; no dementia; keine "
-    "demenz; sano; controls; intact; hc",
-    0.5: "subjective cognitive decline; scd; subjective; smc; high normal; elevated; dysplasia indefinite",
+COGNITION = {
+    0.0: "normal; unauffallig; normale; normaal; no; none; healthy; gesund; sano; cognitively normal; cn; no "
+    "dementia; keine demenz; cognitively unimpaired",
+    0.5: "subjective cognitive decline; scd; subjective complaints",
     1.0: "mci; mild cognitive impairment; cognitive impairment; impaired; leichte kognitive storung; tcl; "
-    "deterioro cognitivo leve; dcl; osteopenia; osteopenico; prehypertension; low grade dysplasia; low grade; "
-    "lgd; lsil; ascus; steatosis; bland steatosis; esteatosis; preclinical; subclinical; subklinisch; "
-    "gammopathy; mgus; pre hypertension; borderline",
-    2.0: "dementia; demenz; demence; major neurocognitive disorder; osteoporosis; hypertension; hypertonie; high "
-    "grade dysplasia; high grade; hgd; hsil; steatohepatitis; nash; mash; esteatohepatitis; steatoepatite; "
-    "overt; manifest; smoldering; smouldering; smm",
-    3.0: "severe osteoporosis; manifeste osteoporose; established osteoporosis; carcinoma; cancer; karzinom; "
-    "krebs; cirrhosis; zirrhose; cirrosis; myeloma; mm; invasive carcinoma; invasive",
+    "deterioro cognitivo leve; dcl; declinio cognitivo leve",
+    2.0: "dementia; demenz; demence; demencia; demenza; dementie; major neurocognitive disorder; ad; alzheimer",
+}
+
+BONE = {
+    0.0: "normal; unauffallig; normale; normaal; no; none; healthy; gesund; sano",
+    1.0: "osteopenia; osteopenie; osteopenico; low bone mass",
+    2.0: "osteoporosis; osteoporose; osteoporosi; osteoporotic",
+    3.0: "severe osteoporosis; established osteoporosis; manifeste osteoporose",
+}
+
+BLOOD_PRESSURE = {
+    -1.0: "optimal; hypotension; low",
+    0.0: "normal; unauffallig; normale; normaal; no; none; healthy; gesund; sano; normotension; normotensive; "
+    "normotensiv; normotenso",
+    0.5: "high normal; elevated; hochnormal; prehypertension; pre hypertension; borderline",
+    2.0: "hypertension; hypertonie; hypertensive; hypertensiv; ipertensione; hipertension; hypertensie; hipertensao",
+}
+
+DYSPLASIA = {
+    0.0: "normal; unauffallig; normale; normaal; no; none; healthy; gesund; sano; no dysplasia; nilm; negative",
+    0.5: "indefinite; ascus; asc us; hyperplasia",
+    1.0: "low grade dysplasia; low grade; lgd; lsil; mild dysplasia; displasia lieve; displasia leve; displasia de "
+    "bajo grado",
+    2.0: "high grade dysplasia; high grade; hgd; hsil; severe dysplasia; displasia grave; displasia de alto grado; "
+    "carcinoma in situ",
+    3.0: "carcinoma; cancer; karzinom; invasive carcinoma; invasive; adenocarcinoma",
+}
+
+LIVER = {
+    0.0: "normal; unauffallig; normale; normaal; no; none; healthy; gesund; sano",
+    1.0: "steatosis; steatose; bland steatosis; esteatosis; steatosi; esteatose; fatty liver; nafl; fettleber",
+    2.0: "steatohepatitis; nash; mash; esteatohepatitis; steatoepatite",
+    2.5: "fibrosis; fibrose; fibrosi; advanced fibrosis",
+    3.0: "cirrhosis; zirrhose; cirrhose; cirrosis; cirrosi; cirrose; compensated cirrhosis",
+    4.0: "decompensated cirrhosis; decompensated; dekompensierte zirrhose; hcc",
+}
+
+MYELOMA = {
+    1.0: "mgus",
+    2.0: "smoldering; smouldering; smm; smoldering myeloma; smouldering myeloma",
+    3.0: "myeloma; multiple myeloma; mm; active myeloma",
 }
 
 ALBUMINURIA = {
@@ -174,15 +210,13 @@ BREATHING = {
 }
 
 REACH = {
-    0.0: "none; no; geen; keine; aucune; ninguna; nessuna; nenhuma; local; lumbar only; back only",
-    1.0: "to buttock; buttock; tot bil; bil; gesass; bis gesass; fesse; jusqu a la fesse; nalga; gluteo; hasta "
-    "gluteo; nadega",
-    2.0: "thigh; to thigh; above knee; tot bovenbeen; bovenbeen; oberschenkel; bis oberschenkel; cuisse; muslo; "
-    "coscia; coxa",
-    3.0: "knee; to knee; tot knie; bis knie; genou; rodilla; ginocchio; joelho",
-    4.0: "below knee; calf; lower leg; onder knie; kuit; unterschenkel; mollet; jambe; pantorrilla; polpaccio; "
-    "panturrilha; sous le genou",
-    5.0: "foot; to foot; tot voet; fuss; pied; pie; pe; toes",
+    0.0: "none; no; geen; keine; aucune; ninguna; nessuna; nenhuma; lumbar only; back only",
+    1.0: "to buttock; tot bil; bis gesass; jusqu a la fesse; hasta gluteo; hasta nalga; fino al gluteo; ate a nadega",
+    2.0: "to thigh; tot bovenbeen; bis oberschenkel; jusqu a la cuisse; hasta muslo; fino alla coscia",
+    3.0: "to knee; tot knie; bis knie; jusqu au genou; hasta rodilla; fino al ginocchio; above knee",
+    4.0: "below knee; onder knie; sous le genou; unterhalb knie; unter knie; sotto il ginocchio; debajo de la "
+    "rodilla; to calf",
+    5.0: "to foot; tot voet; bis fuss; jusqu au pied; hasta pie; fino al piede",
 }
 
 EXERTION = {

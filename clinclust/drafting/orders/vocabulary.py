@@ -56,7 +56,12 @@ ORDERS: tuple[tuple[str, dict[float, str]], ...] = (
     ("presence", findings.PRESENCE),
     ("consciousness", persons.CONSCIOUSNESS),
     ("depth", findings.DEPTH),
-    ("path", findings.PATH),
+    ("cognition", findings.COGNITION),
+    ("bone density", findings.BONE),
+    ("blood pressure", findings.BLOOD_PRESSURE),
+    ("dysplasia", findings.DYSPLASIA),
+    ("liver", findings.LIVER),
+    ("plasma cells", findings.MYELOMA),
     ("albuminuria", findings.ALBUMINURIA),
     ("retinopathy", findings.RETINOPATHY),
     ("breathing", findings.BREATHING),
@@ -129,9 +134,9 @@ _LETTER_GRADED = (
     "grade grad stage class level stadium stufe klasse stade classe niveau grado estadio clase nivel stadio "
     "livello graad grau estagio child pugh cdc bclc dukes binet gold okuda risk risiko risque riesgo asa kdigo "
     "albuminuria albuminurie note rating certainty evidence tanner rank tasc dukes forrest frankel asia ais weber "
-    "gardner density densite dichte densidad densita density tirads birads la angeles hoensbroeck abcd abcde ceap "
-    "evidenz nivel preoperative kategorie categoria banff severity schweregrad gravite gravedad gravita ernst "
-    "gravidade classification klassifikation clasificacion classificazione classificatie classificacao"
+    "gardner density densite dichte densidad densita density tirads birads angeles hoensbroeck abcd abcde ceap "
+    "evidenz nivel preoperative banff severity schweregrad gravite gravedad gravita ernst "
+    "gravidade"
 )
 LETTER_GRADED = frozenset(_LETTER_GRADED.split())
 """Words of names, or before a level, that say that single letters are grades: `Child` with A, B and C."""
