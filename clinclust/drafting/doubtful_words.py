@@ -26,7 +26,8 @@ _CODES = (
 _PHRASES = (
     "indeterminate; cannot be assessed; not assessable; not evaluable; unclassified; unclassifiable; ungraded; "
     "not graded; not staged; unstaged; unsure; not sure; pending; to be determined; tbd; inconclusive; invalid; "
-    "refused; refuse; refus; rather not say; no opinion; test not done; not checked; other unknown; not tested yet; "
+    "n best; nicht best; n beurt; refused; refuse; refus; rather not say; no opinion; test not done; not checked; "
+    "other unknown; not tested yet; "
     "nicht klassifizierbar; nicht bestimmbar; nicht bestimmt; unsicher; ausstehend; keine aussage; "
     "indetermine; non classable; non determine; en attente; en cours; indeterminado; no clasificable; no valorable; "
     "no evaluable; pendiente; non noto; sconosciuto; ignoto; non eseguito; non valutabile; non determinato; "

@@ -25,7 +25,7 @@ _FEWEST_SUBJECTS, _PER_LEVEL = 100, 1.4
 """The subjects, and the subjects a level, from which on the frequencies of a long scale can be learnt.
 
 With 60 subjects, an ordinal likelihood of ten totals of noise found 1.8 to 3.0 subtypes, and a density 1.0 to 2.6. From
-100 subjects on the ordinal found 1.0 to 1.8 with 11 to 69 levels, and true subtypes about as well as a density or better;
+100 subjects on the ordinal found 1.0 to 1.8 with 11 to 69 levels, and true subtypes about as well as a density;
 a density found up to ten subtypes in noise where many totals lie at an end (`benchmarks/sum_scores.py`)."""
 _FEWEST_STEPS = 8  # a scale of fewer steps is learnt from any number of subjects
 

@@ -8,7 +8,8 @@ LEVEL = {
     -2.0: "low; decreased; reduced; below normal; niedrig; erniedrigt; vermindert; bas; diminue; abaisse; bajo; "
     "disminuido; basso; ridotto; diminuito; laag; verlaagd; baixo; diminuido",
     0.0: "normal; medium; moderate; intermediate; average; mittel; mittelmassig; moyen; moderado; medio; moderato; "
-    "normaal; gemiddeld; middel; modere; normale; mittelgradig; massig",
+    "normaal; gemiddeld; middel; modere; normale; mittelgradig; massig; "
+    "mid; middle; mediano; mitte",
     2.0: "high; increased; elevated; raised; above normal; hoch; erhoht; eleve; haut; augmente; alto; elevado; "
     "aumentado; elevato; aumentato; hoog; verhoogd",
 }
@@ -16,7 +17,9 @@ LEVEL = {
 AMOUNT = {
     -5.0: "none; no; absent; normal; not at all; nil; clear; gar nicht; uberhaupt nicht; unauffallig; pas du tout; "
     "nada; en absoluto; per niente; per nulla; helemaal niet; niet; normaal; normale; de modo nenhum; not "
-    "true; no pain; absence; absence de; fehlt; asymptomatic; asymptomatisch; asymptomatique; asintomatico",
+    "true; no pain; absence; absence de; fehlt; asymptomatic; asymptomatisch; asymptomatique; asintomatico; "
+    "no not limited at all; nein uberhaupt nicht eingeschrankt; non pas du tout limite; no no me limita nada; "
+    "no per nulla limitato; nee helemaal niet beperkt; nao nao me limita nada",
     -4.0: "minimal; trace; traces; questionable; borderline; equivocal; subclinical; fraglich; grenzwertig; spuren; "
     "minime; douteux; trazas; minimo; dudoso; indicios; tracce; dubbio; sporen; minimaal; twijfelachtig; "
     "vestigios; duvidoso; inactive; inaktiv; sedentary; sitzend; sedentaire; sedentario; very mild; very "
@@ -26,7 +29,9 @@ AMOUNT = {
     -2.8: "a little; a little bit; slight; slightly; few; wenig; ein wenig; un peu; peu; poco; un poco; un po; een "
     "beetje; weinig; um pouco; pouco; somewhat; a bit; slight degree; discreto; schwach; debil; debole; zwak; "
     "fraco; faiblement; ligeramente; leggermente; ligeiramente; lichtjes; legerement; enigszins; algo; "
-    "pequena; iets",
+    "pequena; iets; "
+    "yes limited a little; ja etwas eingeschrankt; oui un peu limite; si me limita un poco; "
+    "si parzialmente limitato; ja een beetje beperkt; sim me limita um pouco",
     -2.5: "gering; geringgradig; occasional; gelegentlich; faible; escaso; scarso; occasionnel; ocasional; scant; "
     "scanty; sparse; sparlich; schaars; rare secretions",
     -2.0: "mild; mildly; light; low; minor; background; leicht; leichtgradig; niedrig; etwas; leger; bas; leve; "
@@ -51,7 +56,9 @@ AMOUNT = {
     "zwaar; veel; sterk; erg; muito; elevado; heel veel; tendu; tense; gespannt; intensive; intensif; "
     "intensief; abundant; copious; profuse; abondant; abbondante; reichlich; overvloedig; massive bleeding; "
     "ausgedehnt; intensely; intensamente; heftig; hevig; violent; very; kraftig; importantissimo; bastante "
-    "forte; gran; pesado",
+    "forte; gran; pesado; "
+    "yes limited a lot; ja stark eingeschrankt; oui beaucoup limite; si me limita mucho; "
+    "si molto limitato; ja ernstig beperkt; sim me limita muito",
     5.0: "extreme; extremely; profound; critical; maximal; maximum; life threatening; unbearable; very much; "
     "complete; total; all; active; extrem; unertraglich; massiv; lebensbedrohlich; vollstandig; enormement; "
     "insupportable; massif; complet; muchisimo; extremo; maximo; insoportable; completo; estremo; moltissimo; "

@@ -40,7 +40,8 @@ def ranks_of_extensions(labels: Sequence[str]) -> Ranks | None:
         others = [one for one in labels if one != label]
         denial = [one for one in others if denies(one, label)]
         extended = [one for one in others if one not in denial and _extends(one, label)]
-        if len(denial) == 1 and len(extended) == 1 == len(labels) - 2:
+        between = extended or [one for one in others if one not in denial and rank_in("frequency", stems_of(one))]
+        if len(denial) == 1 and len(between) == 1 == len(labels) - 2:
             return [{label: 2.0, denial[0]: 0.0}.get(one, 1.0) for one in labels]
         ranks = [0.0 if one == label else _degree(stems_of(one), stems_of(label)) for one in labels]
         known = [rank for rank in ranks if rank is not None]

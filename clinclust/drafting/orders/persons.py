@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["AGE", "CONSCIOUSNESS", "DEPENDENCE", "EDUCATION", "FITNESS", "FRAILTY", "SMOKING", "WEIGHT"]
+__all__ = [
+    "AGE",
+    "CONSCIOUSNESS",
+    "DEPENDENCE",
+    "EDUCATION",
+    "FITNESS",
+    "FRAILTY",
+    "NUTRITION",
+    "SMOKING",
+    "WEIGHT",
+]
 
 SMOKING = {
     0.0: "never; never smoker; never smoked; non smoker; nonsmoker; nie; nieraucher; jamais; non fumeur; nunca; "
@@ -133,4 +143,18 @@ FITNESS = {
     "geschikt; bedingt tauglich; eingeschrankt tauglich; bedingt geeignet; apte partiel; tauglich mit "
     "auflagen; fit with limitations",
     2.0: "fit; apte; idoneo; geschikt; tauglich; geeignet; fully fit; fit for work",
+}
+
+NUTRITION = {
+    -3.0: "cachectic; cachexia; kachektisch; kachexie; cachectique; caquectico; cachettico; cachectisch",
+    -2.0: "malnourished; malnutrition; undernourished; mangelernahrt; mangelernahrung; denutri; denutrition; "
+    "desnutrido; "
+    "desnutricion; malnutrido; malnutrito; malnutrizione; ondervoed; ondervoeding; desnutricao; severely malnourished",
+    -1.0: "at risk; at risk of malnutrition; risk; reduced; risiko; im risiko; reduziert; a risque; en riesgo; a "
+    "rischio; "
+    "risico; risico op ondervoeding; em risco",
+    0.0: "normal; well nourished; good; normale; gut ernahrt; normaler ernahrungszustand; bien nourri; bon etat; "
+    "bien nutrido; ben nutrito; goed gevoed; bem nutrido; normaal; eutrofico; gut",
+    1.0: "overweight; ubergewichtig; ubergewicht; surpoids; sobrepeso; sovrappeso; overgewicht; overnourished",
+    2.0: "obese; adipos; obeso; obesite; obesitas; obesita; obesidad; obesidade",
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from clinclust.drafting.orders import degrees, findings, judgements, persons
 
-__all__ = ["ABSENT", "ADVERBS", "GRADED", "LETTER_GRADED", "NEGATIONS", "ORDERS", "SOUND", "UNIPOLAR"]
+__all__ = ["ABSENT", "ADVERBS", "GRADED", "LETTER_GRADED", "NEGATIONS", "ORDERS", "SOUND", "UNABLE", "UNIPOLAR"]
 
 ABSENT = (
     "none; no; absent; not present; nil; nothing; without; free; never; no response; nie; niemals; jamais; nunca; "
@@ -67,10 +67,19 @@ ORDERS: tuple[tuple[str, dict[float, str]], ...] = (
     ("breathing", findings.BREATHING),
     ("reach", findings.REACH),
     ("fitness", persons.FITNESS),
+    ("nutrition", persons.NUTRITION),
     ("exertion", findings.EXERTION),
     ("direction", findings.DIRECTION),
 )
 """The kinds of order; a column whose levels are in two of them is ordered by the first."""
+
+UNABLE = (
+    "not possible; impossible; unable; cannot; nicht moglich; unmoglich; nicht durchfuhrbar; impossible a faire; "
+    "incapable; "
+    "no posible; imposible; incapaz; non possibile; impossibile; incapace; niet mogelijk; onmogelijk; nao possivel; "
+    "impossivel"
+)
+"""Words for what cannot be done at all: above all degrees of how much it is impaired."""
 
 UNIPOLAR = frozenset(
     ["amount", "size", "extent", "ease", "response", "education", "frequency", "sign", "course", "depth", "presence"]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, NEGATIONS, ORDERS, SOUND, UNIPOLAR
+from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, NEGATIONS, ORDERS, SOUND, UNABLE, UNIPOLAR
 from clinclust.files.dictionaries.plain_text import words_of
 
 __all__ = ["begins_absent", "is_absent", "rank_in", "ranks_of_words", "stems_of"]
@@ -191,6 +191,8 @@ def _by_adverbs(phrases: Sequence[Phrase]) -> Ranks | None:
             by = 1.0 if not rest else _modifier(rest)
         elif phrase in _of(ABSENT) or (phrase in _of(SOUND) and len(others) == 1):
             by = _BELOW_ALL
+        elif phrase in _of(UNABLE):
+            by = -_BELOW_ALL
         elif phrase in table and table[phrase] < 0:
             by = table[phrase] - 5.0
         else:
