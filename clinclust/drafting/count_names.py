@@ -60,7 +60,7 @@ _OF_THINGS = (
     "ulcere wunden plaies naevi nevi calculs calculos calcoli stenen moles comorbidities comorbidites komorbiditaten "
     "comorbilidades comorbidita comorbidades comorbiditeiten diagnoses diagnosen diagnosticos diagnosi cups glasses "
     "glaser verres bottles flaschen bouteilles botellas portions portionen porciones porzioni meals mahlzeiten repas "
-    "comidas pasti maaltijden vessels gefasse vaisseaux mutations mutationen mutaciones mutazioni alleles joints "
+    "comidas pasti maaltijden mutations mutationen mutaciones mutazioni alleles joints "
     "gelenke articulaciones rooms zimmer pets haustiere tropfen drops pads vorlagen couches panales diapers windeln "
     "repetitions wiederholungen repeticiones ripetizioni"
 )
