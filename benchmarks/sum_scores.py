@@ -62,7 +62,7 @@ def main() -> None:
         "| --- | ---: | --- |" + " ---: |" * len(_LIKELIHOODS),
     ]
     for shape, (steps, draw) in _SHAPES.items():
-        for n in (60, 200, 1000):
+        for n in (60, 100, 200, 1000):
             found = _measured(steps, draw, n)
             for kind, digits in (("noise", 1), ("two subtypes", 2)):
                 if shape.endswith("binomial") and kind != "noise":

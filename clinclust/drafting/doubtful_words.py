@@ -20,12 +20,14 @@ __all__ = ["doubtful_words"]
 
 _CODES = (
     "nk; n k; uk; ukn; unk; unkn; nd; n d; ne; n e; nr; n r; ni; ns; n s; nc; n c; ns nc; nb; n b; na; inc; desc; "
-    "incon; nsp; nv; kd; k d; nt; n t; k a"
+    "incon; nsp; nv; kd; k d; nt; n t; k a; dk; dnk; unbek; unb; ungekl; fragl; onb; wn; ign; inconnu e; desconh; "
+    "sconosc; nsnr; nf; n f; nq; i g; ig; sr; s r; sd; s d; nsnc; non nota; entf; skip; miss; nvt"
 )
 _PHRASES = (
     "indeterminate; cannot be assessed; not assessable; not evaluable; unclassified; unclassifiable; ungraded; "
     "not graded; not staged; unstaged; unsure; not sure; pending; to be determined; tbd; inconclusive; invalid; "
-    "refused; refuse; refus; rather not say; no opinion; test not done; not checked; other unknown; not tested yet; "
+    "n best; nicht best; n beurt; refused; refuse; refus; rather not say; no opinion; test not done; not checked; "
+    "other unknown; not tested yet; "
     "nicht klassifizierbar; nicht bestimmbar; nicht bestimmt; unsicher; ausstehend; keine aussage; "
     "indetermine; non classable; non determine; en attente; en cours; indeterminado; no clasificable; no valorable; "
     "no evaluable; pendiente; non noto; sconosciuto; ignoto; non eseguito; non valutabile; non determinato; "
@@ -67,5 +69,6 @@ def doubtful_words(column: ObservedColumn) -> tuple[list[str], str]:
 
 
 def _is_doubtful(text: str) -> bool:
-    said = " ".join(words_of(text))
-    return said in _DOUBTFUL
+    words = words_of(text)
+    single = all(len(word) == 1 for word in words)  # `n.v.`
+    return " ".join(words) in _DOUBTFUL or (single and "".join(words) in _DOUBTFUL)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import Candidate, candidate, how_clear
-from clinclust.drafting.levels import levels_in_order
+from clinclust.drafting.levels import levels_in_order, proposal_of_codes
+from clinclust.drafting.names import looks_classified
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
@@ -33,6 +34,9 @@ def proposal_of_numbers(column: ObservedColumn, numbers: Array, text_of: dict[fl
     """Propose a feature for numbers that are not all whole: a few levels, or a measurement."""
     distinct = np.unique(numbers)
     repeated = column.n_observed >= _REPEATS * len(distinct)
+    if len(text_of) == len(distinct) and repeated and looks_classified(column.name):
+        levels = [text_of[number] for number in distinct.tolist()]
+        return proposal_of_codes(column, levels, f"{len(levels)} codes of a classification, by the name of the column")
     if len(text_of) == len(distinct) and repeated and 3 <= len(distinct) <= _MOST_LEVELS:
         levels = [text_of[number] for number in distinct.tolist()]
         return levels_in_order(column, levels, f"{len(levels)} different values, not all whole")

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.no_results import without_result
+from clinclust.drafting.orders import in_order
+from clinclust.drafting.yes_no import ranked_pair
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.dictionaries.missing_words import means_missing
 
@@ -33,6 +35,7 @@ _NUMBERS = (
     *(float(number) for number in (7, 8, 9, 66, 77, 88, 96, 97, 98, 99, 666, 777, 888, 996, 997, 998, 999)),
     *(float(number) for number in (7777, 8888, 9997, 9998, 9999, 99999, 999999)),
 )
+_ABSENCES = frozenset(["fehlend", "fehlt", "missing"])
 _SHORT_REFUSALS = {7.0, 8.0}
 _LONGEST_SCALE = 30
 _SHOWN = 5
@@ -44,6 +47,7 @@ _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apa
 def missing_words(column: ObservedColumn) -> list[str]:
     """Return the texts of a column that say in words that a value is missing."""
     codes = [text for text in column.texts if _says_missing(" ".join(text.casefold().split()))]
+    codes = [code for code in codes if not _is_absence(code, [text for text in column.texts if text not in codes])]
     others = {word for text in column.texts if text not in codes for word in _WORD.findall(text.casefold())}
     # Beside "trifft zu", "trifft nicht zu" is an answer, and beside "done" so is "not done".
     codes = [code for code in codes if others.isdisjoint(set(_WORD.findall(code.casefold())) - _SMALL_WORDS)]
@@ -57,6 +61,13 @@ def missing_words(column: ObservedColumn) -> list[str]:
     if signs:  # beside crosses, "-" means negative, not missing
         codes = [text for text in codes if text != "-"]
     return codes
+
+
+def _is_absence(code: str, others: list[str]) -> bool:
+    """Return whether a word for missing is the lowest degree of presence: `fehlend` beside `vorhanden`."""
+    if " ".join(code.casefold().split()) not in _ABSENCES or not others:
+        return False
+    return ranked_pair([code, others[0]]) is not None if len(others) == 1 else in_order([code, *others], "") is not None
 
 
 def _says_missing(text: str) -> bool:

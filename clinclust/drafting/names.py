@@ -11,26 +11,35 @@ import unicodedata
 from functools import cache
 from itertools import pairwise
 
+from clinclust.drafting.count_names import CALLED_COUNTS, COUNTED_ENDINGS, PERIODS
+
 __all__ = [
+    "ends_as_a_number",
     "is_called_a_count",
+    "is_counted_a_period",
+    "looks_classified",
     "looks_coded",
     "looks_counted",
     "looks_dated",
     "looks_felt",
+    "looks_graded",
     "looks_identifying",
     "looks_lasting",
     "looks_measured",
     "looks_postal",
+    "looks_scored",
+    "names_a_unit",
     "words_of",
 ]
 
 _POSTAL = "zip zipcode zip3 zip5 postcode postal postleitzahl plz cp cap postcodes cep"
 _CODED = (
-    "race ethnic ethnicity ethnie ethnia region regio centre center country nation pays pais province county district "
-    "zip postcode postal plz religion occupation profession beruf marital civil familienstand type typ tipo kind code "
-    "group gruppe groupe grupo treatment therapy diagnosis diagnose icd category kategorie categorie species "
-    "department insurance provider interviewer cluster target phenotype histology genotype serotype vertebra cohort "
-    "cohorte protocol"
+    "raca raza razza ras rasse icd ichd atc ops cid codice codigo codes loinc snomed cpt drg etnia herkunft origine "
+    "origin herkomst race ethnic ethnicity ethnie ethnia region regio centre center country nation pays pais province "
+    "county district zip postcode postal plz religion occupation profession beruf marital civil familienstand type typ "
+    "tipo kind code group gruppe groupe grupo treatment therapy diagnosis diagnose category kategorie categorie "
+    "species department insurance provider interviewer cluster target phenotype histology genotype serotype vertebra "
+    "cohort cohorte protocol"
 )
 _CODED_ALONE = (
     "site hospital clinic ward school land state city job arm drug cause reason grund mode physician doctor nurse "
@@ -42,33 +51,12 @@ _BESIDE_CODED = (
     "name of at for the birth residence home death admission admitting admitted referring recruiting recruitment "
     "enrolment enrollment main primary first second level native spoken mother treated attending family"
 )
+_SKIN = "skin haut hauttyp piel pelle peau huid huidtype pele fototipo phototype phototyp fitzpatrick"
 _COUNTED = (
     "n no num number total drinks doctor mdvis joints teeth lesions times count counts cups glasses packs pads "
     "executions bills copies points"
 )
 """Words that make a count more likely."""
-_CALLED_A_COUNT = (
-    "number anzahl zahl nombre nb nbre numero num nro count counts visits visites visitas visite besuche "
-    "arztbesuche consultations consultas consulte children kinder enfants hijos figli kinderen filhos siblings "
-    "geschwister births geburten parity paritat parite paridad parita pariteit paridade gravidity gravida "
-    "gravidade gestaciones gestite gesta embarazos grossesses schwangerschaften pregnancies pregnancy abortions "
-    "abortos aborti fehlgeburten falls sturze chutes caidas cadute quedas vallen episodes episoden episodios "
-    "episodi attacks anfalle crises crisis ataques seizures hypos hypoglycaemias admissions hospitalisations "
-    "hospitalizations hospitalizaciones ingresos ricoveri opnames internacoes aufenthalte readmissions nodes "
-    "lk ganglions ganglios linfonodi lymphknoten polyps metastases metastasen stents exacerbations exazerbationen "
-    "exacerbaciones infections infektionen infecciones infezioni relapses schube poussees brotes rezidive "
-    "recidives ricadute recaidas cigarettes zigaretten cigarrillos cigs sigarette sigaretten medications "
-    "medikamente medicaments medicamentos farmaci farmacos medicijnen drugs drogues pills tabletten operations "
-    "operationen ops operaciones interventi surgeries events ereignisse evenements eventos eventi comorbidities "
-    "komorbiditaten comorbidites comorbilidades comorbidita household haushalt hogar foyer doses dosen attempts "
-    "versuche tentatives intentos tentativi partners partner partenaires parejas brothers sisters transfusions "
-    "transfusionen transfusiones trasfusioni stools stuhle stuhlgange selles deposiciones scariche tried "
-    "procedures eingriffe stays prior_lines infiltrations injections injektionen inyecciones cycles zyklen cicli "
-    "ciclos sessions sitzungen seances sesiones sedute awakenings arousals urgencias emergencias notfalle "
-    "urgences accessi arztkontakte krankenhausaufenthalte tropfen bottles biologics dmards antihypertensives "
-    "antihypertenseurs"
-)
-"""Words that say that a column is a count, which its values then only shape."""
 _MEASURED = (
     "age alter edad weight gewicht poids peso height groesse größe taille talla bmi imc waist hip pressure blutdruck "
     "tension sbp dbp systolic diastolic bp pulse puls heart rate frequency temperature temp fieber glucose "
@@ -76,30 +64,36 @@ _MEASURED = (
     "hba1c crp esr platelets leukocytes wbc rbc gfr egfr income einkommen revenu salary price cost kosten dose dosis "
     "duration dauer time zeit temps year years jahr jahre année ans año años months monate weeks wochen days tage "
     "hours stunden minutes percent prozent percentage ratio index level volume volumen mass length size area distance "
-    "speed score thickness ml mg kg cm mm survival bmd spo2 saturation ph lactate sleep min mins sec secs hr hrs "
-    "umol mmol nmol pmol iu ui kpa mmhg bpm pct prozentsatz pourcentage porcentaje percentuale procent percentagem sat "
-    "sao2 fio2 pao2 paco2 pco2 po2 fev1 fvc lvef ef fevg fraction iop iod pio io bsa ki67 gehstrecke distanz distancia "
-    "distanza afstand anos eta idade leeftijd edades peso altezza altura lengte gewicht pressione presion tensione "
-    "bloeddruk frequenza frequentie frecuencia fc pas pad temperatura temperatuur glucosa glicemia glycemie glukose "
-    "colesterolo colesterol cholesterin creatinina creatinine urea harnstoff sodio natrium kalium potasio calcio "
-    "hemoglobina hamoglobin emoglobina hemoglobine plaquetas thrombozyten plaquettes piastrine leukozyten leucocitos "
-    "leucociti albumin albumina albumine ferritin ferritina bilirubin bilirrubina bilirubina alt ast ggt ldh tsh psa "
-    "mcv hct hematocrit giorni mesi settimane ore minuti dias semanas horas minutos jours semaines mois heures uren "
-    "dagen weken maanden jaren tempo durata duracion duracao duree duur dosi dosaggio dosis los ct waarde valor"
+    "speed score thickness ml mg kg cm mm survival bmd spo2 saturation ph lactate sleep min mins sec secs hr hrs umol "
+    "mmol nmol pmol iu ui kpa mmhg bpm pct prozentsatz pourcentage porcentaje percentuale procent percentagem sat "
+    "resp breaths respiration atemfrequenz af rr fr sao2 fio2 pao2 paco2 pco2 po2 fev1 fvc lvef ef fevg fraction iop "
+    "iod pio io bsa ki67 gehstrecke distanz distancia distanza afstand anos eta idade leeftijd edades altezza altura "
+    "lengte pressione presion tensione bloeddruk frequenza frequentie frecuencia fc pas pad temperatura temperatuur "
+    "glucosa glicemia glycemie glukose colesterolo colesterol cholesterin creatinina harnstoff sodio natrium kalium "
+    "potasio calcio hemoglobina hamoglobin emoglobina hemoglobine plaquetas thrombozyten plaquettes piastrine "
+    "leukozyten leucocitos leucociti albumin albumina albumine ferritin ferritina bilirubin bilirrubina bilirubina "
+    "alt ast ggt ldh tsh psa mcv hct hematocrit giorni mesi settimane ore minuti dias semanas horas minutos jours "
+    "semaines mois heures uren dagen weken maanden jaren tempo durata duracion duracao duree duur dosi dosaggio los "
+    "ct waarde valor"
 )
 _NEVER_COUNTED = (
     "cost costs kosten price duration dauer duree duracion age rate score scale percent pct ratio severity grade stage "
     "type typ tipo class status size index ratio density efficacy level dose mg ml date reason"
 )
+_HOURS = "hours hour hrs h stunden std heures horas ore uren uur minutes minuten minutos minuti min"
+_CLASSIFIED = "code codes codice codigo kode icd ichd cid atc ops drg snomed loinc"
+"""Words for the codes of a classification, which may hold points: `1.2` of ICHD-3."""
 _HOUSEHOLD = "household haushalt haushaltsgrosse hogar foyer family familie famille familia famiglia gezin"
 """Words whose size is a count."""
 _MEASURED_ENDINGS = (
     "dauer zeit spiegel druck gewicht lange breite hohe dicke strecke prozent konzentration volumen frequenz "
     "temperatur umfang durchmesser grosse wert"
 )
-_COUNTED_ENDINGS = "anzahl besuche tage aufenthalte medikamente"
-"""How German compounds end that name a measurement, or a count."""
-_SCALED = "score scale bracket band quintile quartile decile tertile grade stage rating likert vas nrs category"
+"""How German compounds end that name a measurement."""
+_SCALED = (
+    "ctcae grado grad grau graad stadio stadium stade estadio estagio score scale bracket band quintile quartile "
+    "decile tertile grade stage rating likert vas nrs category"
+)
 _FELT = (
     "pain schmerz schmerzen douleur douleurs dolor dolore dor pijn fatigue mudigkeit cansancio stanchezza fadiga "
     "vermoeidheid nausea nauseas nausee ubelkeit misselijkheid dyspnoea dyspnea dyspnee dispnea luftnot atemnot "
@@ -107,16 +101,39 @@ _FELT = (
     "steifigkeit raideur rigidez rigidita stijfheid sleepiness drowsiness craving wellbeing appetite"
 )
 """Symptoms of which people say how much; the numbers are steps of a scale."""
+_SCORED = (
+    "summe sum fragebogen questionnaire vragenlijst cuestionario questionario score scores gesamtscore summenscore "
+    "totalscore subscore scale skala scala escala echelle schaal punteggio puntuacion puntaje pontuacao escore "
+    "punktzahl punktwert summenwert gesamtpunkte rating likert"
+)
+"""Words for the total of an instrument."""
+_GRADES = (
+    "grade grado grad grau graad stage stadium stadio stade estadio estagio ctcae severity schweregrad gravite "
+    "gravedad gravidade gravita ernst level niveau nivel livello likert intensity intensite intensidad intensidade "
+    "intensita"
+)
 _LASTING = "duration dur dauer duree duracion durata duur duracao length los elapsed sleep schlaf stay tst latency"
 _DATED = "date datum fecha day time timestamp dob geburtsdatum birthdate admission admitted discharge visit_date"
 _IDENTIFYING = (
     "id ids pid mrn uuid guid identifier identifiant identificador key fallnr seqn caseno patnr aktenzeichen nhc "
-    "historia dossier ipp nhs hhid ssn chart folio expediente phone telefon telefono téléphone barcode"
+    "historia dossier ipp nhs hhid ssn chart folio expediente phone telefon telefono téléphone barcode matricule "
+    "matricula matrikel prontuario ficha cartella notific notificacao registro pseudonym pseudonyme pseudonimo "
+    "seudonimo pseudoniem lfdnr laufnummer lfd patientennr patientnr kindnr casenr aktennr fallnummer fascicolo "
+    "accession cedula dni nif cpf cns bsn legajo nir nss cip enrolment enrollment patnum idpaz idpat patid subjid "
+    "usubjid studyid pseudo versichertennummer pasnr zaaknummer dossiernummer cartao rghc numpac"
 )
 _NUMBERED = re.compile(
     r"(?:.* )?(?:patient|pat|subject|participant|proband|record|case|fall|person|individual|study|sample|stay)"
     r"(?: (?:id|nr|no|number|nummer|code|num))?|(?:nr|no|n|nº|number|nummer|numero|número|numéro)|.*nummer"
     r"|(?:hospital|hosp|nhs|file|folder|unit) (?:no|nr|number)"
+    r"|(?:n|no|nr|num|numero|nummer) (?:de |del |di |do |du |da )?(?:caso|cas|fall|casus|paziente|paciente|"
+    r"patient|dossier|historia|registro|cartella|ficha|prontuario|inclusion|ordre|orden|ordem|ordine|sujet|sujeto)"
+)
+_UNIT = re.compile(
+    r"%|(?<![^\W\d_])(?:(?:[mµμukdcn]|mc)?(?:g|gr|l|L|mol|m)(?:/[^\W\d_]+|[²³])|[mµμnpkf]g|mcg|ug|[mdcµμu]l|mL|dL|cc|"
+    r"[mµμnp]mol|[cm]m|mmHg|cmH2O|cmH₂O|kPa|hPa|bar|ppb|ppm|dB|kHz|Hz|[km]?IU|[km]?IE|[km]?UI|[km]?U/m?[lL]|kU/L|kcal|"
+    r"kJ|mSv|mGy|cGy|Gy|mV|µV|mA|[km]W|[wW]att|rpm|bpm|/min|°C|°|ppm|pct|mEq)(?![^\W\d_])"
+    r"|(?<![^\W\d_])g (?=per |pro |par |por |al |/)"
 )
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
 
@@ -149,6 +166,8 @@ def _ends(listed: str, name: str) -> bool:
 
 def looks_coded(name: str) -> bool:
     """Return whether the name is one of codes without an order, such as `region` or `treatment_arm`."""
+    if _names(_SKIN, name):
+        return False  # the types of skin by Fitzpatrick have an order
     if _names("severity grade stage score stadium schweregrad", name):
         return False
     words = {word for word in words_of(name) if not word.isdigit()}
@@ -161,6 +180,11 @@ def looks_felt(name: str) -> bool:
     return _names(_FELT, name)
 
 
+def looks_classified(name: str) -> bool:
+    """Return whether the name is one of codes of a classification, such as `ICD_code`."""
+    return _names(_CLASSIFIED, name)
+
+
 def looks_counted(name: str) -> bool:
     """Return whether the name is one of counts, such as `n_falls`, `Anzahl Medikamente` or `visits_last_year`."""
     return is_called_a_count(name) or (_names(_COUNTED, name) and not _names(_NEVER_COUNTED, name))
@@ -170,14 +194,42 @@ def is_called_a_count(name: str) -> bool:
     """Return whether the name says what is counted, or that something is: `n_falls`, `paridad`, `nb_médicaments`."""
     words = words_of(name)
     begins = len(words) > 1 and words[0] in ("n", "nr", "no") and len(words[1]) > 2
-    called = begins or _names(_CALLED_A_COUNT, name) or _ends(_COUNTED_ENDINGS, name)
-    return called and (_names(_HOUSEHOLD, name) or not _names(_NEVER_COUNTED, name))
+    called = begins or _names(CALLED_COUNTS, name) or _ends(COUNTED_ENDINGS, name)
+    if not called or names_a_unit(name):
+        return False
+    return _names(_HOUSEHOLD, name) or not _names(_NEVER_COUNTED, name)
+
+
+def is_counted_a_period(name: str) -> bool:
+    """Return whether the name says how often in a period: `curas por semana`, `Anfälle/Monat`, `drinks per week`."""
+    period = "|".join(sorted(_listed(PERIODS), key=len, reverse=True))
+    folded = _folded(unicodedata.normalize("NFC", name)).replace("_", " ")
+    if names_a_unit(name) or _names(_HOURS, name) or _names(_NEVER_COUNTED, name):
+        return False
+    return re.search(rf"(?:\b(?:per|pro|par|por|al|alla|a la|x|je)\s+|/\s*)(?:{period})\b", folded) is not None
+
+
+def names_a_unit(name: str) -> bool:
+    """Return whether the name holds the unit of a measurement: `residual_ml`, `SpO2 (%)`, `FeNO ppb`, `dose mg/day`."""
+    return _UNIT.search(unicodedata.normalize("NFC", name)) is not None
 
 
 def looks_measured(name: str) -> bool:
     """Return whether the name is one of measurements, such as `age` or `heart_rate`."""
     measured = _names(_MEASURED, name) or _ends(_MEASURED_ENDINGS, name)
+    if names_a_unit(name) and not _names(_SCALED, name):
+        return True
     return measured and not looks_counted(name) and not _names(_SCALED, name)
+
+
+def looks_graded(name: str) -> bool:
+    """Return whether the name is one of grades, stages or scores, which few whole numbers then are."""
+    return _names(_GRADES, name) or looks_scored(name)
+
+
+def looks_scored(name: str) -> bool:
+    """Return whether the name is one of totals of an instrument, such as `pain_score` or `punteggio`."""
+    return _names(_SCORED, name) and not _names("z t zscore tscore", name)
 
 
 def looks_lasting(name: str) -> bool:
@@ -193,6 +245,12 @@ def looks_postal(name: str) -> bool:
 def looks_dated(name: str) -> bool:
     """Return whether the name is one of dates."""
     return _names(_DATED, name)
+
+
+def ends_as_a_number(name: str) -> bool:
+    """Return whether the name ends with a word for number, as those of identifiers do: `kindnr`, `Sample No`."""
+    words = words_of(name)
+    return (len(words) > 1 and words[-1] in ("nr", "no", "num", "nummer", "numero")) or _ends("nr nummer", name)
 
 
 def looks_identifying(name: str) -> bool:

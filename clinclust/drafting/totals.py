@@ -10,7 +10,7 @@ from clinclust.drafting.evidence import SCALES, Candidate, candidate, how_clear
 from clinclust.drafting.instruments import Instrument
 from clinclust.drafting.measurements import proposal_of_measurements
 from clinclust.drafting.proposal import Proposal, joined
-from clinclust.drafting.ties import are_dense
+from clinclust.drafting.ties import are_dense, is_learnt
 from clinclust.files.listed import listed
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 
@@ -18,12 +18,6 @@ __all__ = ["off_scale", "proposal_of_total"]
 
 Array = NDArray[np.float64]
 
-_PER_LEVEL = 8.0
-"""The subjects a level of a scale from which on its frequencies can be learnt.
-
-With fewer, an ordinal likelihood of totals found up to nine subtypes in noise, where a density found one; with more, it
-found one or two even where many totals lie at an end, and a density up to eleven (`benchmarks/sum_scores.py`)."""
-_FEWEST_STEPS = 8  # a scale of fewer steps is learnt from any number of subjects
 _MOST_LEVELS = 200
 _MOST_OFF = 0.2
 """The share of the values off the scale from which on the name means something else."""
@@ -67,7 +61,7 @@ def proposal_of_total(column: ObservedColumn, numbers: Array, instrument: Instru
         return Proposal(found.fields, joined(called, found.reason), found.looks, found.is_clear)
     what = f"{called}: a scale {instrument.low:g} to {instrument.high:g}"
     n_levels = round((instrument.high - instrument.low) / instrument.step) + 1
-    few = values.size < _PER_LEVEL * n_levels and n_levels > _FEWEST_STEPS
+    few = not is_learnt(values.size, n_levels)
     if (few and are_dense(values, step=instrument.step)) or n_levels > _MOST_LEVELS:
         found = proposal_of_measurements(column, values)
         why = f"with {values.size} subjects its {n_levels} levels make fewer subtypes as a measurement"

@@ -14,14 +14,19 @@ from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_le
 from clinclust.drafting.measurements import measured, proposal_of_measurements
 from clinclust.drafting.names import (
     is_called_a_count,
+    is_counted_a_period,
     looks_coded,
     looks_counted,
     looks_felt,
+    looks_graded,
     looks_measured,
     looks_postal,
+    looks_scored,
+    names_a_unit,
 )
 from clinclust.drafting.proposal import Proposal, joined
-from clinclust.drafting.ties import are_dense, step_of_grid
+from clinclust.drafting.ties import are_dense, is_learnt, step_of_grid
+from clinclust.drafting.unmodelled import POSTAL
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.likelihood import LARGEST_COUNT
@@ -78,10 +83,10 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
         reason = f"{len(levels)} numbers that are codes, by the name of the column"
         return proposal_of_codes(column, levels, reason)
     if looks_postal(column.name):
-        told = "postal codes: a region, or a distance, can be computed from them and clustered on"
-        return Proposal({"role": "ignore"}, f"{len(distinct)} {told}")
+        return Proposal({"role": "ignore"}, f"{len(distinct)} {POSTAL}")
     values = np.repeat(numbers, column.counts)
-    if is_called_a_count(column.name) and low >= 0:
+    per_period = is_counted_a_period(column.name) and high <= _LONG
+    if (is_called_a_count(column.name) or per_period) and low >= 0:
         return _called_count(column, values, low, high)
     if _are_few_levels(column, distinct, values, text_of):
         levels = [text_of[number] for number in distinct.tolist()]
@@ -140,12 +145,13 @@ def _called_count(column: ObservedColumn, values: Array, low: float, high: float
 
 def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
     """Propose a scale, or a count if the values thin out as counts do."""
-    scale, counts = _scale(values, low, high), _counts(values, low)
+    scale = _scale(values, low, high)
+    counts = _counts(values, low)
     if looks_measured(column.name) and high - low >= _MOST_MEASURED_LEVELS:
         return _long_run(column, values, low, high)
     best = _best(scale)
     what = f"whole numbers {low:.0f} to {high:.0f}"
-    if counts:
+    if counts and not looks_graded(column.name):
         count = _best(counts)
         is_named = looks_counted(column.name)
         is_item = not is_named and (high - low <= _OF_AN_ITEM or looks_felt(column.name))
@@ -164,11 +170,24 @@ def _short_run(column: ObservedColumn, values: Array, low: float, high: float) -
     return Proposal(best.fields, reason if is_clear else joined(reason, hint), (), is_clear)
 
 
+def _named_score(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
+    """Propose a scale, or with few subjects a measurement, for the total of an instrument that is not known."""
+    if is_learnt(values.size, round(high - low) + 1) or not are_dense(values, step=step_of_grid(values)):
+        options = _scale(values, low, high)
+        best = _best(options)
+        what = f"whole numbers {low:.0f} to {high:.0f}; by its name the score of an instrument"
+        hint = "if the instrument has other ends, write them"
+        return Proposal(best.fields, joined(what, f"an ordered scale, {best.called}", hint), (), False)
+    return proposal_of_measurements(column, values, _scale(values, low, high)[:1])
+
+
 def _long_run(column: ObservedColumn, values: Array, low: float, high: float) -> Proposal:
     """Propose a count, a long scale with ties at its ends, or a measurement that was rounded."""
     is_named_count, is_named_measure = looks_counted(column.name), looks_measured(column.name)
     dense = are_dense(values, step=step_of_grid(values), is_measured=is_named_measure)
     is_far = values.mean() >= _FAR and low > 0.1 * values.mean()
+    if looks_scored(column.name) and high - low <= _LONG and not names_a_unit(column.name):
+        return _named_score(column, values, low, high)
     options: list[Candidate] = []
     if not dense or not (is_named_measure or (is_far and not is_named_count)):
         options += _counts(values, low)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["PAIRS", "folded_answer", "no_before_yes", "ranked_pair"]
+__all__ = ["PAIRS", "denies", "folded_answer", "no_before_yes", "ranked_pair"]
 
 _ANSWERS = (
     (
@@ -18,7 +19,8 @@ _ANSWERS = (
         "pos positive positiv positif positivo positief reactive +",
     ),
     (
-        "absent absente ausente assente abwesend afwezig none kein keine not_present nicht_vorhanden",
+        "absent absente ausente assente abwesend afwezig none kein keine not_present nicht_vorhanden fehlend fehlt "
+        "missing erloschen aboli abolida abolito",
         "present presente vorhanden aanwezig any",
     ),
     (
@@ -57,6 +59,29 @@ def folded_answer(text: str) -> str:
     return " ".join(words_of(text)) or text.strip()
 
 
+_DENIALS = frozenset("no not non nicht niet nao pas sin sans sem ohne zonder senza without kein keine geen".split())  # noqa: SIM905
+_PREFIXES = re.compile(r"(?:un|in|im|ir|il|non|on|nicht|niet)(?=\w{4})")
+
+
+def denies(text: str, other: str) -> bool:
+    """Return whether a text is the other with a negation: `nicht tastbar` of `tastbar`, `unfit` of `fit`.
+
+    Examples
+    --------
+    >>> from clinclust.drafting.yes_no import denies
+    >>> denies("niet verdacht", "verdacht"), denies("unstable", "stable"), denies("verdacht", "niet verdacht")
+    (True, True, False)
+    """
+    words, denied = words_of(text), words_of(other)
+    if not denied or words == denied:
+        return False
+    if [word for word in words if word not in _DENIALS] == denied and len(words) == len(denied) + 1:
+        return True
+    last, base = words[-1:], denied[-1:]
+    begun = _PREFIXES.match(last[0]) if last and words[:-1] == denied[:-1] else None
+    return begun is not None and last[0][begun.end() :] == base[0]
+
+
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
@@ -73,7 +98,7 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
 
 
 def ranked_pair(pair: Sequence[str]) -> list[str] | None:
-    """Return two texts of one of the `PAIRS`, that for no (or female) first; None if they are of none.
+    """Return two texts of one of the `PAIRS`, or of which one denies the other, that for no (or female) first, or None.
 
     Examples
     --------
@@ -85,4 +110,7 @@ def ranked_pair(pair: Sequence[str]) -> list[str] | None:
         for first, second in (pair, pair[::-1]):
             if folded_answer(first) in no and folded_answer(second) in yes:
                 return [first, second]
+    for first, second in (pair, pair[::-1]):
+        if denies(first, second):
+            return [first, second]
     return None

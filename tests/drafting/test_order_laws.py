@@ -32,6 +32,16 @@ WORDED = [
     ["pas du tout", "un peu", "moyennement", "beaucoup", "énormément"],
     ["schlecht", "mäßig", "gut"],
     ["autonome", "aide partielle", "dépendant"],
+    ["mai", "talvolta", "spesso", "sempre"],
+    ["nada", "pouco", "moderadamente", "muito", "extremamente"],
+    ["not at all", "slightly", "moderately", "considerably", "extremely"],
+    ["nulo", "escaso", "moderado", "abundante"],
+    ["aucune", "modérée", "intensive", "excessive"],
+    ["fehlend", "teilweise", "vorhanden"],
+    ["éveillé", "somnolent", "stuporeux", "comateux"],
+    ["pas du tout", "plutôt non", "plutôt oui", "tout à fait"],
+    ["nessuna", "da sforzo", "a riposo"],
+    ["none", "scanty", "moderate", "copious"],
 ]
 OTHERS = [
     (["stark reduziert", "reduziert", "leicht reduziert", "gut"], "AZ"),
@@ -55,6 +65,29 @@ OTHERS = [
     (["Child A", "Child B", "Child C"], "x"),
     (["A1", "A2", "B1", "B2", "C1"], "CDC"),
     (["first", "second", "third"], "x"),
+    (["jamais", "quelques jours", "souvent", "en permanence"], "x"),
+    (["geen", "microscopisch", "macroscopisch"], "hematurie"),
+    (["not true", "somewhat true", "certainly true"], "x"),
+    (["veel verslechterd", "iets verslechterd", "onveranderd", "veel verbeterd", "zeer veel verbeterd"], "x"),
+    (["Verlust", "schlecht", "eingeschränkt", "gut"], "x"),
+    (["inapte", "apte avec restrictions", "apte"], "avis"),
+    (["dengue", "dengue com sinais de alarme", "dengue grave"], "x"),
+    (["assente", "intermittente lieve", "persistente lieve", "persistente moderata-grave"], "rinite"),
+    (["superficial", "superficial partial", "deep partial", "full thickness"], "burn"),
+    (["no", "menor", "mayor"], "x"),
+    (["none", "GCSE", "A-level", "degree", "postgraduate"], "x"),
+    (["normal", "mild loss", "moderate loss", "severe loss", "profound loss"], "hearing"),
+    (["Year 1", "Year 2", "Year 10"], "School year"),
+    (["A", "V", "P", "U"], "x"),
+    (["A", "B", "C", "D"], "TASC"),
+    (["paroxysmal", "persistent", "permanent"], "AF"),
+    (["normal", "leicht gestört", "stark gestört", "nicht möglich"], "Gang"),
+    (["annuelle", "mensuelle", "hebdomadaire", "quotidienne"], "x"),
+    (["incontinent", "occasional", "continent"], "x"),
+    (["desnutrido", "en riesgo", "bien nutrido"], "x"),
+    (["no, no me limita nada", "sí, me limita un poco", "sí, me limita mucho"], "x"),
+    (["normal", "osteopenia", "osteoporosis"], "x"),
+    (["geen", "tot bil", "tot knie", "onder knie"], "x"),
     (["underweight", "normal", "overweight", "obese class I", "obese class II"], "x"),
 ]
 UNORDERED = [
@@ -67,6 +100,15 @@ UNORDERED = [
     (["3+4", "4+3", "4+4"], "x"),
     (["home", "rehab", "died"], "discharge"),
     (["alcohol", "VHC", "VHB"], "cause"),
+    (["assente", "secca", "produttiva"], "tosse"),
+    (["A", "V", "P"], "x"),
+    (["School 1", "School 2", "School 3"], "school"),
+    (["dengue", "dengue com sinais de alarme", "zika"], "x"),
+    (["stable angina", "unstable angina", "infarction"], "x"),
+    (["none", "hypertension", "cancer"], "comorbidity"),
+    (["knee", "thigh", "foot"], "site"),
+    (["none", "bone", "muscle"], "metastases"),
+    (["A", "B", "C"], "posición de la mano"),
 ]
 words = st.text("bcdfghklmnpqrtvwxz", min_size=4, max_size=9)
 
@@ -106,6 +148,19 @@ def test_an_unknown_word_is_ordered_by_its_adverbs(word):
         [f"not {word}", f"a little {word}", word, f"extremely {word}"],
     ):
         assert found(levels[::-1]) == levels
+
+
+@given(words, st.sampled_from(["with restrictions", "avec réserves", "con limitaciones"]))
+def test_what_is_restricted_lies_between_a_word_and_its_denial(word, restricted):
+    for denied in (f"not {word}", f"nicht {word}", f"un{word}"):
+        levels = [denied, f"{word} {restricted}", word]
+        assert found(levels[::-1]) == levels
+
+
+@given(st.randoms(use_true_random=False))
+def test_an_adverb_behind_another_leads_as_far_as_both(draw):
+    levels = ["very slightly sore", "slightly sore", "sore", "very sore", "very strongly sore"]
+    assert found(draw.sample(levels, len(levels))) == levels
 
 
 @given(st.lists(st.integers(1, 999), min_size=2, max_size=8, unique=True), st.sampled_from(["", " years", " mg", "k"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from clinclust.drafting.orders.extensions import ranks_of_extensions, ranks_of_two_orders
 from clinclust.drafting.orders.grades import ranks_of_crosses, ranks_of_grades, ranks_of_labels, ranks_of_letters
 from clinclust.drafting.orders.intervals import ranks_of_intervals
 from clinclust.drafting.orders.rates import ranks_of_rates
@@ -36,6 +37,8 @@ def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:
     """
     ways: tuple[tuple[Ranks | None, str], ...] = (
         (ranks_of_words(texts), "words that have an order"),
+        (ranks_of_two_orders(texts), "words that have an order"),
+        (ranks_of_extensions(texts), "words that deny or extend one another"),
         (ranks_of_crosses(texts), "crosses"),
         (ranks_of_rates(texts), "how often"),
         (ranks_of_intervals(texts), "intervals"),

@@ -25,6 +25,12 @@ _CROSSES = {"-": 0.0, "0": 0.0, "neg": 0.0, "negative": 0.0, "negativ": 0.0, "ne
 _CROSSES |= {"(+)": 0.5, "+/-": 0.5, "±": 0.5, "trace": 0.5, "+": 1.0, "1+": 1.0, "++": 2.0, "2+": 2.0}
 _CROSSES |= {"+++": 3.0, "3+": 3.0, "++++": 4.0, "4+": 4.0}
 _IN_SITU, _ABSENT = 0.5, -1.0
+_ALWAYS_GRADED = frozenset(
+    "year jahr annee anno grade grad grado graad grau degree stage stadium stade stadio estadio estagio".split()  # noqa: SIM905
+)
+"""Words before a number that grade also in a column of codes: `Year 3` of a `school year`, `Schule 3` does not."""
+_LETTER_ORDERS = ("avpu", "acvpu", "avdn")
+"""Letters of classifications whose order is not that of the alphabet."""
 
 
 def ranks_of_crosses(texts: Sequence[str]) -> Ranks | None:
@@ -44,9 +50,11 @@ def ranks_of_grades(texts: Sequence[str], name: str) -> Ranks | None:
     found = [None if is_absent(text) else _GRADE.fullmatch(text) for text in folded]
     graded = [match for match in found if match is not None]
     unread = [text for text, match in zip(folded, found, strict=True) if match is None and not is_absent(text)]
-    if unread or len(graded) < 2 or looks_coded(name):
+    if unread or len(graded) < 2:
         return None
     prefixes = {_prefix(match["prefix"]) for match in graded if match["grade"] != "0"}
+    if looks_coded(name) and not prefixes <= _ALWAYS_GRADED:
+        return None
     if len(prefixes) != 1 or not (prefixes <= GRADED or _count_from_zero(graded, prefixes)):
         return None
     roman = [match["grade"] in _ROMAN for match in graded]
@@ -84,6 +92,10 @@ def _prefix(text: str) -> str:
 
 def ranks_of_letters(texts: Sequence[str], name: str) -> Ranks | None:
     """Return ranks of `A`, `B`, `C` or `A1` to `C3`, if the name or what stands before them grades."""
+    plainly = [plain(text) for text in texts]
+    for order in _LETTER_ORDERS:
+        if len(texts) > 2 and set(plainly) <= set(order) and (len(texts) > 3 or order in plain(name)):
+            return [float(order.index(letter)) for letter in plainly]
     found = [_LETTER.fullmatch(plain(text)) for text in texts]
     matches = [match for match in found if match is not None]
     prefixes = {" ".join(re.findall(r"\w+", match["prefix"])) for match in matches}

@@ -11,20 +11,25 @@ from clinclust.drafting.orders.words import is_absent
 __all__ = ["ranks_of_rates"]
 
 _UNITS = (
-    (365.0, "day days daily tag tage tagen taglich tgl jour jours journalier quotidien quotidiennement dia dias diario "
-     "diaria diariamente giorno giorni giornaliero dag dagen dagelijks"),
+    (365.0, "day days daily tag tage tagen taglich tgl jour jours journalier quotidien quotidienne quotidiennement "
+     "dia dias diario "
+     "diaria diariamente giorno giorni giornaliero giornaliera dag dagen dagelijks"),
     (52.0, "week weeks weekly woche wochen wochentlich semaine semaines hebdomadaire semana semanas semanal "
      "semanalmente settimana settimane settimanale weken wekelijks"),
-    (12.0, "month months monthly monat monate monaten monatlich mois mensuel mensuellement mes meses mensual mensal "
+    (12.0, "month months monthly monat monate monaten monatlich mois mensuel mensuelle mensuellement mes meses "
+     "mensual mensal "
      "mensualmente mensalmente mese mesi mensile maand maanden maandelijks"),
-    (1.0, "year years yearly annually jahr jahre jahren jahrlich an ans annee annees annuel ano anos anual anualmente "
+    (1.0, "year years yearly annually jahr jahre jahren jahrlich an ans annee annees annuel annuelle ano anos anual "
+     "anualmente "
      "anno anni annuale jaar jaren jaarlijks"),
 )  # fmt: skip
 _PER_YEAR = {word: rate for rate, words in _UNITS for word in words.split()}
 _IMPLIED_WORDS = (
-    "daily taglich tgl journalier quotidien quotidiennement diario diaria diariamente giornaliero dagelijks "
+    "daily taglich tgl journalier quotidien quotidienne quotidiennement diario diaria diariamente giornaliero "
+    "giornaliera dagelijks "
     "weekly wochentlich hebdomadaire semanal semanalmente settimanale wekelijks monthly monatlich mensuel "
-    "mensuellement mensual mensal mensualmente mensalmente mensile maandelijks yearly annually jahrlich annuel "
+    "mensuelle mensuellement mensual mensal mensualmente mensalmente mensile maandelijks yearly annually jahrlich "
+    "annuel annuelle "
     "anual anualmente annuale jaarlijks"
 )
 _IMPLIED = frozenset(_IMPLIED_WORDS.split())

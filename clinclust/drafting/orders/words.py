@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, NEGATIONS, ORDERS, SOUND, UNIPOLAR
+from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, NEGATIONS, ORDERS, SOUND, UNABLE, UNIPOLAR
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["begins_absent", "is_absent", "ranks_of_words", "stems_of"]
+__all__ = ["begins_absent", "is_absent", "rank_in", "ranks_of_words", "stems_of"]
 
 Phrase = tuple[str, ...]
 Ranks = list[float]
@@ -68,6 +68,15 @@ def _modifiers() -> dict[Phrase, float]:
     return _table(NEGATIONS) | _table(ADVERBS)
 
 
+def _modifier(phrase: Phrase) -> float | None:
+    """Return how far an adverb moves what stands behind it: `very`, or `very much`, an adverb behind another."""
+    found = _modifiers().get(phrase)
+    if found is not None or len(phrase) != 2:
+        return found
+    first, second = (_modifiers().get((word,)) for word in phrase)
+    return second**first if first and second and min(first, second) > 0 else None
+
+
 @cache
 def _of(phrases: str) -> frozenset[Phrase]:
     return frozenset(stems_of(phrase) for phrase in phrases.split(";"))
@@ -87,7 +96,7 @@ def ranks_of_words(labels: Sequence[str]) -> Ranks | None:
     """Return ranks of levels in words, in the order of `labels`; None if the vocabulary does not order them all."""
     whole = [stems_of(label) for label in labels]
     heads = [stems_of(_REMARK.split(label, maxsplit=1)[0]) for label in labels]
-    for phrases in (whole, heads, _without_shared(whole), _without_shared(heads)):
+    for phrases in (whole, heads, _without_shared(whole), _without_shared(heads), _without_head(whole)):
         if len(set(phrases)) < len(phrases):
             continue
         ranks = _by_vocabulary(phrases) or _by_adverbs(phrases)
@@ -104,6 +113,11 @@ def _by_vocabulary(phrases: Sequence[Phrase]) -> Ranks | None:
     return None
 
 
+def rank_in(kind: str, phrase: Phrase) -> float | None:
+    """Return the rank of a phrase of stems in one kind of order; None if it has none."""
+    return _rank(phrase, dict(_tables())[kind], False)
+
+
 def _rank(phrase: Phrase, table: dict[Phrase, float], is_unipolar: bool) -> float | None:
     """Return the rank of a phrase in one order: its own, moved by an adverb or a numeral, or between two."""
     if phrase in table:
@@ -111,7 +125,7 @@ def _rank(phrase: Phrase, table: dict[Phrase, float], is_unipolar: bool) -> floa
     if is_unipolar and phrase in _of(ABSENT):
         return _BELOW_ALL
     for cut in range(len(phrase) - 1, 0, -1):
-        by, base = _modifiers().get(phrase[:cut]), table.get(phrase[cut:])
+        by, base = _modifier(phrase[:cut]), table.get(phrase[cut:])
         if by is not None and base:  # an adverb moves nothing at the middle
             return by * base
     if len(phrase) > 1 and phrase[-1] in _NUMERALS:  # `obese class II`
@@ -155,6 +169,14 @@ def _n_shared(phrases: Sequence[Phrase]) -> int:
     return shared
 
 
+def _without_head(phrases: Sequence[Phrase]) -> list[Phrase]:
+    """Return the phrases without the last word that most of them share: `mild loss` beside `normal` is `mild`."""
+    head = _head(phrases)
+    if head is None or head in phrases:
+        return list(phrases)
+    return [phrase[: -len(head)] if phrase[-len(head) :] == head else phrase for phrase in phrases]
+
+
 def _by_adverbs(phrases: Sequence[Phrase]) -> Ranks | None:
     """Return ranks of an unknown word with several adverbs, above levels that say it is absent or not impaired."""
     head = _head(phrases)
@@ -166,9 +188,11 @@ def _by_adverbs(phrases: Sequence[Phrase]) -> Ranks | None:
     for phrase in phrases:
         if head and phrase[-len(head) :] == head:
             rest = phrase[: -len(head)]
-            by = 1.0 if not rest else _modifiers().get(rest)
+            by = 1.0 if not rest else _modifier(rest)
         elif phrase in _of(ABSENT) or (phrase in _of(SOUND) and len(others) == 1):
             by = _BELOW_ALL
+        elif phrase in _of(UNABLE):
+            by = -_BELOW_ALL
         elif phrase in table and table[phrase] < 0:
             by = table[phrase] - 5.0
         else:

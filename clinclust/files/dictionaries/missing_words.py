@@ -1,4 +1,4 @@
-"""The labels by which questionnaires code that there is no answer, in English, German, French and Spanish."""
+"""The labels by which questionnaires code that there is no answer, in the seven languages of the draft."""
 
 from __future__ import annotations
 
@@ -29,7 +29,17 @@ _PHRASES = (
     "desconocido; desconocida; no conocido; se desconoce; no sabe; no lo sabe; ns nc; ns; nc; no contesta; "
     "no sabe no contesta; rechazado; rechaza; se nego; no realizado; no realizada; no hecho; no disponible; no aplica; "
     "no aplicable; no procede; sin dato; sin datos; sin informacion; no consta; perdido; valor perdido; no responde; "
-    "prefiere no responder; prefiere no contestar; no evaluado; no medido; no registrado; faltante"
+    "prefiere no responder; prefiere no contestar; no evaluado; no medido; no registrado; faltante; "
+    # Italian
+    "non noto; non nota; sconosciuto; sconosciuta; non applicabile; non disponibile; non eseguito; non eseguita; "
+    "non valutabile; non valutato; non valutata; non rilevato; non riferito; non risponde; dato mancante; "
+    # Dutch
+    "onbekend; niet bekend; weet niet; weet ik niet; niet van toepassing; nvt; n v t; niet gedaan; niet uitgevoerd; "
+    "niet beschikbaar; niet bepaald; niet gemeten; niet ingevuld; ontbreekt; geen antwoord; wil niet zeggen; "
+    # Portuguese
+    "desconhecido; desconhecida; nao sabe; nao sei; nao se aplica; nao aplicavel; nao realizado; nao realizada; "
+    "nao feito; nao testado; nao testada; non testato; non testata; no testado; niet getest; nicht getestet; "
+    "non teste; nao disponivel; nao informado; nao informada; nao respondeu; nao avaliado; sem informacao; sem dados"
 )
 _SHORT = "dk; d k; dnk; ref; rf; nk; nr; na; n a; nap; inap; iap; skip; skipped; valid skip; miss; ukn; k a; wn; ns; nc"
 _ABBREVIATED = frozenset(phrase.strip() for phrase in _SHORT.split(";"))

@@ -1,0 +1,80 @@
+"""Numbers given to subjects are identifiers, and measurements that happen to differ are none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.drafting.column import observed
+from clinclust.drafting.identifiers import proposal_of_identifier
+from clinclust.files.column_notes import ColumnNotes
+
+MEASUREMENTS = {
+    "platelets": lambda rng, n: rng.normal(250, 70, n).clip(10),
+    "ntprobnp": lambda rng, n: np.exp(rng.normal(6.5, 1.3, n)),
+    "steps": lambda rng, n: rng.normal(7000, 2500, n).clip(1000, 20000),
+    "birthweight": lambda rng, n: rng.normal(2500, 500, n).clip(1000, 4999),
+    "two groups of newborns": lambda rng, n: rng.normal(np.where(np.arange(n) % 2, 1500, 3200), 350).clip(1000, 9000),
+    "endothelial cells": lambda rng, n: rng.normal(2500, 400, n),
+    "cd4": lambda rng, n: rng.gamma(3, 180, n),
+    "ferritin": lambda rng, n: np.exp(rng.normal(7.5, 0.35, n)),
+}
+
+
+def proposed(texts, name="value"):
+    column = observed(name, pd.Series(texts, dtype=object), ColumnNotes())
+    return proposal_of_identifier(column, column.numbers)
+
+
+@pytest.mark.parametrize("n", [60, 150, 400, 2000])
+@pytest.mark.parametrize("kind", MEASUREMENTS)
+def test_no_measurement_is_taken_for_an_identifier(kind, n):
+    for seed in range(30):
+        values = np.round(MEASUREMENTS[kind](np.random.default_rng([seed, n]), n)).astype(int)
+        assert proposed(values.astype(str).tolist()) is None
+
+
+@pytest.mark.parametrize(("low", "high", "n"), [(1000, 9999, 200), (10_000, 60_000, 100), (100_000, 999_999, 150)])
+def test_numbers_drawn_from_a_range_are_identifiers_and_the_reason_says_how_to_undo_it(low, high, n):
+    drawn = np.random.default_rng(n).choice(np.arange(low, high), n, replace=False)
+    found = proposed(drawn.astype(str).tolist())
+    assert found.fields == {"role": "id"}
+    assert "likelihood: gaussian" in found.reason
+    assert proposed([*drawn[:-1].astype(str), str(drawn[0])]) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "matricule",
+        "prontuário",
+        "ficha",
+        "Cartella",
+        "kindnr",
+        "NU_NOTIFIC",
+        "nº caso",
+        "Pseudonym",
+        "Fallnr",
+        "n. paziente",
+    ],
+)
+def test_names_of_identifiers_are_known(name):
+    values = np.random.default_rng(1).choice(np.arange(100_000, 400_000), 30, replace=False).astype(str)
+    assert cc.draft_schema(pd.DataFrame({name: values, "age": np.arange(30.0) % 7})).features[-1].role == "id"
+
+
+def test_leading_zeros_many_digits_keys_and_consecutive_numbers_identify():
+    rng = np.random.default_rng(2)
+    bell = np.unique(rng.normal(50_000, 9_000, 90).astype(int))
+    assert proposed([f"{number:06d}" for number in bell]) is not None
+    assert proposed([f"2019{number:06d}" for number in bell]) is not None
+    assert proposed([f"{number:08x}" for number in rng.integers(0, 2**31, 90)]) is not None
+    assert proposed(rng.permutation(np.arange(41, 131)).astype(str).tolist(), "n_episodes") is not None
+
+
+@pytest.mark.parametrize("write", ["{:05d}", "{:05d}-010"])
+def test_postal_codes_name_no_subject(write):
+    codes = [write.format(code) for code in np.random.default_rng(3).choice(99_999, 200, replace=False)]
+    schema = cc.draft_schema(pd.DataFrame({"CEP": codes, "age": np.arange(200.0) % 7}))
+    assert schema["CEP"].role == "ignore"
+    assert "postal codes" in schema.comments["CEP"]

@@ -1,0 +1,63 @@
+"""The table of instruments holds possible ranges, each name once, and every name is recognised."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.drafting.instruments import instrument_of
+from clinclust.drafting.instruments.recognition import _SPECIALTIES
+from clinclust.drafting.names import words_of
+
+LINES = [line for specialty in _SPECIALTIES for line in specialty.LISTED.strip().splitlines()]
+
+
+def test_every_range_is_possible_and_every_step_divides_it():
+    for line in LINES:
+        low, high, step = map(float, line.rsplit(":", 1)[1].split())
+        assert low < high, line
+        assert step == 0 or math.isclose((high - low) / step, round((high - low) / step)), line
+
+
+def test_no_name_is_listed_with_two_ranges():
+    known = {}
+    for line in LINES:
+        names, ends = line.rsplit(":", 1)
+        for name in names.split("|"):
+            assert known.setdefault(tuple(words_of(name.strip())), ends) == ends, name
+
+
+@pytest.mark.parametrize("write", ["{}", "{} total", "{}_score", "{} baseline"])
+def test_every_name_is_recognised_as_a_total(write):
+    for line in LINES:
+        names, ends = line.rsplit(":", 1)
+        for name in names.split("|"):
+            found = instrument_of(write.format(name.strip()))
+            assert found is not None, name
+            if write == "{}":
+                assert [found.low, found.high, found.step] == [float(end) for end in ends.split()], name
+
+
+@pytest.mark.parametrize(
+    ("name", "high"), [("MoCA", 30), ("IPSS_totaal", 35), ("ESAS nausées", 10), ("Neuropatia (grado CTCAE)", 5)]
+)
+def test_capitals_words_of_a_total_and_symptoms_stand_beside_a_name(name, high):
+    assert instrument_of(name).high == high
+
+
+def test_a_total_of_enough_subjects_is_a_scale_and_of_few_a_measurement():
+    rng = np.random.default_rng(0)
+    for n, likelihood in ((60, "gaussian"), (120, "ordinal")):
+        totals = rng.binomial(40, 1 / (1 + np.exp(-rng.normal(0, 1, n))))
+        schema = cc.draft_schema(pd.DataFrame({"SDQ total": totals, "x": rng.normal(size=n)}))
+        assert schema["SDQ total"].likelihood == likelihood
+
+
+def test_a_name_of_a_score_is_no_count_and_says_so():
+    rng = np.random.default_rng(1)
+    totals = rng.binomial(48, 1 / (1 + np.exp(1.2 - rng.normal(0, 1, 300))))
+    schema = cc.draft_schema(pd.DataFrame({"punteggio": totals, "x": rng.normal(size=300)}))
+    assert schema["punteggio"].likelihood == "ordinal"
+    assert "by its name the score of an instrument" in schema.comments["punteggio"]

@@ -1,0 +1,89 @@
+"""What names say: counts and units in several languages, and third words beside two answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.drafting.draft import draft_columns
+from clinclust.drafting.names import is_called_a_count, is_counted_a_period, looks_measured, names_a_unit
+from clinclust.likelihoods import traits_of
+
+N = 300
+
+
+def drafted(values, name):
+    schema, _ = draft_columns(pd.DataFrame({name: values}).astype(str))
+    return schema[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dentes_presentes", "Linee di terapia", "behandelingen", "surfactant_giften", "moradores", "labs_ordered"),
+        *("oocytes", "School exclusions", "Dialysen postoperativ", "Kopfschmerztage", "nº_FAE"),
+    ],
+)
+def test_what_is_counted_is_a_count(name):
+    assert is_called_a_count(name)
+    values = np.random.default_rng(0).poisson(2.5, N) + 1
+    assert traits_of(drafted(values, name).likelihood).is_count
+
+
+@pytest.mark.parametrize("name", ["curas por semana", "Anfälle/Monat", "capsules per day", "giorni/mese", "x/nacht"])
+def test_a_period_says_count(name):
+    assert is_counted_a_period(name)
+
+
+@pytest.mark.parametrize("name", ["hours per week", "mg per day", "dose mg/day", "minutes/day", "cost per month"])
+def test_an_amount_a_period_is_no_count(name):
+    assert not is_counted_a_period(name)
+
+
+@pytest.mark.parametrize("name", ["FeNO ppb", "residu_ml", "PRA (%)", "audio (dB)", "PSA (µg/l)", "RR mmHg"])
+def test_a_unit_says_measurement(name):
+    assert names_a_unit(name)
+    assert looks_measured(name)
+    values = np.round(np.exp(np.random.default_rng(0).normal(3.3, 0.6, N))).astype(int)
+    assert traits_of(drafted(values, name).likelihood).is_continuous
+
+
+@pytest.mark.parametrize("name", ["pain_m3", "score W12", "group", "voltage clamp", "eiwitpercentage", "gl", "mgad"])
+def test_a_visit_or_a_word_is_no_unit(name):
+    assert not names_a_unit(name)
+    assert not is_called_a_count(name)
+
+
+@pytest.mark.parametrize(
+    ("no", "yes", "third"),
+    [
+        ("niet verdacht", "verdacht", "onbekend"),
+        ("nein", "ja", "unbek."),
+        ("N", "Y", "DK"),
+        ("não reagente", "reagente", "não realizado"),
+        ("no", "sì", "n.v."),
+        ("not tender", "tender", "not done"),
+        ("stabil", "instabil", "k.A."),
+    ],
+)
+def test_a_third_word_beside_two_answers_is_missing_and_the_draft_says_so(no, yes, third):
+    values = np.random.default_rng(0).choice([no, yes, third], N, p=[0.5, 0.3, 0.2])
+    schema = cc.draft_schema(pd.DataFrame({"sign": values, "other": np.arange(N) % 7}))
+    assert schema["sign"].likelihood == "bernoulli"
+    assert set(schema["sign"].levels) == {no, yes}
+    assert schema["sign"].missing_codes == (third,)
+    assert repr(third) in schema.comments["sign"]
+
+
+def test_a_word_for_missing_is_a_level_beside_degrees_of_presence():
+    rng = np.random.default_rng(0)
+    three = drafted(rng.choice(["fehlend", "teilweise", "vorhanden"], N), "Einsicht")
+    assert three.levels == ("fehlend", "teilweise", "vorhanden")
+    assert drafted(rng.choice(["fehlend", "vorhanden"], N), "Reflex").levels == ("fehlend", "vorhanden")
+    assert drafted(rng.choice(["fehlend", "rot", "blau"], N), "Farbe").missing_codes == ("fehlend",)
+
+
+def test_codes_of_a_classification_have_no_order():
+    values = np.random.default_rng(0).choice(["1.1", "1.2", "2.2", "8.2"], N)
+    assert drafted(values, "Codice ICHD-3").likelihood == "categorical"
+    assert drafted(np.random.default_rng(0).choice([1, 2, 3, 4, 9], N), "CS_RACA").likelihood == "categorical"
