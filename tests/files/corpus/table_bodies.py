@@ -208,6 +208,15 @@ def by_ward(totals, more=()):
 
 MORE = [[f"P{number}", f"{number}", "1", "m"] for number in range(10, 30)]
 INITIALS = [[name, *row[1:]] for name, row in zip(["GK", "SD", "MW", "LF", "N", "MAX"], SUBJECTS, strict=True)]
+NAMED = [
+    [name, *row[1:]]
+    for name, row in zip(
+        ["Total B.", "Maier C.", "Eva Media", "Huber A.", "Summer N.", "Alle Maier"], SUBJECTS, strict=True
+    )
+]
+RESPONSES = [
+    [f"P{at:02}", ["total", "partial", "none"][at % 3], "" if at == 9 else f"{40 + at}", f"{at}"] for at in range(60)
+]
 BETWEEN = (
     MessyFile(
         "sums below each ward",
@@ -249,6 +258,53 @@ BETWEEN = (
         [*TABLE, ["Gesamt", "1100", "2600", ""]],
         r"row 8 holds the word of a total \('Gesamt'\).*\n.*--rows 2-7; .* --rows 2-8",
         {"rows": "2-7"},
+    ),
+    MessyFile(
+        "counts and means of groups, with their word last",
+        "cohort.csv",
+        joined(
+            [
+                *TABLE[:4],
+                ["Station 1 gesamt", "3", "", ""],
+                ["Surgery: mean", "54.7", "", ""],
+                *TABLE[4:],
+                ["Ward 2 total", "", "3", ""],
+                ["Alle Patienten", "6", "", ""],
+                ["N. pazienti", "", "6", ""],
+                ["Ø", "56.8", "", ""],
+            ]
+        ),
+        TABLE,
+        (
+            r"rows 5, 6, 10, 11, 12 and 1 more hold between the subjects totals or means .* "
+            r"\('Station 1 gesamt', 'Surgery: mean', 'Ward 2 total', 'Alle Patienten', 'N. pazienti' and 1 more\)",
+        ),
+        numbers=[2, 3, 4, 7, 8, 9],
+    ),
+    asked(
+        "norms among the subjects",
+        [HEADER, ["Normwert", "", "<5", ""], *SUBJECTS],
+        r"row 2 holds the word of a total or of a norm \('Normwert'\).*\n.*--rows 3-8; .* --rows 2-8",
+        {"rows": "3-8"},
+        numbers=[3, 4, 5, 6, 7, 8],
+    ),
+    asked(
+        "a count of a group that is wrong",
+        [*TABLE[:4], ["Surgery total", "31", "", ""], *TABLE[4:]],
+        r"row 5 holds the word of a total \('Surgery total'\).*\n.*--rows 2-4,6-8;",
+        {"rows": "2-4,6-8"},
+    ),
+    MessyFile(
+        "subjects whose names begin or end with the words of totals",
+        "cohort.csv",
+        joined([HEADER, *NAMED]),
+        [HEADER, *NAMED],
+    ),
+    MessyFile(
+        "a level that is the word of a total",
+        "cohort.csv",
+        joined([["id", "response", "age", "crp"], *RESPONSES]),
+        [["id", "response", "age", "crp"], *RESPONSES],
     ),
     MessyFile(
         "subjects whose initials are the words of totals",
