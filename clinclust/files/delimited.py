@@ -11,6 +11,7 @@ from clinclust.errors import InputError
 from clinclust.files.delimited_lines import DelimitedLines, Line
 from clinclust.files.delimiters import delimiter_of
 from clinclust.files.encodings import decoded
+from clinclust.files.layout.doubts import UncertainRowsError
 from clinclust.files.layout.header import find_header
 from clinclust.files.layout.sheet_rows import Row, SheetRows, is_blank
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
@@ -51,7 +52,11 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     below = _subjects_among(chain(first, every), header.last, options, rows)
     for number, fields in lines.of_width(below, len(names)):
         rows.add(number, fields)
-    read = sheet_table(rows, options, header=header)
+    try:
+        read = sheet_table(rows, options, header=header)
+    except InputError as error:
+        lines.refuse_misfits(error if isinstance(error, UncertainRowsError) else None)
+        raise
     lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
     return replace(read, remarks=remarks + told + read.remarks + lines.remarks())
 

@@ -18,7 +18,7 @@ __all__ = [
 Figure = Literal["sum", "mean", "median", "deviation", "count", "minimum", "maximum"]
 """What a total says of the values above it."""
 
-_MEAN = r"means?|averages?|mittelwerte?|durchschnitt|moyennes?|medi[ae]|promedio|ø"
+_MEAN = r"means?|averages?|mittelwerte?|durchschnitt|moyennes?|medi[ae]|promedio"
 _MEDIAN = r"medians?|mediane?|médianes?|medianas?"
 _DEVIATION = r"standardabweichung|standard deviation|écart[- ]type|desviación (?:estándar|típica)|deviazione standard"
 _COUNT = r"anzahl|count|gesamtzahl|nombre|effectif|recuento|conteggio|numero"
@@ -38,9 +38,9 @@ _LONG = (
     r"gesamt(?:ergebnis)?|insgesamt|sous-total|somme|teilergebnis|ergebnis|suma|totale|minimum|maximum|"
     rf"(?:{_ALL}) (?:{_PEOPLE})|{_COUNT}|{_NORM}|{_MEAN}|{_MEDIAN}|{_DEVIATION}"
 )
-_SHORT = r"sum|n|mw|sd|std\.?(?: ?dev\.?)?|min|max|avg|stabw"
+_SHORT = r"sum|n|ø|mw|sd|std\.?(?: ?dev\.?)?|min|max|avg|stabw"
 _FIGURES: dict[str, tuple[Figure, ...]] = {
-    rf"{_MEAN}|mw|avg": ("mean",),
+    rf"{_MEAN}|ø|mw|avg": ("mean",),
     _MEDIAN: ("median",),
     rf"{_DEVIATION}|sd|std\.?(?: ?dev\.?)?|stabw": ("deviation",),
     rf"{_COUNT}|n": ("count",),

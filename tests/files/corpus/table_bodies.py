@@ -343,6 +343,7 @@ BETWEEN = (
 
 SMALL = [["group", "n", "mean", ""], ["A", "3", "5.4", ""], ["B", "3", "4.7", ""]]
 OTHER_ORDER = [["id", "sex", "age", "crp"], ["Q1", "m", "61", "3"], ["Q2", "f", "50", "4"]]
+PAGE = [["", "", "", ""], HEADER]
 TWO_TABLES = (
     asked(
         "a small table below the subjects",
@@ -383,9 +384,58 @@ TWO_TABLES = (
     asked(
         "a second table of another width",
         [],
-        r"line 9 has 2 fields.* the header has 4: .*\(--rows FIRST-LAST says which rows are the subjects\)",
+        r"line 9 has 2 fields.* the header has 4: .*\(if these rows are none of its subjects, say "
+        r"--rows 2-7\)\n  - a second table seems to begin in row 9",
         {"rows": "2-7"},
         make=joined(TABLE) + "\ngroup,n\nA,3\n",
+    ),
+    asked(
+        "excluded subjects below a title",
+        [],
+        r"line 10 has 1 field, the header has 4: .*--rows 2-7,11-12\)\n.*row 10 holds one text \('Dropouts'\).*; if it "
+        "is the title of rows that are none, say --rows 2-7",
+        {"rows": "2-7"},
+        make=joined(TABLE) + "\n\nDropouts\n" + joined(MORE[:2]),
+    ),
+    asked(
+        "the header again below an empty row, with other numbers",
+        [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
+        r"the header is repeated in row 9, below an empty row: a second table .*\n.* --rows 2-7; .* --rows 2-7,10-26",
+        {"rows": "2-7"},
+    ),
+    asked(
+        "the header again below an empty row, with all of its subjects",
+        [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
+        "the header is repeated in row 9, below an empty row",
+        {"rows": "2-7,10-26"},
+        kept=[*TABLE, *MORE[3:]],
+    ),
+    MessyFile(
+        "the header again below an empty row, with the next numbers",
+        "cohort.csv",
+        joined([*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]]),
+        [*TABLE, ["P07", "50", "1.5", "f"]],
+        ("the header is repeated in row 9: left out", "rows without any value"),
+    ),
+    MessyFile(
+        "the header again below an empty row on every page",
+        "cohort.csv",
+        joined([*TABLE[:3], *PAGE, *TABLE[5:], *PAGE, *TABLE[3:5]]),
+        [*TABLE[:3], *TABLE[5:], *TABLE[3:5]],
+        ("the header is repeated in rows 5, 9: left out", "rows without any value"),
+    ),
+    MessyFile(
+        "the header again in other words",
+        "cohort.csv",
+        joined([*TABLE[:4], ["id", "age (years)", "CRP [mg/L]", "Sex:"], *TABLE[4:]]),
+        TABLE,
+        ("the header is repeated in row 5: left out",),
+    ),
+    MessyFile(
+        "a subject with words instead of numbers",
+        "cohort.csv",
+        joined([*TABLE, ["P07", "refused", "haemolysed", "m"]]),
+        [*TABLE, ["P07", "refused", "haemolysed", "m"]],
     ),
     MessyFile(
         "an empty row between subjects",
