@@ -15,7 +15,7 @@ from clinclust.cli.options import (
     add_table,
     path_given,
     read_model,
-    read_table_of_model,
+    read_new_table,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
 from clinclust.cli.streams import add_quiet, say, tell, write_data
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     spare_file(options, options.out)
     model = read_model(options)
-    frame = read_table_of_model(options, model)
+    frame = read_new_table(options, model)
     table, unread = _of_the_fit(options, model, frame), None
     if table is None:
         table, unread = _of_new_subjects(options, model, frame)

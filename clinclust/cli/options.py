@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
-from clinclust.errors import InputError
+from clinclust.errors import CohortWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ __all__ = [
     "number_or",
     "path_given",
     "read_model",
+    "read_new_table",
     "read_schema",
     "read_table",
     "read_table_of_model",
@@ -149,13 +151,40 @@ def read_table_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> 
     return frame
 
 
-def read_table_of_model(options: argparse.Namespace, model: MAPDP) -> pd.DataFrame:
+def read_table_of_model(options: argparse.Namespace, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
     """Return the table with the rows that the options choose, or those of the fit; see `rows_of_model`."""
     rows_of = (
         "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
         "have other names, choose the rows with --where or --one-row-per"
     )
-    rows = rows_of_model(options, model)
+    rows = rows_of_model(options, model, of_sheet=of_sheet)
     frame = read_table(options, rows, rows_of=rows_of)
     tell_of_rows(options, rows, "as for the fit (--all-rows takes all)")
     return frame
+
+
+def read_new_table(options: argparse.Namespace, model: MAPDP) -> pd.DataFrame:
+    """Return a table that may hold new subjects, with the rows that the options choose.
+
+    If they choose none, rows are chosen by what they hold as for the fit. Those of the sheet that somebody named for
+    the fit are taken of the table of the fit only: another table has others.
+    """
+    fitted = model.schema_.rows.rows
+    if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
+        return read_table_of_model(options, model)
+    frame = read_table_of_model(options, model, of_sheet=False)
+    note = f"the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of this table"
+    warnings.warn(f"{options.table}: {note} (--rows says which rows are subjects)", CohortWarning, stacklevel=2)
+    return frame
+
+
+def _is_table_of_fit(options: argparse.Namespace, model: MAPDP) -> bool:
+    """Return whether the rows that were named for the fit hold its subjects in this table."""
+    from clinclust.estimators.fitted_cohort import rows_of_the_fit
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever reads the table again tells
+        try:
+            return rows_of_the_fit(model, read_table(options, rows_of_model(options, model))) is not None
+        except InputError:
+            return False

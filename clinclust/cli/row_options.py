@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from clinclust.errors import CohortWarning, InputError
@@ -75,8 +75,8 @@ def rows_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> RowCho
     asked, name = rows_asked_for(options), shown_name(options.schema)
     if not schema.rows:
         return asked
-    taken = _completed(asked, schema.rows)
-    if not taken.agrees_with(schema.rows):
+    taken = asked.completed_by(schema.rows)
+    if not taken.follows(schema.rows):
         raise InputError(
             limited(
                 f"{name} takes {schema.rows.in_words()}; the command takes {taken.in_words()}. Leave out the options "
@@ -86,8 +86,10 @@ def rows_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> RowCho
     return taken
 
 
-def rows_of_model(options: argparse.Namespace, model: MAPDP) -> RowChoice:
+def rows_of_model(options: argparse.Namespace, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:
     """Return the rows that the options choose, or if they choose none, those that the model was fitted on.
+
+    Without `of_sheet`, the rows of the sheet of the fit are those of another table, and not taken of this one.
 
     Raises
     ------
@@ -98,17 +100,10 @@ def rows_of_model(options: argparse.Namespace, model: MAPDP) -> RowChoice:
 
     asked, fitted = rows_asked_for(options), model.schema_.rows
     if options.all_rows:
-        if asked.as_dict():
+        if set(asked.as_dict()) - {"rows"}:
             raise InputError(f"--all-rows takes all rows, and other options take {asked.in_words()}: give one of them")
-        return RowChoice()
-    return _completed(asked, fitted)
-
-
-def _completed(asked: RowChoice, said: RowChoice) -> RowChoice:
-    """Return the rows that somebody asked for; if that is only how dates are read, those that were said, read so."""
-    if set(asked.as_dict()) - {"dates"}:
-        return asked
-    return said if asked.dates is None else replace(said, dates=asked.dates)
+        return RowChoice(rows=asked.rows)
+    return asked.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
 
 
 def tell_of_rows(options: argparse.Namespace, rows: RowChoice, how: str) -> None:
@@ -116,6 +111,6 @@ def tell_of_rows(options: argparse.Namespace, rows: RowChoice, how: str) -> None
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
-    if rows and not rows_asked_for(options):
+    if rows and rows.as_dict().items() - rows_asked_for(options).as_dict().items():
         note = f"{shown_name(options.table)}: rows are taken {how}: {rows.in_words()}"
         warnings.warn(limited(note), CohortWarning, stacklevel=3)

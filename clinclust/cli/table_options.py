@@ -111,7 +111,6 @@ def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
             sheet=options.sheet,
             encoding=options.encoding,
             header_row=options.header_row,
-            rows=options.rows,
             decimal=options.decimal,
             only=_together(options.only),
             drop=_together(options.drop),

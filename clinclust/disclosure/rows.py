@@ -29,6 +29,7 @@ def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
         counts.unknown,
         counts.not_meeting - counts.unknown,
         counts.further,
+        counts.outside,
         counts.taken - n_subjects,
     ]
     table = np.array([left_out], dtype=np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -53,15 +52,14 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
             stacklevel=stacklevel + 1,
         )
         return schema
-    if not schema.rows.agrees_with(taken.choice):
+    if not taken.choice.follows(schema.rows):
         raise InputError(
             limited(
                 f"the schema takes {_rows(schema)}, but the table was read with another choice: "
                 f"{taken.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
             )
         )
-    dates = taken.choice.dates
-    return schema if schema.rows.dates or dates is None else schema.with_rows(replace(schema.rows, dates=dates))
+    return schema.with_rows(schema.rows.completed_by(taken.choice))
 
 
 def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
@@ -85,7 +83,8 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame,
 def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int) -> None:
     """Warn if a table of new subjects was read with another choice of rows than the table of the fit."""
     taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
-    if taken is None or not schema.rows or schema.rows.agrees_with(taken.choice):
+    fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
+    if taken is None or fitted is None or taken.choice.follows(fitted):
         return
     warnings.warn(
         limited(f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"),

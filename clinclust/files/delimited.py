@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from clinclust.errors import InputError
-from clinclust.files.delimited_lines import DelimitedLines
+from clinclust.files.delimited_lines import DelimitedLines, Line
 from clinclust.files.delimiters import delimiter_of
 from clinclust.files.encodings import decoded
+from clinclust.files.layout.doubts import UncertainRowsError
 from clinclust.files.layout.header import find_header
-from clinclust.files.layout.sheet_rows import Row, is_blank
+from clinclust.files.layout.sheet_rows import Row, SheetRows, is_blank
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import quoted
 from clinclust.files.source import Source
@@ -47,12 +49,27 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     for above in filled:
         if above[0] <= header.last:
             rows.add(*above)
-    below = (line for line in chain(first, every) if line.number > header.last and options.may_be_subject(line.number))
+    below = _subjects_among(chain(first, every), header.last, options, rows)
     for number, fields in lines.of_width(below, len(names)):
         rows.add(number, fields)
-    read = sheet_table(rows, options, header=header)
+    try:
+        read = sheet_table(rows, options, header=header)
+    except InputError as error:
+        lines.refuse_misfits(error if isinstance(error, UncertainRowsError) else None)
+        raise
     lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
-    return TableRead(read.frame, remarks + told + read.remarks + lines.remarks(), read.notes, read.places, read.unread)
+    return replace(read, remarks=remarks + told + read.remarks + lines.remarks())
+
+
+def _subjects_among(lines: Iterable[Line], header: int, options: SheetOptions, rows: SheetRows) -> Iterator[Line]:
+    """Yield the lines below the header that may be subjects; those that are none, of whatever length, are counted."""
+    for line in lines:
+        if line.number <= header:
+            continue
+        if options.may_be_subject(line.number):
+            yield line
+        else:
+            rows.n_outside += not all(map(is_blank, line.fields))
 
 
 def _first_subject(filled: Sequence[Row], options: SheetOptions) -> list[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from array import array
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.layout.below import is_note
+from clinclust.files.layout.doubts import UncertainRowsError
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.listed import Places, listed
 
 __all__ = ["DelimitedLines", "Line"]
@@ -43,7 +46,7 @@ class DelimitedLines:
     def __init__(self, text: str, delimiter: str, first_line: int = 1) -> None:
         self._text, self._delimiter, self._before = text, delimiter, first_line - 1
         self._misfits: list[str] = []
-        self._n_misfits = 0
+        self._misfit_numbers = array("q")
         self._notes: list[Line] = []
         self._width = 0
         self._remarks = Places()
@@ -69,28 +72,27 @@ class DelimitedLines:
     def of_width(self, rows: Iterable[Line], width: int) -> Iterator[tuple[int, list[str]]]:
         """Yield (row number, fields) of the rows below the header that hold a value; all have the length `width`.
 
-        A single text at the end that reads like a footnote, without any delimiter, is passed on as the first cell.
-
-        Raises
-        ------
-        InputError
-            After the last row, if rows had other lengths.
+        A single text at the end that reads like a footnote, without any delimiter, is passed on as the first cell. Rows
+        of other lengths are passed on in this length, so that it can be said whether they are another table; call
+        `refuse_misfits` afterwards.
         """
         self._width = width
         for line in rows:
-            if len(line.fields) != width:
-                self._keep_other(line, width)
+            if self._may_be_note(line):
+                self._notes.append(line)
                 continue
             for note in self._notes:  # it stood between subjects
-                self._add_misfit(note)
+                yield self._misfit(note)
             self._notes.clear()
+            if len(line.fields) != width:
+                yield self._misfit(line)
+                continue
             if line.last > line.first:
                 self._look_inside(line)
             if len(line.fields) > 1 and not any(map(str.strip, line.fields)):
                 self._remarks.add(_NO_VALUE, f"line {line.first}")
             else:
                 yield line.number, line.fields
-        self._refuse_misfits()
         for note in self._notes:
             yield note.number, note.fields + [""] * (width - 1)
 
@@ -104,33 +106,50 @@ class DelimitedLines:
         """
         for note in self._notes:
             if note.number in numbers:
-                self._add_misfit(note)
-        self._refuse_misfits()
+                self._misfit(note)
+        self.refuse_misfits()
 
-    def _refuse_misfits(self) -> None:
-        if self._misfits:
-            raise InputError(
-                f"{listed(self._misfits, self._n_misfits)}, the header has {self._width}: look for a "
-                f"{self._delimiter!r} too many or too few, for a text that needs quotes, for a title above the header "
-                "(--header-row N, or 0 if there is no header), or for another table (--rows FIRST-LAST says which rows "
-                "are the subjects)"
-            )
+    def refuse_misfits(self, doubts: UncertainRowsError | None = None) -> None:
+        """Raise InputError if rows were not as long as the header.
+
+        Parameters
+        ----------
+        doubts : UncertainRowsError, optional
+            What may be another table. If all of these rows belong to it, the message says how to leave it out.
+        """
+        if not self._misfits:
+            return
+        other_table = "--rows FIRST-LAST says which rows are the subjects"
+        without = None if doubts is None else doubts.without
+        seen = ""
+        if doubts is not None and without is not None and not self._any_misfit_in(RowRanges.parsed(without)):
+            other_table = f"if these rows are none of its subjects, say --rows {without}"
+            seen = f"\n{doubts.listing}"
+        found = listed(self._misfits, len(self._misfit_numbers))
+        raise InputError(
+            f"{found}, the header has {self._width}: look for a {self._delimiter!r} too many or too few, "
+            "for a text that needs quotes, for a title above the header (--header-row N, or 0 if there is no header), "
+            f"or for another table ({other_table}){seen}"
+        )
+
+    def _any_misfit_in(self, rows: RowRanges) -> bool:
+        return any(number in rows for number in self._misfit_numbers)
 
     def remarks(self) -> list[str]:
         """Return what the reader must know of the rows that were read."""
         return self._remarks.sentences()
 
-    def _keep_other(self, line: Line, width: int) -> None:
-        may_be_note = len(line.fields) == 1 and width >= _FEWEST_BESIDE_NOTES and len(self._notes) < _NOTES_KEPT
-        if may_be_note and is_note(line.fields[0]):
-            self._notes.append(line)
-        else:
-            self._add_misfit(line)
+    def _may_be_note(self, line: Line) -> bool:
+        is_alone = len(line.fields) == 1 < self._width and self._width >= _FEWEST_BESIDE_NOTES
+        return is_alone and len(self._notes) < _NOTES_KEPT and is_note(line.fields[0])
 
-    def _add_misfit(self, line: Line) -> None:
-        self._n_misfits += 1
-        if self._n_misfits <= _MISFITS_KEPT:
-            self._misfits.append(f"line {line.first} has {len(line.fields)} fields")
+    def _misfit(self, line: Line) -> tuple[int, list[str]]:
+        """Record a row of another length, and return it in that of the header."""
+        n_fields = len(line.fields)
+        self._misfit_numbers.append(line.number)
+        if len(self._misfits) < _MISFITS_KEPT:
+            self._misfits.append(f"line {line.first} has {n_fields} field{'' if n_fields == 1 else 's'}")
+        return line.number, (line.fields + [""] * (self._width - n_fields))[: self._width]
 
     def _look_inside(self, line: Line) -> None:
         """Record a row in which a text in quotes holds a whole line with as many delimiters as a row has."""

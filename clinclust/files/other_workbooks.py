@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clinclust.errors import InputError, MissingPackageError
@@ -132,7 +133,7 @@ def _merged(sheet: Any) -> list[Area]:
 
 def _table(rows: Any, options: SheetOptions, merged: Sequence[Area], remarks: list[str]) -> TableRead:
     read = sheet_table(rows, options, merged)
-    return TableRead(read.frame, remarks + read.remarks, read.notes, read.places, read.unread)
+    return replace(read, remarks=remarks + read.remarks)
 
 
 def _unreadable(what: str, error: BaseException) -> str:

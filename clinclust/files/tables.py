@@ -98,7 +98,8 @@ def read_cohort(
         ``column 2`` and so on, by their number in the file.
     rows : str, optional
         The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. No other row is a
-        subject, and each of these is one, even if it looks like a total, a legend or another table.
+        subject, and each of these is one, even if it looks like a total, a legend or another table. The other options
+        choose among these.
     decimal : {",", "."}, optional
         The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are; the notes
         on the columns say which have decimal commas.
@@ -166,7 +167,7 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates)
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows)
     if choice.problems():
         raise InputError("; ".join(choice.problems()))
     with _about(path):

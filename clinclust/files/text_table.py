@@ -32,6 +32,8 @@ class TableRead:
         The number of each column in the file, from 1; empty if they are 1, 2, 3 and so on.
     unread : list of int
         The numbers of columns without a name whose values were not kept.
+    n_outside : int
+        How many rows below the header hold something, but are not among those that somebody said to be the subjects.
     """
 
     frame: pd.DataFrame
@@ -39,6 +41,7 @@ class TableRead:
     notes: list[ColumnNotes] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
+    n_outside: int = 0
 
 
 class TextTable:

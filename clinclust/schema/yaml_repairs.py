@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import yaml
 
 from clinclust.files.cell_text import shortened
+from clinclust.schema.feature import Feature
 
 __all__ = ["repair_of", "said_of_lone_key", "typographic_quotes", "with_odd_spaces"]
 
@@ -20,10 +21,15 @@ _TWO_COLONS = re.compile(r"(?P<key>[\w ]+?)\s*:\s+(?P<text>[^\"'\[{][^,}\]]*:(?:
 _STARTS = re.compile(r"(?:[:,\[{]|^\s*-)\s*(?P<text>[%@`|>&*!?][^,\]}]*)")
 _BRACKET_INSIDE = re.compile(r"[{,]\s*\w+\s*:\s+(?P<text>[^\s\"'\[{,:#][^,:\[\]{}]*[\[{][^,]*[\]}](?=\s*[,}]))")
 _AFTER_QUOTES = re.compile(r"(?P<text>(?P<mark>['\"])(?:(?!(?P=mark)).)*(?P=mark)\s*[^\s,:\]}#].*)")
+_KEYS = "|".join(Feature.model_fields)
 _WHYS = (
     (_STARTS, "begins with a sign that means something else in YAML"),
     (_TWO_COLONS, "holds a colon and a space"),
     (_BRACKET_INSIDE, "holds a bracket"),
+)
+_NO_COMMA = re.compile(
+    rf"[{{,]\s*(?P<key>\w+)\s*:\s+(?P<value>[^\s\"'\[{{,:;][^\"'\[{{,:;]*?|\"\"|\[[^\]]*\])"
+    rf"(?P<gap>\s*;\s*|\s+)(?P<next>{_KEYS})\s*:(?=\s)"
 )
 _LONGEST_LINE = 1000
 _CLOSED_BY = {"[": "]", "{": "}"}
@@ -87,12 +93,14 @@ def repair_of(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
         opened = _never_closed(lines[first : at + 1])
         if opened is not None:
             return first + opened[0] + 1, opened[1]
-    return at + 1, _said_of_structure(str(error.problem or error.context), lines[at])
+    return at + 1, _said_of_dash(lines, at) or _said_of_structure(str(error.problem or error.context), lines[at])
 
 
 def _said_of_line(line: str) -> str | None:
     """Return what is wrong with a line, whatever stands around it; None if that is not known."""
     if len(line) > _LONGEST_LINE:  # the patterns take time that grows with its square
+        return None
+    if line.lstrip().startswith("#"):  # a comment
         return None
     outside = _QUOTED.sub('""', line)
     if "\t" in line:
@@ -102,6 +110,8 @@ def _said_of_line(line: str) -> str | None:
         return f'{comma["key"]}: a comma alone means nothing in YAML: write {comma["key"]}: ","'
     if _NO_SPACE_IN_DASH.match(outside) and not outside.strip().startswith("---"):
         return "there is no space after the -: write `- ` before each feature or level"
+    if lacking := _NO_COMMA.search(outside):
+        return _said_of_comma(lacking)
     for pattern, why in _WHYS:
         if found := pattern.search(outside):
             return f"{_written(found['text'])} {why}: write it in quotes: {_in_quotes(found['text'])}"
@@ -112,6 +122,13 @@ def _said_of_line(line: str) -> str | None:
             'text in quotes of the other kind, such as \'the "bad" day\' or "patient\'s view"'
         )
     return None
+
+
+def _said_of_comma(found: re.Match[str]) -> str:
+    value = found["value"] if found["value"][0] not in '"[' else "..."
+    before, after = f"{found['key']}: {value.strip()}", f"{found['next']}:"
+    between = "a semicolon" if ";" in found["gap"] else "no comma"
+    return f"there is {between} between {_written(before)} and {_written(after)}: write {before}, {after}"
 
 
 def _written(text: str) -> str:
@@ -160,6 +177,21 @@ def _not_closed(opened: _Open) -> str:
         said = f"the {opened.sign} that opens here is not closed: write {_CLOSED_BY[opened.sign]} where it ends"
         return f"{said}; texts with a # stand in quotes, because it begins a comment" if opened.is_cut else said
     return f"the text that opens with {opened.sign} here is not closed: write {opened.sign} at its end"
+
+
+def _said_of_dash(lines: list[str], at: int) -> str | None:
+    """Return what is wrong with a - that does not stand below the nearest one above it; None if it does."""
+    line = lines[at]
+    above = next((each for each in reversed(lines[:at]) if each.lstrip().startswith("- ")), None)
+    if above is None or not line.lstrip().startswith("- "):
+        return None
+    found, wanted = (len(each) - len(each.lstrip(" ")) for each in (line, above))
+    if found == wanted:
+        return None
+    return (
+        f"the - stands behind {found} space{'' if found == 1 else 's'}, and the one above it behind {wanted}: write "
+        f"{wanted} before it, as before each feature"
+    )
 
 
 def _said_of_structure(problem: str, line: str) -> str:

@@ -72,7 +72,7 @@ def test_reports_say_which_rows_were_taken_and_why_others_were_not(visits):
     assert fit("out", *CHOICE) == 0
     counts = json.loads(Path("out/model.json").read_text(encoding="utf-8"))["fit"]["row_counts_"]
     n = len(visits)
-    assert counts == {"in_table": 120, "not_meeting": 120 - 2 * n, "unknown": 0, "further": n}
+    assert counts == {"in_table": 120, "not_meeting": 120 - 2 * n, "unknown": 0, "further": n, "outside": 0}
     said = (
         f"Of 120 rows of the table, {n} were analysed: {KEPT} ({120 - 2 * n} left out), and one row for each "
         f"Record ID, the last by seen ({n} left out)."
@@ -202,3 +202,59 @@ def test_rows_that_are_edited_while_start_waits_are_taken(visits, monkeypatch):
     model = MAPDP.load("visits-subtypes")
     assert model.schema_.rows.where == "visit == 'month 12'"
     assert (len(model.labels_), model.row_counts_.not_meeting) == (40, 80)
+
+
+@pytest.fixture
+def sheet(here):
+    """Forty subjects, and nine rows below them that somebody leaves out by their numbers."""
+    frame = cohort()
+    pd.concat([frame, frame.head(9).assign(who=[f"X{at}" for at in range(9)])]).to_csv("sheet.csv", index=False)
+    Path("sheet_schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    return frame
+
+
+def fit_sheet(*more):
+    return main(["fit", "sheet.csv", "--schema", "sheet_schema.yaml", "--out", "out", *FAST, *more])
+
+
+def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, capsys):
+    assert fit_sheet("--rows", "2-41") == 0
+    texts = texts_of("out")
+    assert "Of 49 rows of the table, 40 were analysed: rows 2-41 of the sheet (9 left out by hand)." in texts["page"]
+    assert "All 40 rows" not in " ".join(texts.values())
+    assert MAPDP.load("out").schema_.rows == RowChoice(rows="2-41")
+    capsys.readouterr()
+    assert main(["report", "sheet.csv", "--model", "out", "--out", "again", "--associations", "none"]) == 0
+    assert "rows are taken as for the fit (--all-rows takes all): rows 2-41 of the sheet" in capsys.readouterr().err
+    assert Path("again/subtypes.html").read_bytes() == Path("out/subtypes.html").read_bytes()
+    assert main(["assign", "sheet.csv", "--model", "out", "--out", "given.csv"]) == 0
+    assert "this is the table of the fit" in capsys.readouterr().err
+    assert Path("given.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
+
+
+def test_a_table_of_new_subjects_is_read_whole_whatever_rows_the_fit_had(sheet, capsys):
+    assert fit_sheet("--rows", "2-41") == 0
+    sheet.head(12).assign(who=[f"N{at}" for at in range(12)]).to_csv("new.csv", index=False)
+    for more, number in (([], 12), (["--rows", "2-5"], 4)):
+        capsys.readouterr()
+        assert main(["assign", "new.csv", "--model", "out", "--out", "new_out.csv", "--overwrite", *more]) == 0
+        assert len(pd.read_csv("new_out.csv")) == number
+        is_told = "the model was fitted on rows 2-41 of the sheet of its own table" in capsys.readouterr().err
+        assert is_told is not bool(more)
+
+
+def test_a_draft_remembers_the_rows_of_the_sheet_and_others_contradict_it(sheet, capsys):
+    assert main(["draft", "sheet.csv", "--out", "drafted.yaml", "--rows", "2-41"]) == 0
+    assert FeatureSchema.from_yaml("drafted.yaml").rows == RowChoice(rows="2-41")
+    assert "--rows" not in next(line for line in capsys.readouterr().out.splitlines() if line.startswith("next: "))
+    message = refused(capsys, "check", "sheet.csv", "--schema", "drafted.yaml", "--rows", "2-50")
+    assert "drafted.yaml takes rows 2-41 of the sheet; the command takes rows 2-50 of the sheet" in message
+    assert main(["check", "sheet.csv", "--schema", "drafted.yaml", "--rows", "2 - 41"]) == 0
+    assert main(["check", "sheet.csv", "--schema", "drafted.yaml", "--where", "age > 0"]) == 0
+
+
+def test_a_shared_report_does_not_tell_which_rows_of_the_sheet_were_left_out(sheet):
+    assert fit_sheet("--rows", "2-39,41-", "--suppress", "5") == 0
+    texts = " ".join(texts_of("out").values())
+    assert "rows of the sheet that were named by hand" in texts
+    assert "2-39" not in texts

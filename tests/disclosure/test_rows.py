@@ -14,14 +14,16 @@ def shown(counts, n_subjects, threshold):
 def test_shown_numbers_hold_no_small_one_and_withheld_ones_could_be_any():
     threshold, n_subjects, sizes = 4, 10, range(7)
     all_counts = [
-        (not_meeting, unknown, further, after)
-        for not_meeting, unknown, further, after in product(sizes, sizes, sizes, sizes)
+        (not_meeting, unknown, further, after, outside)
+        for not_meeting, unknown, further, after, outside in product(sizes, sizes, sizes, sizes, (0, 2, 6))
         if unknown <= not_meeting
     ]
     seen = {}
-    for not_meeting, unknown, further, after in all_counts:
-        counts = RowCounts(n_subjects + not_meeting + further + after, not_meeting, unknown, further)
-        seen.setdefault(shown(counts, n_subjects, threshold), []).append((not_meeting, unknown, further, after))
+    for each in all_counts:
+        not_meeting, unknown, further, after, outside = each
+        n_rows = n_subjects + not_meeting + further + after + outside
+        counts = RowCounts(n_rows, not_meeting, unknown, further, outside)
+        seen.setdefault(shown(counts, n_subjects, threshold), []).append(each)
     for what, possible in seen.items():
         if what is None:
             assert all(max(column) - min(column) >= threshold for column in zip(*possible, strict=True))

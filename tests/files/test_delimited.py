@@ -48,7 +48,7 @@ def test_what_programs_write_is_read_right(tmp_path, content, expected):
 
 def test_rows_below_a_line_with_the_delimiter_have_the_numbers_of_a_spreadsheet(tmp_path):
     assert read_cohort(write(tmp_path, "sep=;\na;b\n1;2\n")).index.tolist() == [0]
-    with pytest.raises(InputError, match="line 4 has 1 fields"):
+    with pytest.raises(InputError, match="line 4 has 1 field"):
         read_cohort(write(tmp_path, "sep=;\na;b\n1;2\n3\n"))
 
 
@@ -96,7 +96,7 @@ REFUSED = {
     "a quote that is said to be the delimiter": ('sep="\na,b\n', "line 2 has 2 fields, the header has 1"),
     "many rows of other lengths": (
         "a,b\n1\n1,2\n" + "1,2,3\n" * 900,
-        "line 2 has 1 fields, line 4 has 3 fields, line 5 has 3 fields, .* and 896 more, the header has 2",
+        "line 2 has 1 field, line 4 has 3 fields, line 5 has 3 fields, .* and 896 more, the header has 2",
     ),
     "a delimiter too many in every row": ("a,b\n1,2,\n3,4,\n", "line 2 has 3 fields, line 3 has 3 fields, the header"),
     "half of UTF-16": ((MARK + "a,b\n").encode("utf-16-le")[:-1], "is not utf-16-le text"),

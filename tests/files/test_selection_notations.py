@@ -210,7 +210,7 @@ def test_rows_are_counted_by_reason(tmp_path):
     frame, told = told_of(path, where="age > 50", one_row_per="id")
     assert frame.attrs["rows_taken"] == {
         "choice": {"where": "age > 50", "one_row_per": "id"},
-        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0},
+        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0, "outside": 0},
     }
     _, told = told_of(path, where="age != 61")
     assert "1 of the rows that are kept have no value that could be compared in 'age'" in told

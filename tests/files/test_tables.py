@@ -126,8 +126,8 @@ def test_other_encodings_are_read_with_a_warning_that_names_them(tmp_path):
 
 MALFORMED = [
     ("x.csv", "a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
-    ("x.csv", "a,b\n1,2\n\n1\n", "line 4 has 1 fields, the header has 2"),
-    ("x.csv", 'a,b\n"two\nlines",2\n1\n', "line 4 has 1 fields"),
+    ("x.csv", "a,b\n1,2\n\n1\n", "line 4 has 1 field, the header has 2"),
+    ("x.csv", 'a,b\n"two\nlines",2\n1\n', "line 4 has 1 field"),
     ("x.csv", 'a,b\n1,2\n"open,2\n3,4\n', "line 3 cannot be read"),
     ("x.csv", 'a,b\n1,"x"y\n', "line 2 cannot be read"),
     ("x.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),

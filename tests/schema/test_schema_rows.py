@@ -28,6 +28,7 @@ FEATURES = [Feature(name="falls", likelihood="poisson")]
         ("{where: [a]}", "rows: where must be a text that is not empty, not"),
         ("{one_row_per: id, keep: best}", "rows: keep must be first or last, not 'best'"),
         ("{by: date}", "rows: --by says which row of a subject stays"),
+        ("{rows: 5-2}", "rows: rows '5-2': '5-2' is no range of rows; write the first and the last row"),
         ("{dates: day-first}", "rows: --dates says how --where and --by read dates"),
         ("{keep: best, dates: x}", "keep must be first or last, not 'best'; dates must be day-first or month-first"),
     ],
@@ -56,6 +57,9 @@ def test_rows_are_given_as_a_dictionary_too():
         ({"where": "a == 1", "dates": "month-first"}, {"where": "a == 1", "dates": "day-first"}, False),
         ({"one_row_per": "a"}, {"one_row_per": "a", "keep": "last"}, False),
         ({}, {"where": "a == 1"}, False),
+        ({"rows": "2-9,11"}, {"rows": "2 - 9, 11-11"}, True),
+        ({"rows": "2-9"}, {"rows": "2-"}, False),
+        ({"rows": "2-9"}, {}, False),
     ],
 )
 def test_choices_agree_if_they_choose_the_same(one, other, agree):

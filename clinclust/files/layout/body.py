@@ -10,10 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.layout.below import Below
-from clinclust.files.layout.doubts import Doubt, rows_named
+from clinclust.files.layout.doubts import Doubt
 from clinclust.files.layout.filled_columns import filled_columns
 from clinclust.files.layout.headings import headings
-from clinclust.files.layout.second_tables import repeated_headers, second_tables
+from clinclust.files.layout.repeated_headers import repeated_headers
+from clinclust.files.layout.second_tables import second_tables
 from clinclust.files.layout.subtotals import Subtotals
 
 __all__ = ["NoSubjects", "rows_without_subjects"]
@@ -49,10 +50,10 @@ def rows_without_subjects(
         return found
     mask, remarks = found.mask, found.remarks
     repeated = repeated_headers(frame, headers)
-    if repeated.any():
-        rows = rows_named((np.asarray(frame.index)[repeated] + 2).tolist())
-        remarks.append(f"the header is repeated in {rows}: left out")
-        mask |= repeated
+    mask |= repeated.mask
+    remarks += repeated.remarks
+    if of_subjects:
+        found.doubts.extend(repeated.doubts)
     _leave_out_below(frame, decimal, mask, remarks)
     if of_subjects:
         _look_between(frame, headers, decimal, found)
@@ -71,8 +72,9 @@ def _look_between(
     if certain.any():  # a grand total counts the subjects, and not the totals between them
         _leave_out_below(frame, decimal, mask, remarks)
     mask |= headings(frame, mask, remarks, doubts)
-    others = second_tables(frame, headers, mask)
-    of_others = {row for doubt in others for row in doubt.rows}
+    asked = {row for doubt in doubts for row in doubt.rows}
+    others = [doubt for doubt in second_tables(frame, headers, mask) if not asked.issuperset(doubt.rows)]
+    of_others = {row for doubt in [*doubts, *others] for row in doubt.rows}
     between.tell(certain | mask[kept] | np.isin(np.asarray(frame.index)[kept] + 2, list(of_others)))
     remarks += between.remarks
     doubts += [*between.doubts, *others]

@@ -9,7 +9,7 @@ from clinclust.errors import InputError
 from clinclust.files.layout.row_ranges import ranges_of
 from clinclust.files.listed import listed
 
-__all__ = ["Doubt", "refusal", "rows_named"]
+__all__ = ["Doubt", "UncertainRowsError", "refusal", "rows_named"]
 
 _SHOWN = 8
 
@@ -30,6 +30,22 @@ class Doubt:
     rows: tuple[int, ...] = ()
 
 
+class UncertainRowsError(InputError):
+    """It is not certain which rows are subjects.
+
+    Attributes
+    ----------
+    listing : str
+        What was seen, a line each.
+    without : str or None
+        The value of the option that leaves out all rows in doubt, if it is short enough to be copied.
+    """
+
+    def __init__(self, listing: str, repair: str = "", without: str | None = None) -> None:
+        self.listing, self.without = listing, without
+        super().__init__("\n".join(filter(None, ["it is not certain which rows are subjects:", listing, repair])))
+
+
 def rows_named(numbers: Sequence[int]) -> str:
     """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
     if len(numbers) == 1:
@@ -39,7 +55,7 @@ def rows_named(numbers: Sequence[int]) -> str:
     return f"rows {listed(numbers, len(numbers))}"
 
 
-def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> InputError:
+def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
     """Return the error that lists the doubts, with one option that leaves all these rows out, and one that keeps them.
 
     Parameters
@@ -54,15 +70,15 @@ def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequen
     if len(doubts) > _SHOWN:
         listing.append(f"  - and {len(doubts) - _SHOWN:,} more")
     left_out = {row for doubt in doubts for row in doubt.rows}
-    repair = _repair(numbers, left_out, set(no_subjects)) if left_out and numbers else []
-    return InputError("\n".join(["it is not certain which rows are subjects:", *listing, *repair]))
+    if not left_out or not numbers:
+        return UncertainRowsError("\n".join(listing))
+    without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
+    return UncertainRowsError("\n".join(listing), _repair(without, ranges_of(numbers, no_subjects)), without)
 
 
-def _repair(numbers: Sequence[int], left_out: set[int], no_subjects: set[int]) -> list[str]:
+def _repair(without: str | None, every: str | None) -> str:
     """Return how to leave rows out, and how to keep them."""
-    without = ranges_of([number for number in numbers if number not in left_out], left_out | no_subjects)
-    every = ranges_of(numbers, no_subjects)
     keep = "" if every is None else f"; if all of them are subjects, say --rows {every}"
     if without is None:
-        return [f"  say with --rows which rows are subjects, or delete in the file what is none{keep}"]
-    return [f"  if none of these rows is a subject, say --rows {without}{keep}"]
+        return f"  say with --rows which rows are subjects, or delete in the file what is none{keep}"
+    return f"  if none of these rows is a subject, say --rows {without}{keep}"

@@ -65,14 +65,15 @@ class Figures:
 
     def _is_figure(self, text: str, place: int, figures: Sequence[Figure], above: NDArray[np.bool_]) -> bool:
         value, numbers, decimals, n_filled = self._compared(text, place, above)
+        n_rows = int(above.sum())
         if numbers.size < _FEWEST_NUMBERS:
-            return value == n_filled
+            return bool(figures) and value in (n_filled, n_rows)
         known: dict[Figure, tuple[float, ...]] = {
             "sum": (numbers.sum(),),
             "mean": (numbers.mean(),),
             "median": (float(np.median(numbers)),),
             "deviation": (numbers.std(ddof=1), numbers.std()),
-            "count": (numbers.size, n_filled),
+            "count": (numbers.size, n_filled, n_rows),
             "minimum": (numbers.min(),),
             "maximum": (numbers.max(),),
         }
@@ -102,4 +103,4 @@ class Figures:
 
 def _near(value: float, figures: Sequence[float], decimals: int) -> bool:
     """Return whether one of the figures, rounded to these decimals, is the value."""
-    return bool(min(abs(float(figure) - value) for figure in figures) <= 0.5000001 * 10.0**-decimals)
+    return any(abs(float(figure) - value) <= 0.5000001 * 10.0**-decimals for figure in figures)

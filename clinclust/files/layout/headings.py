@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.files.layout.doubts import Doubt, rows_named
 from clinclust.files.layout.headerless import shape_of
+from clinclust.files.layout.row_ranges import ranges_of
 from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.listed import listed, quoted
 
@@ -67,11 +68,21 @@ def headings(
         doubts.append(
             Doubt(
                 f"{_told(frame, rest)}, unlike those of other rows, and nothing else: a heading, a remark, or a "
-                "subject of whom nothing else is known",
+                f"subject of whom nothing else is known{_of_the_rows_below(frame, min(rest), ~mask)}",
                 tuple(int(frame.index[at]) + 2 for at in rest),
             )
         )
     return found
+
+
+def _of_the_rows_below(frame: pd.DataFrame, at: int, kept: NDArray[np.bool_]) -> str:
+    """Return what to say if a text below an empty row is the title of rows that are no subjects either."""
+    numbers = np.asarray(frame.index) + 2
+    is_below_gap = at > 0 and numbers[at] > numbers[at - 1] + 1
+    if not is_below_gap or not kept[at + 1 :].any():
+        return ""
+    above = ranges_of(numbers[:at][kept[:at]].tolist(), numbers[~kept].tolist())
+    return "" if above is None else f"; if it is the title of rows that are none, say --rows {above}"
 
 
 def _is_odd(text: str, shapes: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Headers inside a table: repeated on every page, or those of a second table below the first."""
+"""Second tables below the first."""
 
 from __future__ import annotations
 
@@ -15,29 +15,12 @@ from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.layout.written_numbers import looks_like_number
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["repeated_headers", "second_tables"]
+__all__ = ["second_tables"]
 
 _FEWEST_COLUMNS = 3  # in a narrower table a subject may look like the header
 _FEWEST_WORDS = 2
 _FEWEST_LACKING = 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
-
-
-def repeated_headers(frame: pd.DataFrame, headers: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Return where a row is a row of the header again, in every column of it, whatever its case and spaces."""
-    mask = np.zeros(len(frame), dtype=bool)
-    for header in headers:
-        if sum(not is_blank(text) for text in header) < _FEWEST_COLUMNS:
-            continue
-        equal = np.ones(len(frame), dtype=bool)
-        for place, name in enumerate(header):
-            where = np.flatnonzero(equal)
-            if not where.size:
-                break
-            cells = frame.iloc[where, place]
-            equal[where] = np.asarray(cells.str.strip().str.casefold() == name.strip().casefold(), dtype=bool)
-        mask |= equal
-    return mask
 
 
 def second_tables(frame: pd.DataFrame, headers: Sequence[Sequence[str]], mask: NDArray[np.bool_]) -> list[Doubt]:

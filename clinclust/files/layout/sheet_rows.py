@@ -39,12 +39,15 @@ class SheetRows:
         The first rows that hold anything.
     beyond : set of int
         Numbers, from 1, of columns that hold a value below the first rows, and none in them.
+    n_outside : int
+        How many rows hold something and were not kept, because they are none of the subjects.
     """
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
         self.first: list[Row] = []
         self.beyond: set[int] = set()
+        self.n_outside = 0
         self._columns: list[int] = []
         self._rest: TextTable | None = None
 
@@ -65,6 +68,7 @@ class SheetRows:
             self._columns = self.columns
             self._rest = TextTable(len(self._columns))
         if self._subjects is not None and number not in self._subjects:
+            self.n_outside += not all(map(is_blank, texts))
             return
         chosen, wanted = texts, self._columns
         if len(texts) != len(wanted) or wanted[-1] != len(wanted):

@@ -81,8 +81,10 @@ def sheet_table(
     if header is None:
         header = find_header(rows.first, merged, options.header_row, options.rows, options.of_subjects)
     frame = rows.body(header.last)
+    n_outside = rows.n_outside
     if options.rows is not None:
-        frame = _as_said(frame, options.rows)
+        n_below, frame = len(frame), _as_said(frame, options.rows)
+        n_outside += n_below - len(frame)
     places = rows.columns
     named = [at for at, place in enumerate(places) if place in header.names or _has_values(frame, at)]
     frame, places = frame.iloc[:, named], [places[at] for at in named]
@@ -95,7 +97,8 @@ def sheet_table(
     frame = frame[~body.mask] if body.mask.any() else frame
     commas, remarks = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    return TableRead(frame, [*header.remarks, *told, *body.remarks, *remarks], notes, places, sorted(rows.beyond))
+    remarks = [*header.remarks, *told, *body.remarks, *remarks]
+    return TableRead(frame, remarks, notes, places, sorted(rows.beyond), n_outside)
 
 
 def _body(frame: pd.DataFrame, headers: Sequence[Sequence[str]], options: SheetOptions) -> NoSubjects:

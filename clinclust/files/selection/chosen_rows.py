@@ -51,11 +51,12 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: Decimal | None = No
     ChoiceError
         If a column is not there, a condition cannot be understood, or no row is left.
     """
-    counts = RowCounts(len(read.frame))
+    counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     dates: list[DateColumn] = []
     if choice.where is not None:
         try:
-            read, counts, dates = _meeting(Reader(read, decimal, choice.dates), choice.where)
+            read, met, dates = _meeting(Reader(read, decimal, choice.dates), choice.where)
+            counts = replace(counts, not_meeting=met.not_meeting, unknown=met.unknown)
         except ChoiceError:
             raise
         except InputError as error:
@@ -117,7 +118,7 @@ def _kept_unknown(matching: Matching, found: Mask) -> list[str]:
 
 def _with_rows(read: TableRead, mask: Mask, told: Sequence[str]) -> TableRead:
     frame = read.frame if mask.all() else read.frame[mask]
-    return TableRead(frame, [*read.remarks, *told], read.notes, read.places, read.unread)
+    return replace(read, frame=frame, remarks=[*read.remarks, *told])
 
 
 def _column(reader: Reader, name: str, option: str) -> Cells:

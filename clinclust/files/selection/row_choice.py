@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
+from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.listed import quoted
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
@@ -16,7 +17,7 @@ from clinclust.nearest import did_you_mean
 __all__ = ["Keep", "RowChoice"]
 
 Keep = Literal["first", "last"]
-_TEXTS = ("where", "one_row_per", "by")
+_TEXTS = ("where", "one_row_per", "by", "rows")
 _WORDS = {"keep": ("first", "last"), "dates": DATE_ORDERS}
 
 
@@ -36,6 +37,9 @@ class RowChoice:
         The column by whose numbers or dates the rows of a subject are ordered; otherwise by their order in the file.
     dates : {"day-first", "month-first"} or None
         How dates such as 03/04/2020 are read, where no other date tells it.
+    rows : str or None
+        The rows of the sheet that hold the subjects, such as ``2-61,66-``; see
+        `clinclust.files.layout.row_ranges`. The other fields choose among these.
 
     Examples
     --------
@@ -52,10 +56,16 @@ class RowChoice:
     keep: Keep = "first"
     by: str | None = None
     dates: DateOrder | None = None
+    rows: str | None = None
 
     def __bool__(self) -> bool:
         """Return whether any row is left out."""
-        return self.where is not None or self.one_row_per is not None
+        return self.rows is not None or self.by_values is not None
+
+    @property
+    def by_values(self) -> RowChoice | None:
+        """The part of it that chooses rows by what they hold, in any sheet; None if it has none."""
+        return replace(self, rows=None) if self.where is not None or self.one_row_per is not None else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
@@ -93,20 +103,38 @@ class RowChoice:
 
         Spaces in a condition make no difference, nor does the order of dates if only one of them says it.
         """
-        same = replace(self, where=None, dates=None) == replace(other, where=None, dates=None)
+        same = replace(self, where=None, dates=None, rows=None) == replace(other, where=None, dates=None, rows=None)
         dates = {self.dates, other.dates} - {None}
-        return same and len(dates) < 2 and self._condition() == other._condition()
+        same &= len(dates) < 2 and self._ranges() == other._ranges()
+        return same and self._condition() == other._condition()
+
+    def follows(self, said: RowChoice) -> bool:
+        """Return whether it agrees with all that somebody said of the rows; what nobody said it may choose."""
+        mine = self if said.by_values is not None else RowChoice(rows=self.rows)
+        return (mine if said.rows is not None else replace(mine, rows=None)).agrees_with(said)
+
+    def completed_by(self, said: RowChoice) -> RowChoice:
+        """Return this choice, and what somebody said of the rows where it says nothing itself."""
+        chosen = said if self.by_values is None and set(self.as_dict()) <= {"dates", "rows"} else self
+        is_same = self.by_values is None or (said.by_values is not None and self.by_values.agrees_with(said.by_values))
+        return replace(chosen, dates=self.dates or (said.dates if is_same else None), rows=self.rows or said.rows)
 
     def _condition(self) -> object:
         return None if self.where is None else parsed(self.where)
+
+    def _ranges(self) -> object:
+        ranges = None if self.rows is None else RowRanges.parsed(self.rows)
+        return ranges and (ranges.firsts, ranges.lasts)
 
     def in_words(self) -> str:
         """Return which rows they are, in words that follow "the rows taken are"."""
         return ", and ".join(self.phrases().values()) or "all rows"
 
     def phrases(self) -> dict[str, str]:
-        """Return the words for the condition (``where``) and for the row of each subject (``one_row_per``), if any."""
+        """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
         said = {}
+        if self.rows is not None:
+            said["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
         if self.where is not None:
             said["where"] = f"those where {on_one_line(self.where.strip())}"
         if self.one_row_per is not None:
@@ -133,7 +161,16 @@ def _problems(given: object) -> list[str]:
             problems.append(f"{name} must be {' or '.join(words)}, not {quoted(given[name])}")
     if problems:
         return problems
-    return [*RowChoice(**dict(given)).problems(), *_problems_of_condition(given.get("where"))]
+    problems = [*RowChoice(**dict(given)).problems(), *_problems_of_condition(given.get("where"))]
+    return problems + _problems_of_ranges(given.get("rows"))
+
+
+def _problems_of_ranges(rows: str | None) -> list[str]:
+    try:
+        RowRanges.parsed(rows or "1-")
+    except InputError as error:
+        return [str(error).removeprefix("--")]
+    return []
 
 
 def _problems_of_condition(where: Any) -> list[str]:

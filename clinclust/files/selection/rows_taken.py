@@ -25,28 +25,31 @@ class RowCounts:
     Attributes
     ----------
     in_table : int
-        Rows of the table.
+        Rows of the table; rows of the sheet below its header, if somebody chose among these by their numbers.
     not_meeting : int
         Rows that do not meet the condition.
     unknown : int
         Rows among these without a value, or with one that cannot be compared, in a column of the condition.
     further : int
         Rows that meet it, of subjects of whom another row was taken.
+    outside : int
+        Rows that are not among those of the sheet which somebody named.
     """
 
     in_table: int
     not_meeting: int = 0
     unknown: int = 0
     further: int = 0
+    outside: int = 0
 
     @property
     def taken(self) -> int:
         """Rows that were taken."""
-        return self.in_table - self.not_meeting - self.further
+        return self.in_table - self.outside - self.not_meeting - self.further
 
     def problems(self) -> list[str]:
         """Return what contradicts itself."""
-        if min(self.in_table, self.not_meeting, self.unknown, self.further) < 0:
+        if min(self.in_table, self.not_meeting, self.unknown, self.further, self.outside) < 0:
             return ["a number of rows is negative"]
         if self.unknown > self.not_meeting or self.taken < 0:
             return ["the numbers of rows contradict each other"]

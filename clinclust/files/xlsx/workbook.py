@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clinclust.errors import InputError
 from clinclust.files.layout.sheet_table import SheetOptions
@@ -59,7 +59,7 @@ def _read(archive: Archive, sheet: str | None, options: SheetOptions) -> TableRe
             f"the program that wrote the file left its {cells.n_formulas:,} formulas to be computed when it is opened: "
             "their values may be out of date; open it in Excel or LibreOffice, save it, and read it again"
         )
-    return TableRead(read.frame, remarks + read.remarks, read.notes, read.places, read.unread)
+    return replace(read, remarks=remarks + read.remarks)
 
 
 @dataclass(frozen=True)

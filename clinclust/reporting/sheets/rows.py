@@ -33,6 +33,8 @@ def sentences_on_rows(findings: Findings) -> list[str]:
         return [f"All {n_subjects:,} rows of the table were analysed."]
     shown = _shown(findings, counts)
     reasons = []
+    if "rows" in words:
+        reasons.append(f"{words['rows']} ({shown['outside']} left out by hand)")
     if "where" in words:
         reasons.append(f"{words['where']} ({shown['not meeting']} left out{shown['unknown']})")
     if "one_row_per" in words:
@@ -56,6 +58,7 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
     n_subjects = len(findings.frame)
     numbers = {
         "in table": counts.in_table,
+        "outside": counts.outside,
         "not meeting": counts.not_meeting,
         "further": counts.further,
         "after": counts.taken - n_subjects,
@@ -70,8 +73,10 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
 
 
 def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
-    """Return the words for each part of a choice; a shared report withholds a condition that names subjects."""
+    """Return the words for each part of a choice; a shared report withholds what names or counts single subjects."""
     words = choice.phrases()
+    if "rows" in words and findings.is_shared:
+        words["rows"] = "rows of the sheet that were named by hand"
     if choice.where is not None and findings.is_shared:
         named = _naming_subjects(findings.model.schema_, choice.where)
         if named:

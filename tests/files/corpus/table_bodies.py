@@ -208,6 +208,15 @@ def by_ward(totals, more=()):
 
 MORE = [[f"P{number}", f"{number}", "1", "m"] for number in range(10, 30)]
 INITIALS = [[name, *row[1:]] for name, row in zip(["GK", "SD", "MW", "LF", "N", "MAX"], SUBJECTS, strict=True)]
+NAMED = [
+    [name, *row[1:]]
+    for name, row in zip(
+        ["Total B.", "Maier C.", "Eva Media", "Huber A.", "Summer N.", "Alle Maier"], SUBJECTS, strict=True
+    )
+]
+RESPONSES = [
+    [f"P{at:02}", ["total", "partial", "none"][at % 3], "" if at == 9 else f"{40 + at}", f"{at}"] for at in range(60)
+]
 BETWEEN = (
     MessyFile(
         "sums below each ward",
@@ -251,6 +260,53 @@ BETWEEN = (
         {"rows": "2-7"},
     ),
     MessyFile(
+        "counts and means of groups, with their word last",
+        "cohort.csv",
+        joined(
+            [
+                *TABLE[:4],
+                ["Station 1 gesamt", "3", "", ""],
+                ["Surgery: mean", "54.7", "", ""],
+                *TABLE[4:],
+                ["Ward 2 total", "", "3", ""],
+                ["Alle Patienten", "6", "", ""],
+                ["N. pazienti", "", "6", ""],
+                ["Ø", "56.8", "", ""],
+            ]
+        ),
+        TABLE,
+        (
+            r"rows 5, 6, 10, 11, 12 and 1 more hold between the subjects totals or means .* "
+            r"\('Station 1 gesamt', 'Surgery: mean', 'Ward 2 total', 'Alle Patienten', 'N. pazienti' and 1 more\)",
+        ),
+        numbers=[2, 3, 4, 7, 8, 9],
+    ),
+    asked(
+        "norms among the subjects",
+        [HEADER, ["Normwert", "", "<5", ""], *SUBJECTS],
+        r"row 2 holds the word of a total or of a norm \('Normwert'\).*\n.*--rows 3-8; .* --rows 2-8",
+        {"rows": "3-8"},
+        numbers=[3, 4, 5, 6, 7, 8],
+    ),
+    asked(
+        "a count of a group that is wrong",
+        [*TABLE[:4], ["Surgery total", "31", "", ""], *TABLE[4:]],
+        r"row 5 holds the word of a total \('Surgery total'\).*\n.*--rows 2-4,6-8;",
+        {"rows": "2-4,6-8"},
+    ),
+    MessyFile(
+        "subjects whose names begin or end with the words of totals",
+        "cohort.csv",
+        joined([HEADER, *NAMED]),
+        [HEADER, *NAMED],
+    ),
+    MessyFile(
+        "a level that is the word of a total",
+        "cohort.csv",
+        joined([["id", "response", "age", "crp"], *RESPONSES]),
+        [["id", "response", "age", "crp"], *RESPONSES],
+    ),
+    MessyFile(
         "subjects whose initials are the words of totals",
         "cohort.csv",
         joined([HEADER, *INITIALS]),
@@ -287,6 +343,7 @@ BETWEEN = (
 
 SMALL = [["group", "n", "mean", ""], ["A", "3", "5.4", ""], ["B", "3", "4.7", ""]]
 OTHER_ORDER = [["id", "sex", "age", "crp"], ["Q1", "m", "61", "3"], ["Q2", "f", "50", "4"]]
+PAGE = [["", "", "", ""], HEADER]
 TWO_TABLES = (
     asked(
         "a small table below the subjects",
@@ -327,9 +384,58 @@ TWO_TABLES = (
     asked(
         "a second table of another width",
         [],
-        r"line 9 has 2 fields.* the header has 4: .*\(--rows FIRST-LAST says which rows are the subjects\)",
+        r"line 9 has 2 fields.* the header has 4: .*\(if these rows are none of its subjects, say "
+        r"--rows 2-7\)\n  - a second table seems to begin in row 9",
         {"rows": "2-7"},
         make=joined(TABLE) + "\ngroup,n\nA,3\n",
+    ),
+    asked(
+        "excluded subjects below a title",
+        [],
+        r"line 10 has 1 field, the header has 4: .*--rows 2-7,11-12\)\n.*row 10 holds one text \('Dropouts'\).*; if it "
+        "is the title of rows that are none, say --rows 2-7",
+        {"rows": "2-7"},
+        make=joined(TABLE) + "\n\nDropouts\n" + joined(MORE[:2]),
+    ),
+    asked(
+        "the header again below an empty row, with other numbers",
+        [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
+        r"the header is repeated in row 9, below an empty row: a second table .*\n.* --rows 2-7; .* --rows 2-7,10-26",
+        {"rows": "2-7"},
+    ),
+    asked(
+        "the header again below an empty row, with all of its subjects",
+        [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
+        "the header is repeated in row 9, below an empty row",
+        {"rows": "2-7,10-26"},
+        kept=[*TABLE, *MORE[3:]],
+    ),
+    MessyFile(
+        "the header again below an empty row, with the next numbers",
+        "cohort.csv",
+        joined([*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]]),
+        [*TABLE, ["P07", "50", "1.5", "f"]],
+        ("the header is repeated in row 9: left out", "rows without any value"),
+    ),
+    MessyFile(
+        "the header again below an empty row on every page",
+        "cohort.csv",
+        joined([*TABLE[:3], *PAGE, *TABLE[5:], *PAGE, *TABLE[3:5]]),
+        [*TABLE[:3], *TABLE[5:], *TABLE[3:5]],
+        ("the header is repeated in rows 5, 9: left out", "rows without any value"),
+    ),
+    MessyFile(
+        "the header again in other words",
+        "cohort.csv",
+        joined([*TABLE[:4], ["id", "age (years)", "CRP [mg/L]", "Sex:"], *TABLE[4:]]),
+        TABLE,
+        ("the header is repeated in row 5: left out",),
+    ),
+    MessyFile(
+        "a subject with words instead of numbers",
+        "cohort.csv",
+        joined([*TABLE, ["P07", "refused", "haemolysed", "m"]]),
+        [*TABLE, ["P07", "refused", "haemolysed", "m"]],
     ),
     MessyFile(
         "an empty row between subjects",

@@ -168,7 +168,7 @@ TEXT_LAYOUTS = (
         "the same, cut short",
         "lab.csv",
         "who,age,crp\nParticipant No 1,61,3\nParticipant No 2,48,7\nParticipant No 3\n",
-        refused="line 4 has 1 fields, the header has 3",
+        refused="line 4 has 1 field, the header has 3",
     ),
     MessyFile(
         "the header repeated on every page",

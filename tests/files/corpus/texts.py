@@ -224,6 +224,6 @@ TEXTS = (
         "a note between subjects",
         "lab.csv",
         joined(LAB[:3]) + "measured again in May\n" + joined(LAB[3:]),
-        refused="line 4 has 1 fields, the header has 3",
+        refused="line 4 has 1 field, the header has 3",
     ),
 )
