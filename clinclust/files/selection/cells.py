@@ -20,6 +20,7 @@ from clinclust.files.number_notation import (
     marks_of,
     number_as_written,
     parts_of,
+    unit_key,
 )
 from clinclust.files.selection.dates import DateColumn, DateOrder, date_column, looks_like_date
 from clinclust.files.text_table import TableRead
@@ -93,7 +94,7 @@ class Cells:
         """Return the number that a text writes in the notation of the column; NaN if it writes none."""
         marks = self.marks
         parts = parts_of(text)
-        if parts is None or parts.limit or parts.unit.casefold() not in ("", self.unit.casefold()):
+        if parts is None or parts.limit or unit_key(parts.unit) not in ("", unit_key(self.unit)):
             return float(numbers_of([text])[0])
         written = number_as_written(parts.number, marks.decimal, marks.thousands)
         return np.nan if written is None else float(numbers_of([written])[0])
@@ -177,7 +178,7 @@ class Cells:
                 units[parts.unit] += count
         if not units or are_flags(*units.most_common(1)[0], self.counts.total()):
             return []
-        return list({unit.casefold(): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
+        return list({unit_key(unit): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
 
     @property
     def unit(self) -> str:
@@ -186,7 +187,7 @@ class Cells:
 
     def _has_unit(self, text: str) -> bool:
         parts = parts_of(text)
-        return parts is None or parts.unit.casefold() == self.unit.casefold()
+        return parts is None or unit_key(parts.unit) == unit_key(self.unit)
 
     @cached_property
     def dates(self) -> DateColumn | str:
