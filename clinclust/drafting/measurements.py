@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order
-from clinclust.drafting.limits_in_words import is_beyond_a_limit
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.ties import Spike, spike_of
+from clinclust.files.limits_in_words import is_beyond_a_limit
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from clinclust.drafting.cell_units import several_units
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.durations import durations_of
-from clinclust.drafting.limits_in_words import is_beyond_a_limit
 from clinclust.drafting.marks import without_flags
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.names import looks_coded
@@ -19,6 +18,7 @@ from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.two_units import two_units
 from clinclust.drafting.units import impossible_numbers, is_never_zero
 from clinclust.drafting.written_numbers import WrittenNumbers, best_reading, written_numbers
+from clinclust.files.limits_in_words import is_beyond_a_limit
 from clinclust.files.number_notation import parts_of
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.gaussian import Gaussian

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.cell_units import unit_of_cells
 from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.limits_in_words import limits_in_words
 from clinclust.drafting.marks import Marked, without_flags
 from clinclust.drafting.negative_results import lowest_limit, negative_words, told_negative
 from clinclust.drafting.no_results import normal_words, without_result
 from clinclust.drafting.odd_cells import told_cells
 from clinclust.drafting.products import products_of
 from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed
 from clinclust.files.number_notation import are_thousands, marks_of, parts_of, unit_key
 from clinclust.likelihoods.gaussian import Gaussian

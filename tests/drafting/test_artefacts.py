@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinclust import draft_schema
-from clinclust.drafting.limits_in_words import limits_in_words
 from clinclust.drafting.products import products_of
 from clinclust.drafting.ties import spike_of
+from clinclust.files.limits_in_words import limits_in_words
 
 N = 240
 

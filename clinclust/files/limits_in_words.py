@@ -46,7 +46,7 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
     Examples
     --------
     >>> import numpy as np
-    >>> from clinclust.drafting.limits_in_words import limits_in_words
+    >>> from clinclust.files.limits_in_words import limits_in_words
     >>> limits_in_words(["35", "42", "über 90"], np.array([3, 2, 1]))
     {'über 90': '>90'}
     """
