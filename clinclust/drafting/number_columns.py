@@ -13,15 +13,13 @@ from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.numbers import proposal_of_finite
 from clinclust.drafting.odd_cells import told_odd, told_too_few
+from clinclust.drafting.one_unit import described_in_two_units, exact_numbers
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.suspected_codes import suspected_codes
-from clinclust.drafting.two_units import two_units
 from clinclust.drafting.units import impossible_numbers, is_never_zero
 from clinclust.drafting.written_numbers import WrittenNumbers, best_reading, written_numbers
-from clinclust.files.limits_in_words import is_beyond_a_limit
 from clinclust.files.number_notation import parts_of
 from clinclust.likelihoods import traits_of
-from clinclust.likelihoods.gaussian import Gaussian
 
 _MOST_ZEROS, _FAR_FROM_ZERO = 1.0, 0.25
 """The most zeros that are missing values, per other value; the least other value, as a share of their median."""
@@ -68,29 +66,16 @@ def proposal_of_written(column: ObservedColumn, written: WrittenNumbers) -> tupl
     is_measured = bool({"unit", "censored"} & set(written.fields))
     proposal = proposal_of_finite(left, numbers, has_levels=not written.fields, is_measured=is_measured)
     if traits_of(proposal.fields.get("likelihood")).is_continuous:
-        plain = np.array([not is_beyond_a_limit(text) for text in left.texts], dtype=bool)
-        exact = np.repeat(numbers[plain], left.counts[plain])
-        two = two_units(column.name, exact)
-        if two is not None:
-            return _in_two_units(proposal, written, two, looks), [*odd, *codes]
-        looks += impossible_numbers(column.name, exact)
+        exact = exact_numbers(left, numbers)
+        described = described_in_two_units(left, exact, proposal)
+        looks += [] if described else impossible_numbers(column.name, exact)
+        proposal = described or proposal
     fields = {**written.fields, **proposal.fields}
     if "levels" in proposal.fields or proposal.fields.get("role") == "ignore":
         fields = dict(proposal.fields)
     reason = joined(proposal.reason, *written.reasons)
     looks = [*proposal.looks, *written.looks, *looks]
     return Proposal(fields, reason, tuple(looks), proposal.is_clear), [*odd, *codes]
-
-
-def _in_two_units(proposal: Proposal, written: WrittenNumbers, two: str, looks: list[str]) -> Proposal:
-    """Return a proposal that describes a column in two units: a subtype would be who was measured in which unit."""
-    reason = "a measurement in two units, by its values: a subtype would be those in one unit, so it is described only"
-    look = (
-        f"{two} in the table, draft again, and the column is clustered on; if all values are in one unit already, take "
-        "`role: describe` out"
-    )
-    fields = {**written.fields, "likelihood": Gaussian.name, "role": "describe"}
-    return Proposal(fields, joined(reason, *written.reasons), (look, *written.looks, *looks))
 
 
 def _codes(column: ObservedColumn, written: WrittenNumbers) -> tuple[list[str], list[str]]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from clinclust import draft_schema
 from clinclust.drafting.products import products_of
 from clinclust.drafting.ties import spike_of
+from clinclust.files.column_notes import ColumnNotes, add_notes
 from clinclust.files.limits_in_words import limits_in_words
 
 N = 240
@@ -67,6 +68,13 @@ def test_a_column_in_two_units_is_described_and_not_clustered_on(rng, name, cell
     feature, comment, _ = drafted(cells(rng).round(2), name)
     assert feature.role == "describe"
     assert "all values in one unit in the table" in comment
+
+
+def test_a_declared_number_in_two_units_is_described_too(rng):
+    cells = np.where(rng.random(N) < 0.2, 2.2046, 1) * rng.normal(75, 10, N)
+    table = pd.DataFrame({"weight": cells.round(1).astype(str)})
+    add_notes(table, {"weight": ColumnNotes(kind="number")})
+    assert draft_schema(table, progress=False)["weight"].role == "describe"
 
 
 @pytest.mark.parametrize(

@@ -314,3 +314,9 @@ def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
     assert "differ only" not in " ".join(
         told_of(written(tmp_path, id=list("aab"), age=["1", "2", "3"]), one_row_per="id")[1]
     )
+
+
+def test_a_condition_that_keeps_nothing_says_of_how_many_rows_it_is_not_known(tmp_path):
+    path = written(tmp_path, egfr=[">90", ">90", "60", "55"], age=["1", "2", "3", "4"])
+    with pytest.raises(InputError, match=r"keeps none of 4 rows.*; of 2 rows it is not known"):
+        told_of(path, where="egfr > 100")

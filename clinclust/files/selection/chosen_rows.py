@@ -82,13 +82,19 @@ def _meeting(reader: Reader, where: str) -> tuple[TableRead, RowCounts, list[Dat
         met = "; ".join(part.sentence() for part in matching.parts[:5])
         raise ChoiceError(
             f"--where {quoted(where)} keeps none of {len(found):,} rows: "
-            f"{met or 'the columns that it asks for have values throughout, or none'}. Correct the condition"
+            f"{met or 'the columns that it asks for have values throughout, or none'}{_told_unknown(matching)}. "
+            "Correct the condition"
         )
     told = [*matching.remarks, *_absent(matching), *_left_out_unknown(matching)]
     told.append(f"{found.sum():,} of {len(found):,} rows are kept, as --where says ({quoted(where)})")
     left_out = ~found
     counts = RowCounts(len(found), int(left_out.sum()), int((left_out & matching.unknown).sum()))
     return _with_rows(read, found, told), counts, matching.dates
+
+
+def _told_unknown(matching: Matching) -> str:
+    n = int(matching.unknown.sum())
+    return f"; of {n:,} rows it is not known, because a value is missing or lies beyond a limit" if n else ""
 
 
 def _absent(matching: Matching) -> list[str]:
