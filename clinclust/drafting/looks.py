@@ -13,6 +13,7 @@ from clinclust.drafting.evidence import candidate
 from clinclust.drafting.look import Look
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.suspected_codes import suspected_codes
+from clinclust.drafting.ties import Spike, spike_of
 from clinclust.drafting.units import odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.files.column_notes import ColumnNotes
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 
 _MOSTLY = 0.5
 _RARE, _FEWEST_SUBJECTS = 5, 100
-_SPIKE, _TIED = 0.1, 0.2
+_TIED = 0.2
 _FEW_EQUAL = 5
 _CLEAR = 20.0
 """By how many nats another likelihood must be better. Subtypes themselves make a binomial scale look less binomial."""
@@ -112,12 +113,12 @@ def _about_density(feature: Feature, values: Array) -> Iterator[Look]:
     name = (feature.name,)
     numbers, counts = np.unique(values, return_counts=True)
     place = int(np.argmax(counts))
-    share, n = counts[place] / values.size, int(counts[place])
-    at_end = place in (0, numbers.size - 1)
-    if n >= _FEW_EQUAL and share >= (_SPIKE if at_end else _TIED):
+    share, n = float(counts[place] / values.size), int(counts[place])
+    tie = Spike(float(numbers[place]), share) if n >= _FEW_EQUAL and share >= _TIED else spike_of(values)
+    if tie is not None:
         is_whole = bool((np.floor(numbers) == numbers).all()) and numbers[0] >= 0
         repair = "likelihood: negative_binomial" if is_whole else "role: describe"
-        what = f"{share:.0%} of the values are exactly {numbers[place]:g}; a density makes a subtype of them"
+        what = f"{tie.share:.0%} of the values are exactly {tie.value:g}; a density makes a subtype of them"
         yield Look(name, what, repair)
     for what in odd_numbers(feature.name, values):
         yield Look(name, what, "missing_codes, minimum or maximum, or correct the table")

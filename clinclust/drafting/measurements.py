@@ -10,6 +10,8 @@ from clinclust.drafting.evidence import Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order, proposal_of_codes
 from clinclust.drafting.names import looks_classified
 from clinclust.drafting.proposal import Proposal, joined
+from clinclust.drafting.ties import Spike, spike_of
+from clinclust.files.limits_in_words import is_beyond_a_limit
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
@@ -22,10 +24,7 @@ _MOST_LEVELS = 11
 _REPEATS = 3
 _AT_LIMIT = 0.1
 """The share of values at the lowest value from which on a logarithm is not taken: it would pull them apart."""
-_SPIKE = 0.1
-"""The share of equal values from which on a density would make a subtype of them."""
 _FEWEST_FOR_TAILS, _SKEW, _HEAVY = 50, 0.9, 3.0  # subjects, skewness, and excess kurtosis
-_FEWEST = 5  # the fewest equal values that are a spike
 _MARGIN = (5.0, 0.02)
 """By how many nats, and nats a subject, the logarithm must be better."""
 
@@ -69,14 +68,9 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     """
     if np.abs(values).max() > LARGEST_MEASUREMENT:
         return Proposal({"role": "ignore"}, "numbers too large to be modelled; check the unit")
-    spike, share = _spike(values)
-    if share >= _SPIKE and share * values.size >= _FEWEST:
-        n = f"{share:.0%} of the values are exactly {spike:g}"
-        look = f"{n}; to cluster on it, give the table a yes/no column for them, and leave them empty here"
-        reason = (
-            "a measurement with a spike: a Gaussian would make a subtype of the equal values, so it is described only"
-        )
-        return Proposal({"likelihood": Gaussian.name, "role": "describe"}, reason, (look,))
+    spike = spike_of(values)
+    if spike is not None:
+        return _with_a_spike(column, spike)
     options = measured(values)
     plain = options[0]
     margin = max(_MARGIN[0], _MARGIN[1] * values.size)
@@ -98,6 +92,20 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     return Proposal(best.fields, joined(name + (f" ({words})" if words else "")), looks, is_clear)
 
 
+def _with_a_spike(column: ObservedColumn, spike: Spike) -> Proposal:
+    """Return a proposal that describes a measurement with a spike, and says how it could be clustered on."""
+    reason = "a measurement with a spike: a Gaussian would make a subtype of the equal values, so it is described only"
+    emptied = "leave these cells empty in the table"
+    if any(is_beyond_a_limit(text) for text in column.texts):
+        emptied = f"write `censored: missing` if they are the values beyond the limit (or {emptied})"
+    look = (
+        f"{spike.share:.0%} of the values are exactly {spike.value:g}, so `role: describe` stands here: no subtype is "
+        f"formed by this column. To cluster on the other values, {emptied}, and take `role: describe` out; to cluster "
+        "on whether a subject has this value, give the table a yes/no column"
+    )
+    return Proposal({"likelihood": Gaussian.name, "role": "describe"}, reason, (look,))
+
+
 def _tails(values: Array) -> tuple[str, ...]:
     """Return a sentence if a tail is longer than that of a Gaussian, so that it may become a subtype of its own."""
     if values.size < _FEWEST_FOR_TAILS:
@@ -111,14 +119,3 @@ def _tails(values: Array) -> tuple[str, ...]:
         f"its {which} tail is longer than that of a Gaussian and may become a subtype of its own: look whether one "
         "differs in nothing else, and then write `role: describe`",
     )
-
-
-def _spike(values: Array) -> tuple[float, float]:
-    """Return the most frequent value at the lower or upper end of the range, and its share.
-
-    Values in the middle of the range repeat because of rounding; at its ends they stand for a limit.
-    """
-    ends = [float(values.min()), float(values.max())]
-    shares = [float(np.mean(values == end)) for end in ends]
-    place = int(np.argmax(shares))
-    return ends[place], shares[place]

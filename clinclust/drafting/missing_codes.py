@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.no_results import without_result
+from clinclust.drafting.no_results import normal_words, without_result
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.yes_no import ranked_pair
 from clinclust.files.cell_text import numbers_of, shortened
@@ -79,7 +79,8 @@ def odd_texts(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np
     """Return the few texts of a column of numbers that write none; empty if there are too many of them."""
     is_odd = ~np.isfinite(numbers)
     explained = np.zeros(len(texts), dtype=bool)
-    explained[without_result(texts)] = True
+    normal = normal_words(texts, counts)
+    explained[[*without_result(texts), *(place for place, text in enumerate(texts) if text in normal)]] = True
     few = counts[is_odd & ~explained].sum() <= _ODD_SHARE * counts[~explained].sum()
     if not (few and np.isfinite(numbers).sum() > _FEWEST_USUAL):
         return []

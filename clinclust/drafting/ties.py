@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_dense", "is_learnt", "step_of_grid"]
+__all__ = ["Spike", "are_dense", "is_learnt", "spike_of", "step_of_grid"]
 
 Array = NDArray[np.float64]
 
@@ -28,6 +30,12 @@ With 60 subjects, an ordinal likelihood of ten totals of noise found 1.8 to 3.0 
 100 subjects on the ordinal found 1.0 to 1.8 with 11 to 69 levels, and true subtypes about as well as a density;
 a density found up to ten subtypes in noise where many totals lie at an end (`benchmarks/sum_scores.py`)."""
 _FEWEST_STEPS = 8  # a scale of fewer steps is learnt from any number of subjects
+_SPIKE, _FEWEST_IN_SPIKE = 0.1, 5
+"""The share of the subjects, and their number, from which on equal values are a spike."""
+_SPIKE_APART, _GAP = 0.03, 0.75
+"""The share that is a spike at a lowest or highest value as far from the others: the gap in SD of the others."""
+_BESIDE, _TIMES = 5, 3.0
+"""Beside how many values on either side, and how many times as common as each of them, a spike between others is."""
 
 
 def are_dense(values: Array, *, step: float = 1.0, is_measured: bool = False) -> bool:
@@ -60,3 +68,56 @@ def step_of_grid(values: Array) -> float:
 def is_learnt(n_subjects: int, n_levels: int) -> bool:
     """Return whether so many subjects suffice for the frequencies of a scale of so many levels."""
     return n_levels <= _FEWEST_STEPS or n_subjects >= max(_FEWEST_SUBJECTS, _PER_LEVEL * n_levels)
+
+
+@dataclass(frozen=True)
+class Spike:
+    """A value that so many subjects share that a density would make a subtype of them.
+
+    Attributes
+    ----------
+    value : float
+    share : float
+        The share of the subjects who have exactly this value.
+    """
+
+    value: float
+    share: float
+
+
+def spike_of(values: Array) -> Spike | None:
+    """Return the spike of measurements (n,), if there is one: the commonest value of those that are.
+
+    At the lowest and the highest value, a tenth of the subjects is a spike: it stands for a limit. Between other
+    values it is one only if no value beside it is nearly as common, as rounded values are. A limit of detection lies
+    between other values as soon as one of them comes from another laboratory.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    if distinct.size < 2:
+        return None
+    fewest = max(_SPIKE * values.size, _FEWEST_IN_SPIKE)
+    for place in np.argsort(-counts, kind="stable").tolist():
+        if counts[place] < fewest:
+            break
+        beside = np.concatenate([counts[max(0, place - _BESIDE) : place], counts[place + 1 : place + 1 + _BESIDE]])
+        is_end = place in (0, distinct.size - 1)
+        if is_end or counts[place] >= _TIMES * beside.max(initial=1):
+            return Spike(float(distinct[place]), float(counts[place] / values.size))
+    return _apart(values)
+
+
+def _apart(values: Array) -> Spike | None:
+    """Return the equal values at one end that a gap keeps from all others, such as half of a limit of detection.
+
+    The gap must be wide on the plain scale and, of positive values, on the log scale: skewed values thin out.
+    """
+    scales = [values, np.log(values)] if values.min() > 0 else [values]
+    for end in (float(values.min()), float(values.max())):
+        is_end = values == end
+        n = int(is_end.sum())
+        if n < max(_SPIKE_APART * values.size, _FEWEST_IN_SPIKE) or n > values.size / 2:
+            continue
+        gaps = [float(np.abs(scale[~is_end] - scale[is_end][0]).min()) for scale in scales]
+        if all(gap > _GAP * float(scale[~is_end].std()) for gap, scale in zip(gaps, scales, strict=True)):
+            return Spike(end, n / values.size)
+    return None

@@ -17,7 +17,7 @@ __all__ = ["are_titres", "proposal_of_titres", "titre"]
 
 _TITRE = re.compile(r"([<>≤≥]?)\s*(1\s*[:/]\s*)([0-9]{1,6})")
 _HIGHEST_TIME = 60  # the titre 1:80 is no time of day, and no day of a month
-_HALF = 0.5
+_HALF, _LEAST_WRITTEN_OUT, _SHOWN = 0.5, 0.1, 3
 _FEWEST, _MOST = 3, 15
 _BELOW, _EXACT, _ABOVE = 0, 1, 2
 
@@ -37,6 +37,10 @@ def are_titres(texts: Sequence[str], counts: NDArray[np.int64]) -> bool:
 
 def proposal_of_titres(column: ObservedColumn) -> Proposal | None:
     """Propose a scale for a column of few titres, in which negative results are the lowest step; or None."""
+    bare = _bare_titres(column)
+    if bare:
+        found_in_bare = proposal_of_titres(column.merged(bare))
+        return None if found_in_bare is None else _with_bare(found_in_bare, bare)
     if not are_titres(column.texts, column.counts):
         return None
     negative = [text for text in column.texts if is_negative(text)]
@@ -52,6 +56,38 @@ def proposal_of_titres(column: ObservedColumn) -> Proposal | None:
     proposal = levels_in_order(column.merged(meaning), levels, f"{len(levels)} steps of a titre")
     fields = {**proposal.fields, "synonyms": meaning} if meaning else proposal.fields
     return Proposal(fields, proposal.reason, proposal.looks, proposal.is_clear)
+
+
+def _bare_titres(column: ObservedColumn) -> dict[str, str]:
+    """Return the bare numbers among titres, each with the titre that it means: 1:40 for 40.
+
+    At least a tenth of the cells must be titres, and each bare number must be such a titre times a power of two.
+    """
+    titres = {text: match for text in column.texts if (match := titre(text)) is not None}
+    bare = [text for text in column.texts if text.isascii() and text.isdecimal() and text not in titres]
+    n = sum(int(count) for text, count in zip(column.texts, column.counts, strict=True) if text in titres)
+    if not bare or not titres or n < _LEAST_WRITTEN_OUT * column.n_observed:
+        return {}
+    steps = {number for _, number in titres.values()}
+    if not all(any(_is_step(int(text), step) for step in steps) for text in bare):
+        return {}
+    mark = next(iter(titres.values()))[0]
+    written = {number: text for text, (_, number) in titres.items()}
+    return {text: written.get(int(text), f"{mark}{int(text)}") for text in bare}
+
+
+def _is_step(number: int, step: int) -> bool:
+    """Return whether a number is a step of a titre, times a power of two."""
+    larger, smaller = max(number, step), min(number, step)
+    times, rest = divmod(larger, smaller) if smaller else (0, 1)
+    return rest == 0 and times.bit_count() == 1
+
+
+def _with_bare(proposal: Proposal, bare: dict[str, str]) -> Proposal:
+    shown = ", ".join(f"{text} is {meant}" for text, meant in list(bare.items())[:_SHOWN])
+    look = f"numbers beside titres are read as titres (`synonyms`): {shown}"
+    fields = {**proposal.fields, "synonyms": {**proposal.fields.get("synonyms", {}), **bare}}
+    return Proposal(fields, proposal.reason, (*proposal.looks, look), proposal.is_clear)
 
 
 def _place(found: re.Match[str] | None) -> tuple[int, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.drafting.names import words_of
 from clinclust.drafting.two_units import two_units
 
-__all__ = ["odd_numbers"]
+__all__ = ["impossible_numbers", "is_never_zero", "odd_numbers"]
 
 Array = NDArray[np.float64]
 
@@ -27,16 +29,39 @@ _POSSIBLE = (
     ("sbp systolic systolisch", 30.0, 330.0, 60.0, 330.0),
     ("dbp diastolic diastolisch", 10.0, 230.0, 30.0, 230.0),
 )
+_NEVER_ZERO = (
+    "height groesse grosse taille talla altezza korpergrosse weight gewicht poids peso wt korpergewicht bmi imc "
+    "waist bauchumfang temperature temp temperatur temperatura spo2 sao2 pulse puls pouls pulso polso heartrate hr "
+    "sbp dbp systolic systolisch systolique sistolica diastolic diastolisch diastolique diastolica bp blutdruck rr "
+    "sodium natrium natremie sodio potassium kalium kaliemie potasio calcium kalzium calcio creatinine kreatinin "
+    "creatinina hemoglobin haemoglobin hamoglobin hemoglobina hb hgb hba1c hematocrit haematocrit hamatokrit albumin "
+    "albumina cholesterol cholesterin colesterol glucose glukose glucosa glycemie egfr gfr"
+)
+_DIFFERENT = (
+    "change diff difference delta loss gain verlust zunahme perte perdida score scale item days tage duration dauer n "
+    "number anzahl count medication urine urin training lifted"
+)
+"""Words that make something else of the name of a measurement, which may be 0: `weight_loss`."""
+
+
+def is_never_zero(name: str) -> bool:
+    """Return whether the name of a column names a measurement of the living that is never 0, such as a weight."""
+    words = words_of(name)
+    named = {*words, *(first + second for first, second in pairwise(words))}
+    return not named.isdisjoint(_NEVER_ZERO.split()) and named.isdisjoint(_DIFFERENT.split())
 
 
 def odd_numbers(name: str, numbers: Array) -> list[str]:
     """Return what contradicts itself in the numbers of a column (n,), each as a sentence without a full stop."""
     numbers = numbers[np.isfinite(numbers)]
+    two = two_units(name, numbers)
+    return [two] if two else impossible_numbers(name, numbers)
+
+
+def impossible_numbers(name: str, numbers: Array) -> list[str]:
+    """Return a sentence if finite numbers (n,) are hardly possible, or far from all others."""
     if numbers.size < _FEWEST or np.ptp(numbers) == 0:
         return []
-    two = two_units(name, numbers)
-    if two:
-        return [two]
     impossible = _impossible(name, numbers)
     return [impossible] if impossible else _far_values(numbers)
 

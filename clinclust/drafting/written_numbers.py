@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.drafting.cell_units import unit_of_cells
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.marks import Marked, without_flags
 from clinclust.drafting.negative_results import lowest_limit, negative_words, told_negative
-from clinclust.drafting.no_results import without_result
+from clinclust.drafting.no_results import normal_words, without_result
 from clinclust.drafting.odd_cells import told_cells
+from clinclust.drafting.products import products_of
 from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed
-from clinclust.files.number_notation import WrittenNumber, are_thousands, is_unit, marks_of, parts_of
+from clinclust.files.number_notation import are_thousands, marks_of, parts_of, unit_key
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 
-__all__ = ["WrittenNumbers", "best_reading", "several_units", "written_numbers"]
+__all__ = ["WrittenNumbers", "best_reading", "written_numbers"]
 
 _LEAST_SHARE = 0.9
 """The share of the cells that must write numbers, so that a column is one of numbers; no result is no cell."""
-_COMMON, _MOSTLY = 0.03, 0.5  # the least shares of the cells for one of several units, and for all of them
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,15 @@ class WrittenNumbers:
         The number of each text of the column; NaN for texts that write none.
     reasons, looks : list of str
         What was found, and what a person should decide.
+    doubt : str or None
+        Why the numbers cannot be compared, and how to repair it; None if they can.
     """
 
     fields: dict[str, Any]
     numbers: NDArray[np.float64]
     reasons: list[str] = field(default_factory=list)
     looks: list[str] = field(default_factory=list)
+    doubt: str | None = None
 
 
 def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
@@ -54,26 +58,13 @@ def written_numbers(column: ObservedColumn) -> WrittenNumbers | None:
     A column of plain numbers needs no fields. The numbers of values beyond a limit are those that stand for them.
     """
     written = best_reading(column)
-    n = column.n_observed - sum(int(column.counts[place]) for place in without_result(column.texts))
+    explained = {*(column.texts[place] for place in without_result(column.texts))}
+    explained |= {*normal_words(column.texts, column.counts)}
+    n = column.n_observed - sum(
+        int(count) for text, count in zip(column.texts, column.counts, strict=True) if text in explained
+    )
     n_numbers = int(column.counts[np.isfinite(written.numbers)].sum())
     return written if n_numbers and n_numbers >= _LEAST_SHARE * n else None
-
-
-def several_units(column: ObservedColumn) -> str | None:
-    """Return that the numbers of a column have several units, and which; None if they have not."""
-    marked = without_flags(column.texts, column.counts)
-    named: dict[str, list[int]] = {}
-    for place, part in enumerate(map(parts_of, marked.texts)):
-        if part is not None and part[2] and is_unit(part[2]):
-            named.setdefault(part[2].casefold(), []).append(place)
-    cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
-    common = sorted(
-        (unit for unit in cells if cells[unit] >= _COMMON * column.n_observed), key=lambda unit: -cells[unit]
-    )
-    if len(common) < 2 or sum(cells[unit] for unit in common) < _MOSTLY * column.n_observed:
-        return None
-    shown = listed(f"{shortened(unit)!r} ({cells[unit]:,} cells)" for unit in common)
-    return f"the cells hold several units: {shown}; give all values in one unit, or each unit a column of its own"
 
 
 def best_reading(column: ObservedColumn) -> WrittenNumbers:
@@ -85,25 +76,30 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
         return WrittenNumbers({"decimal": ",", "thousands": "."}, numbers, [], [look])
     if plain.all():
         return WrittenNumbers({}, column.numbers)
-    marked = without_flags(column.texts, column.counts)
+    meaning = limits_in_words(column.texts, column.counts) | products_of(column.texts)
+    marked = without_flags([meaning.get(text, text) for text in column.texts], column.counts)
     parts = [parts_of(text) for text in marked.texts]
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"synonyms": meaning} if meaning else {}
     reasons: list[str] = []
     looks: list[str] = []
     if marked.marks:
         fields["marks"] = list(marked.marks)
         looks.append(_told_marks(column, marked))
-    unit = _unit(column, parts, looks)
+    if meaning:
+        looks.append(_told_meaning(meaning))
+    cells = unit_of_cells(column, parts)
+    unit = cells.unit
+    looks += cells.looks
     if unit is not None:
         fields["unit"] = unit
         reasons.append(f"the cells hold the unit {shortened(unit)!r}")
-    fields |= _marks([part[1] for part in parts if part is not None and part[2].casefold() in _units(unit)], looks)
+    fields |= _marks([part[1] for part in parts if part is not None and unit_key(part.unit) in _units(unit)], looks)
     if "decimal" in fields:
         reasons.append("decimal comma")
     if any(part is not None and part[0] for part in parts):
         fields["censored"] = "half"
         looks += _beyond(column, [part[0] if part else "" for part in parts])
-    return _with_negatives(column, WrittenNumbers(fields, _read(column, fields), reasons, looks))
+    return _with_negatives(column, WrittenNumbers(fields, _read(column, fields), reasons, looks, cells.doubt))
 
 
 def _read(column: ObservedColumn, fields: dict[str, Any]) -> NDArray[np.float64]:
@@ -120,9 +116,15 @@ def _with_negatives(column: ObservedColumn, written: WrittenNumbers) -> WrittenN
     as_limits = _read(column, {**written.fields, "censored": "limit"})
     is_below = np.array([(part := parts_of(text)) is not None and "<" in part[0] for text in column.texts], dtype=bool)
     limit = lowest_limit(column, written.numbers, np.where(is_below, as_limits, np.nan))
-    fields = {**written.fields, "censored": "half", "synonyms": dict.fromkeys(words, f"<{limit:g}")}
+    synonyms = written.fields.get("synonyms", {}) | dict.fromkeys(words, f"<{limit:g}")
+    fields = {**written.fields, "censored": "half", "synonyms": synonyms}
     looks = [*written.looks, told_negative(column, words, limit)]
-    return WrittenNumbers(fields, _read(column, fields), written.reasons, looks)
+    return WrittenNumbers(fields, _read(column, fields), written.reasons, looks, written.doubt)
+
+
+def _told_meaning(meaning: dict[str, str]) -> str:
+    shown = listed((f"{shortened(text)!r} is {meant}" for text, meant in meaning.items()), len(meaning))
+    return f"read as numbers through `synonyms`: {shown}"
 
 
 def _told_marks(column: ObservedColumn, marked: Marked) -> str:
@@ -134,31 +136,8 @@ def _told_marks(column: ObservedColumn, marked: Marked) -> str:
     )
 
 
-def _unit(column: ObservedColumn, parts: list[WrittenNumber | None], looks: list[str]) -> str | None:
-    """Return the unit of the cells, if nearly all that name a unit name one; what else deserves a look is added."""
-    named: dict[str, list[int]] = {}
-    spelled = Counter[str]()
-    for place, part in enumerate(parts):
-        if part is not None and part[2]:
-            named.setdefault(part[2].casefold(), []).append(place)
-            spelled[part[2]] += int(column.counts[place])
-    if not named:
-        return None
-    cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
-    unit = max(cells, key=lambda one: cells[one])
-    if cells[unit] < _LEAST_SHARE * sum(cells.values()) or not is_unit(unit):
-        return None
-    written = max((text for text in spelled if text.casefold() == unit), key=lambda text: spelled[text])
-    without = [place for place, part in enumerate(parts) if part is not None and not part[2]]
-    n_without = int(column.counts[without].sum())
-    if n_without:
-        told = f"{n_without:,} numbers have no unit, and are read as {shortened(written)!r} like the others"
-        looks.append(f"{told}: {told_cells(column, without)}")
-    return written
-
-
 def _units(unit: str | None) -> set[str]:
-    return {"", unit.casefold()} if unit is not None else {""}
+    return {"", unit_key(unit)} if unit is not None else {""}
 
 
 def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "marks_of",
     "number_as_written",
     "parts_of",
+    "unit_key",
     "with_plain_spaces",
 ]
 
@@ -136,6 +137,12 @@ def are_flags(unit: str, count: int, n_cells: int) -> bool:
 def is_unit(text: str) -> bool:
     """Return whether what stands beside a number is a unit, and no part of the number itself (`3½`)."""
     return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
+
+
+def unit_key(unit: str) -> str:
+    """Return a unit as it is compared: ``Kg`` and ``kg.`` are ``kg``."""
+    folded = unit.casefold()
+    return folded.rstrip(". ") or folded
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:

@@ -73,9 +73,11 @@ def _number(feature: Feature, text: str) -> float:
 
 
 def _without_unit(text: str, unit: str) -> str:
-    """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``)."""
-    if text.casefold().endswith(unit.casefold()):
-        return text[: len(text) - len(unit)].rstrip()
+    """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``), with or without a full stop."""
+    unit = unit.rstrip(".") or unit
+    stem = text.rstrip(".")
+    if stem.casefold().endswith(unit.casefold()):
+        return stem[: len(stem) - len(unit)].rstrip()
     return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text
 
 

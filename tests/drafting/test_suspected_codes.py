@@ -75,7 +75,8 @@ def test_the_draft_tells_a_code_inside_the_range_and_leaves_out_one_far_above():
     assert schema["platelets"].missing_codes == ()
     assert schema["age"].missing_codes == ("99",)
     assert "'99': apart from all other values, and taken for missing" in schema.comments["age"]
-    assert "have 0, and all others far more" in schema.comments["weight"]
+    assert schema["weight"].missing_codes == ("0",)
+    assert "'0': taken for missing" in schema.comments["weight"]
 
 
 @pytest.mark.parametrize(("column", "codes"), [("month", 88), ("day", 99), ("year_of_diagnosis", 9999), ("day", 77)])

@@ -11,23 +11,37 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, numbers_of
+from clinclust.files.flags import Marked, without_flags
 from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import (
     Marks,
+    WrittenNumber,
     are_flags,
     are_thousands,
     marks_of,
     number_as_written,
     parts_of,
+    unit_key,
 )
 from clinclust.files.selection.dates import DateColumn, DateOrder, date_column, looks_like_date
 from clinclust.files.text_table import TableRead
 
-__all__ = ["Cells", "Reader"]
+__all__ = ["Cells", "Ranges", "Reader"]
 
 Mask = NDArray[np.bool_]
 _FEW_LEVELS = 10
+
+
+class Ranges(NamedTuple):
+    """Between which numbers those of the cells of a column lie. All three have one item a cell."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    """The bounds: both are the number itself where it is known, and NaN where there is none."""
+    is_open: Mask
+    """Whether the finite bound itself is excluded, as in ``>90``."""
 
 
 class Reader(NamedTuple):
@@ -91,10 +105,13 @@ class Cells:
 
     def number_of(self, text: str) -> float:
         """Return the number that a text writes in the notation of the column; NaN if it writes none."""
-        marks = self.marks
-        parts = parts_of(text)
-        if parts is None or parts.limit or parts.unit.casefold() not in ("", self.unit.casefold()):
+        parts = parts_of(self._bodies.get(text, text))
+        if parts is None or parts.limit or unit_key(parts.unit) not in ("", unit_key(self.unit)):
             return float(numbers_of([text])[0])
+        return self._number_in(parts)
+
+    def _number_in(self, parts: WrittenNumber) -> float:
+        marks = self.marks
         written = number_as_written(parts.number, marks.decimal, marks.thousands)
         return np.nan if written is None else float(numbers_of([written])[0])
 
@@ -113,6 +130,36 @@ class Cells:
         known = {text: self.number_of(text) for text in self.counts}
         numbers = [known.get(text, np.nan) for text in self.texts.tolist()]
         return np.array(numbers, dtype=np.float64)
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The numbers between which that of each cell lies: itself, or what lies beyond the limit that it holds.
+
+        Raises
+        ------
+        InputError
+            If a comma in them may be a decimal mark or keep thousands apart.
+        """
+        numbers = self.numbers
+        ranges = Ranges(numbers.copy(), numbers.copy(), np.zeros(len(numbers), dtype=bool))
+        if self._is_plain:
+            return ranges
+        beyond = {text: self._beyond(text) for text in self.counts}
+        for place, text in enumerate(self.texts.tolist()):
+            found = beyond.get(text)
+            if found is not None:
+                ranges.low[place], ranges.high[place], ranges.is_open[place] = found
+        return ranges
+
+    def _beyond(self, text: str) -> tuple[float, float, bool] | None:
+        """Return the range of a value beyond a limit, and whether the limit lies outside it; None for other texts."""
+        parts = parts_of(self._bodies[text])
+        if parts is None or not parts.limit or unit_key(parts.unit) not in ("", unit_key(self.unit)):
+            return None
+        number = self._number_in(parts)
+        is_open = not {"=", "≤", "≥"} & set(parts.limit)
+        is_below = bool({"<", "≤"} & set(parts.limit))
+        return None if np.isnan(number) else (-np.inf if is_below else number, number if is_below else np.inf, is_open)
 
     def refuse_unclear_commas(self) -> None:
         """Raise InputError if the commas of the column may be decimal marks or keep thousands apart."""
@@ -143,6 +190,8 @@ class Cells:
         said = ["a decimal comma"] if marks.decimal else []
         said += [f"thousands kept apart by {_MARKS[marks.thousands]}"] if marks.thousands else []
         said += [f"the unit {quoted(self.unit)}"] if self.unit else []
+        flags = self._marked.marks
+        said += [f"{listed(map(quoted, flags), len(flags))} beside them left off"] if flags else []
         return " and ".join(said)
 
     @cached_property
@@ -156,9 +205,20 @@ class Cells:
         return bool(is_number and not (self._has_commas_beside and are_thousands(list(self.counts))))
 
     @cached_property
+    def _marked(self) -> Marked:
+        """The texts of the column without the flags beside their numbers, as a drafted schema reads them."""
+        counts = np.array(list(self.counts.values()), dtype=np.int64)
+        meaning = limits_in_words(list(self.counts), counts)
+        return without_flags([meaning.get(text, text) for text in self.counts], counts)
+
+    @cached_property
+    def _bodies(self) -> dict[str, str]:
+        return dict(zip(self.counts, self._marked.texts, strict=True))
+
+    @cached_property
     def marks(self) -> Marks:
         """The decimal mark and the separator of thousands of the column."""
-        written = [parts.number for text in self.counts if (parts := parts_of(text)) is not None]
+        written = [parts.number for text in self._bodies.values() if (parts := parts_of(text)) is not None]
         if self._has_commas_beside and are_thousands(written) and not any("," in number for number in written):
             return Marks(",", ".")
         marks = marks_of(written)
@@ -172,12 +232,12 @@ class Cells:
         """What follows the numbers, each once, whatever its case; the most frequent first."""
         units: Counter[str] = Counter()
         for text, count in self.counts.items():
-            parts = parts_of(text)
+            parts = parts_of(self._bodies[text])
             if parts is not None and parts.unit:
                 units[parts.unit] += count
         if not units or are_flags(*units.most_common(1)[0], self.counts.total()):
             return []
-        return list({unit.casefold(): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
+        return list({unit_key(unit): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
 
     @property
     def unit(self) -> str:
@@ -185,8 +245,8 @@ class Cells:
         return self._units[0] if len(self._units) == 1 else ""
 
     def _has_unit(self, text: str) -> bool:
-        parts = parts_of(text)
-        return parts is None or parts.unit.casefold() == self.unit.casefold()
+        parts = parts_of(self._bodies.get(text, text))
+        return parts is None or unit_key(parts.unit) == unit_key(self.unit)
 
     @cached_property
     def dates(self) -> DateColumn | str:

@@ -83,13 +83,19 @@ def _meeting(reader: Reader, where: str) -> tuple[TableRead, RowCounts, list[Dat
         met = "; ".join(part.sentence() for part in matching.parts[:5])
         raise ChoiceError(
             f"--where {quoted(where)} keeps none of {len(found):,} rows: "
-            f"{met or 'the columns that it asks for have values throughout, or none'}. Correct the condition"
+            f"{met or 'the columns that it asks for have values throughout, or none'}{_told_unknown(matching)}. "
+            "Correct the condition"
         )
-    told = [*matching.remarks, *_absent(matching), *_kept_unknown(matching, found)]
+    told = [*matching.remarks, *_absent(matching), *_left_out_unknown(matching)]
     told.append(f"{found.sum():,} of {len(found):,} rows are kept, as --where says ({quoted(where)})")
     left_out = ~found
     counts = RowCounts(len(found), int(left_out.sum()), int((left_out & matching.unknown).sum()))
     return _with_rows(read, found, told), counts, matching.dates
+
+
+def _told_unknown(matching: Matching) -> str:
+    n = int(matching.unknown.sum())
+    return f"; of {n:,} rows it is not known, because a value is missing or lies beyond a limit" if n else ""
 
 
 def _absent(matching: Matching) -> list[str]:
@@ -108,12 +114,16 @@ def _first_suggestion(parts: Iterable[Part]) -> str:
     return next((said for part in islice(parts, _MOST_SUGGESTIONS) if (said := part.suggestion())), "")
 
 
-def _kept_unknown(matching: Matching, found: Mask) -> list[str]:
-    n_unknown = int((found & matching.unknown).sum())
-    if not n_unknown:
+def _left_out_unknown(matching: Matching) -> list[str]:
+    """Return a remark on the rows that neither a condition nor its opposite takes, if it asks for an opposite."""
+    n_unknown = int(matching.unknown.sum())
+    if not n_unknown or not matching.has_opposites:
         return []
-    names = listed(quoted(name) for name in dict.fromkeys(part.cells.name for part in matching.parts))
-    return [f"{n_unknown:,} of the rows that are kept have no value that could be compared in {names}"]
+    names = list(dict.fromkeys(part.cells.name for part in matching.parts))
+    return [
+        f"{n_unknown:,} rows are left out because their cells in {listed(map(quoted, names), len(names))} are empty, "
+        "or do not tell whether they meet the condition; to keep those with an empty cell, add `or ... is missing`"
+    ]
 
 
 def _with_rows(read: TableRead, mask: Mask, told: Sequence[str]) -> TableRead:
@@ -144,12 +154,29 @@ def _one_row_per(reader: Reader, choice: RowChoice, name: str) -> tuple[TableRea
     dates: list[DateColumn] = []
     if choice.by is not None:
         order, told, dates = _ordered(read, _column(reader, choice.by, "--by"), subjects, choice.keep)
+    told += _alike(read, subjects)
     chosen = pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()
     mask = np.zeros(len(order), dtype=bool)
     mask[order[~chosen]] = True
     how = f"the {choice.keep}" + (f" by {quoted(choice.by)}" if choice.by is not None else " in the file")
     told.append(f"{mask.sum():,} of {len(mask):,} rows are kept: {how} of each {quoted(subjects.name)}")
     return _with_rows(read, mask, told), dates
+
+
+def _alike(read: TableRead, subjects: Cells) -> list[str]:
+    """Return a remark on subjects that differ only by case or spaces: they may be one patient."""
+    spellings: dict[str, list[str]] = {}
+    for text in subjects.counts:
+        spellings.setdefault("".join(text.casefold().split()), []).append(text)
+    several = {text for texts in spellings.values() if len(texts) > 1 for text in texts}
+    if not several:
+        return []
+    rows = np.array([text in several for text in subjects.texts], dtype=bool)
+    return [
+        f"{len(several):,} values of {quoted(subjects.name)} differ only by case or spaces from another one (rows "
+        f"{_rows(read, rows)}), and each keeps a row of its own: if two are one patient, write them in one way in the "
+        "table"
+    ]
 
 
 def _rows(read: TableRead, mask: Mask) -> str:

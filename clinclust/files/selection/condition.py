@@ -56,6 +56,8 @@ class Operand:
 
     kind: str
     text: str
+    decimals: str = ""
+    """The digits that follow this number in a list, after a comma without a space: they may be its decimals."""
 
 
 @dataclass(frozen=True)
@@ -231,12 +233,21 @@ class _Reader:
         closing = ")" if self._takes("(") else "]" if self._takes("[") else ""
         if not closing:
             raise self.misunderstood("'(' and a list, such as in ('a', 'b')")
-        operands = [self._operand()]
+        operands = [self._listed()]
         while self._takes(","):
-            operands.append(self._operand())
+            operands.append(self._listed())
         if not self._takes(closing):
             raise self.misunderstood(f"',' or '{closing}'")
         return operands
+
+    def _listed(self) -> Operand:
+        """Read an operand of a list, and note whether the next item may be its decimals: ``(1,5)``."""
+        start = self.next.at
+        operand = self._operand()
+        follows = _DECIMALS.match(self._text, start + len(operand.text))
+        if operand.kind == "number" and operand.text.lstrip("+-").isdecimal() and follows is not None:
+            return Operand(operand.kind, operand.text, follows[0][1:])
+        return operand
 
     def _operand(self) -> Operand:
         if self.next.kind in ("tick", "text"):

@@ -7,7 +7,7 @@ import numpy as np
 from clinclust.errors import InputError
 from clinclust.files.cell_text import number_of
 from clinclust.files.listed import quoted
-from clinclust.files.number_notation import GROUPED_BY_POINT, marks_of, number_as_written, parts_of
+from clinclust.files.number_notation import GROUPED_BY_POINT, marks_of, number_as_written, parts_of, unit_key
 from clinclust.files.selection.cells import Cells
 
 __all__ = ["number_meant", "number_or_nan"]
@@ -36,7 +36,7 @@ def number_meant(text: str, cells: Cells, *, in_quotes: bool) -> float:
     parts = parts_of(text)
     if parts is None:
         return number_of(text)
-    if parts.unit.casefold() not in ("", cells.unit.casefold()):
+    if unit_key(parts.unit) not in ("", unit_key(cells.unit)):
         has = f"in {cells.unit}" if cells.unit else "without a unit in its cells"
         raise InputError(f"{quoted(cells.name)} is {has}, and compared with {quoted(text)}: give the number alone")
     marks = cells.marks

@@ -29,7 +29,7 @@ class RowCounts:
     not_meeting : int
         Rows that do not meet the condition.
     unknown : int
-        Rows among these without a value, or with one that cannot be compared, in a column of the condition.
+        Rows among these of which it is not known whether they meet it: a value is missing, or cannot be compared.
     further : int
         Rows that meet it, of subjects of whom another row was taken.
     outside : int

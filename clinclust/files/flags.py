@@ -1,0 +1,125 @@
+"""Find what stands beside the numbers of a column and says nothing of their value: flags and approximations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Marked", "longest_first", "without_flags"]
+
+_WORDS_BEFORE = (
+    "circa zirka ca approx approximately about around etwa ungefähr ungef rund geschätzt environ env aprox "
+    "aproximadamente est estimated"
+)
+_APPROXIMATELY = rf"[~≈≃∼]|(?:{'|'.join(_WORDS_BEFORE.split())})(?:\.|(?=\s))|c\."
+_SIGNS = r"\*{1,3}|[#!?†‡§^▲▼⇑⇓]|↑{1,3}|↓{1,3}"
+_LETTERS = "HH|LL|H|L|A|N"
+_GLUED = "HH|LL|H|L"  # `12A` is a code
+_WORDS_AFTER = (
+    "high low hi lo hoch niedrig tief erhöht erniedrigt vermindert pathologisch abnormal abn normal critical crit "
+    "élevé haut bas alto bajo elevado approx approx. est est. ca. circa estimated geschätzt estimé estimado"
+)
+_WORDS = "|".join(map(re.escape, _WORDS_AFTER.split()))
+_FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
+_NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
+_BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
+_AFTER = re.compile(
+    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS}|(?<=[0-9])\s*\+{{1,3}})"
+)
+_ALL, _HALF = 0.9, 0.5
+_FEWEST_NUMBERS = 10
+"""Numbers from which on ``3+`` is a flagged number; of fewer, it is a step of a scale of crosses."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The texts of a column without marks.
+
+    Attributes
+    ----------
+    marks : tuple of str
+        The marks that were taken off, the longest first.
+    texts : list of str
+        Each text without them.
+    is_marked : bool ndarray, shape (len(texts),)
+        Whether a text held a mark.
+    """
+
+    marks: tuple[str, ...]
+    texts: list[str]
+    is_marked: NDArray[np.bool_]
+
+
+def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
+    """Return the texts of a column without the marks beside their numbers.
+
+    Letters are flags only if they do not stand in (nearly) all cells, where they are a unit or part of a code: litres
+    are no flag for low, and ``L 4`` is a vertebra.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct texts of a column.
+    counts : int64 (len(texts),)
+        The number of cells that hold each.
+    """
+    found = [_marks_of(text) for text in texts]
+    total = int(counts.sum())
+    refused = _refused([(before, after) for before, after, _ in found], counts, total)
+    bodies: list[str] = []
+    taken: Counter[str] = Counter()
+    is_marked = np.zeros(len(texts), dtype=bool)
+    for place, (text, (before, after, body)) in enumerate(zip(texts, found, strict=True)):
+        marks = [*before, *after]
+        if marks and refused.isdisjoint(marks):
+            taken.update(marks)
+            is_marked[place] = True
+            bodies.append(body)
+        else:
+            bodies.append(text)
+    return Marked(longest_first(taken), bodies, is_marked)
+
+
+def longest_first(marks: Counter[str]) -> tuple[str, ...]:
+    """Return the marks in the order in which they are taken off."""
+    return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
+
+
+def _marks_of(text: str) -> tuple[list[str], list[str], str]:
+    """Return the marks before and after the number of a text, and the text without them."""
+    before: list[str] = []
+    after: list[str] = []
+    if not any(character.isdigit() for character in text):
+        return before, after, text
+    body = text
+    while found := _BEFORE.match(body):
+        before.append(found["mark"].strip())
+        body = body[found.end() :]
+    while found := _AFTER.fullmatch(body):
+        after.append(found["mark"].strip())
+        body = body[: found.start("mark")].rstrip()
+    return before, after, body
+
+
+def _refused(found: list[tuple[list[str], list[str]]], counts: NDArray[np.int64], total: int) -> set[str]:
+    """Return the marks that may be units, codes, or steps of a scale in this column."""
+    cells: Counter[str] = Counter()
+    lettered = {"before": 0, "after": 0}
+    for (before, after), count in zip(found, counts.tolist(), strict=True):
+        for where, marks in (("before", before), ("after", after)):
+            cells.update(dict.fromkeys(marks, count))
+            lettered[where] += count if any(_is_letters(mark) for mark in marks) else 0
+    letters = {mark for mark in cells if _is_letters(mark)}
+    refused = {mark for mark in cells if mark.startswith("+") and len(found) <= _FEWEST_NUMBERS}
+    if lettered["before"] > _HALF * total or (len(letters) == 1 and lettered["after"] >= _ALL * total):
+        refused |= letters
+    return refused
+
+
+def _is_letters(mark: str) -> bool:
+    return re.fullmatch(_LETTERS, mark) is not None
