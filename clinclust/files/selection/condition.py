@@ -14,7 +14,7 @@ Outside of a list, 5,2 is a number with a decimal comma.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clinclust.errors import InputError
@@ -56,7 +56,7 @@ class Operand:
 
     kind: str
     text: str
-    decimals: str = ""
+    decimals: str = field(default="", repr=False)
     """The digits that follow this number in a list, after a comma without a space: they may be its decimals."""
 
 
