@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp, skew
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.latent import correlations, nearest_correlation, standard_normals, with_correlation
+from clinclust.engine.continuum.latent import (
+    correlations,
+    exact_product,
+    nearest_correlation,
+    standard_normals,
+    with_correlation,
+)
 from clinclust.engine.continuum.null_cohorts import NULLS, one_population
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.problem import pose
@@ -193,3 +199,9 @@ def test_products_of_normal_draws_do_not_depend_on_the_order_of_their_sums():
     factor = np.rint(np.linalg.cholesky(correlation) * 2**20) / 2**20
     backwards = sum(normals[:, [place]] * factor[:, place] for place in reversed(range(60)))
     assert (with_correlation(normals, correlation) == backwards).all()
+
+
+def test_many_columns_are_multiplied_to_the_same_digits_as_few():
+    rng = np.random.default_rng(1)
+    scores = np.rint(1024 * rng.normal(size=(300, 70)))
+    assert (exact_product(scores.T, scores)[:, :60] == exact_product(scores.T, scores[:, :60])).all()
