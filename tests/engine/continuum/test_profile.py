@@ -3,10 +3,11 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
-from clinclust import log_joint
+from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.continuum import profile as module
 from clinclust.engine.continuum.divisions import best_division, swept
 from clinclust.engine.continuum.profile import profile
@@ -90,6 +91,36 @@ def test_a_given_division_is_one_more_start():
         assert best_division(problem, np.random.default_rng(0), given).gain >= alone.gain
     for empty in (np.zeros(60, dtype=np.int64), np.ones(60, dtype=np.int64)):
         assert best_division(problem, np.random.default_rng(0), empty).gain == alone.gain
+
+
+def test_a_given_division_is_found_that_the_principal_axis_hides():
+    rng = np.random.default_rng(0)
+    groups = np.arange(120) % 2
+    severity = 0.9 * rng.normal(size=(120, 1)) + 0.5 * rng.normal(size=(120, 8))
+    apart = 5.0 * groups[:, None] + rng.normal(size=(120, 4))
+    frame = pd.DataFrame(np.hstack([severity, apart]))
+    frame.columns = [f"x{column}" for column in frame]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    groups = groups[problem.cohort.order]
+    alone = best_division(problem, np.random.default_rng(0))
+    found = best_division(problem, np.random.default_rng(0), groups)
+    assert found.gain > alone.gain + 20.0
+    assert (found.labels == groups).all()
+
+
+def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
+    raised = []
+    for seed in range(6):
+        problem, _ = posed(seed)
+        gains = profile(problem, 4, np.random.default_rng(0))
+        with monkeypatch.context() as without:
+            without.setattr(module, "_POLISHING_SWEEPS", 0)
+            before = profile(problem, 4, np.random.default_rng(0))
+        assert (gains[:-1] == before[:-1]).all()
+        raised.append(gains[-1] - before[-1])
+    assert min(raised) >= 0.0
+    assert max(raised) > 1.0
 
 
 @pytest.mark.parametrize("seed", range(3))
