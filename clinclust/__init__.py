@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.drafting import draft_schema
     from clinclust.errors import CohortError, CohortWarning, SchemaError
+    from clinclust.estimators.distinct_subtypes import DistinctSubtypes, distinct_subtypes
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
@@ -38,12 +39,14 @@ _HOME = {
     "CohortError": "clinclust.errors",
     "CohortWarning": "clinclust.errors",
     "SchemaError": "clinclust.errors",
+    "DistinctSubtypes": "clinclust.estimators.distinct_subtypes",
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
     "MAPDP": "clinclust.estimators.mapdp",
     "Partition": "clinclust.estimators.partition",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
+    "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
     "draft_schema": "clinclust.drafting",
     "log_joint": "clinclust.estimators.joint",
     "plot_certainty": "clinclust.reporting.figures",
@@ -67,12 +70,14 @@ __all__ = [
     "MAPDP",
     "CohortError",
     "CohortWarning",
+    "DistinctSubtypes",
     "Feature",
     "FeatureSchema",
     "Partition",
     "SchemaError",
     "audit_disclosure",
     "compare_subtypes",
+    "distinct_subtypes",
     "draft_schema",
     "log_joint",
     "plot_certainty",

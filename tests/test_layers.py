@@ -27,6 +27,7 @@ LAYERS = (
     ("engine.problem",),
     ("engine.search",),
     ("engine.beside",),
+    ("engine.continuum",),
     ("estimators",),
     ("comparisons",),
     ("associations", "disclosure", "stability"),

@@ -1,4 +1,4 @@
-"""HTML view of a model or a partition for notebooks."""
+"""HTML view of a model, a partition or its distinct subtypes for notebooks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from clinclust.estimators.subtype_model import is_fitted
 from clinclust.files.notebook_html import block, paragraph, table
 
 if TYPE_CHECKING:
+    from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
 
-__all__ = ["model_html", "partition_html"]
+__all__ = ["distinct_html", "model_html", "partition_html"]
 
 _MOST_RELEVANT = 10
 
@@ -50,6 +51,31 @@ def partition_html(partition: Partition) -> str:
     return block(
         f"Partition: {_counted(len(subtypes))} of {partition.labels_.size:,} subjects, made by {partition.made_by}",
         table(("Subtype", "Given as", "Subjects", "%"), subtypes),
+    )
+
+
+def distinct_html(distinct: DistinctSubtypes) -> str:
+    """Return distinct subtypes as HTML: their sizes, and every join that was tested."""
+    from clinclust.estimators.distinct_subtypes import RESULT
+
+    tested = [
+        (
+            ", ".join(map(str, row["first"])),
+            ", ".join(map(str, row["second"])),
+            f"{row['gain']:,.1f}",
+            f"{row['expected']:,.1f}",
+            f"{row['z']:.1f}",
+            f"{row['p']:.2g}",
+            RESULT[row["accepted"]],
+        )
+        for row in distinct.joins.to_dict("records")
+    ]
+    header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
+    return block(
+        f"Distinct subtypes: {_counted(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
+        paragraph(distinct.summary),
+        table(("Subtype", "Subjects", "%"), _sizes(np.bincount(distinct.labels))),
+        *([table(header, tested)] if tested else []),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -53,7 +54,7 @@ class SubtypeTree:
         Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the subtypes on each side, counted from 1 as in
         reports), `size` (subjects on both sides), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
         """
-        members = self._members()
+        members = self.members()
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
         first, second = ([members[node] for node in self.joins[:, side].tolist()] for side in (0, 1))
         return pd.DataFrame(
@@ -78,13 +79,19 @@ class SubtypeTree:
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
             raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
-        members = self._members()
         gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)
-        sides = [members[node] for node in range(last) if node not in gone]
+        return self.united([node for node in range(last) if node not in gone])
+
+    def united(self, nodes: Sequence[int]) -> Labels:
+        """Return the labels when the subtypes below each of these nodes are one, int64 (N,), by decreasing size.
+
+        Every subtype must lie below exactly one of the nodes, which are numbered as in `joins`.
+        """
+        members = self.members()
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
         # Of two groups of equal size, the one with the lower subtype number comes first, as in the fit.
-        sides.sort(key=lambda side: (-int(sizes[list(side)].sum()), side))
+        sides = sorted((members[node] for node in nodes), key=lambda side: (-int(sizes[list(side)].sum()), side))
         new_number = np.zeros(self.n_subtypes, dtype=np.int64)
         for number, side in enumerate(sides):
             new_number[list(side)] = number
@@ -107,8 +114,8 @@ class SubtypeTree:
             table[step, 2:] = below[node], count[node]
         return table
 
-    def _members(self) -> list[tuple[int, ...]]:
-        """Return, for each node, the subtypes at and below it in ascending order."""
+    def members(self) -> list[tuple[int, ...]]:
+        """Return, for each node, the subtypes at and below it in ascending order, counted from 0 as in `labels`."""
         members: list[tuple[int, ...]] = [(subtype,) for subtype in range(self.n_subtypes)]
         for first, second in self.joins.tolist():
             members.append(tuple(sorted(members[first] + members[second])))

@@ -1,0 +1,255 @@
+"""Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
+
+The population is a Gaussian copula. Each feature has a normal score z, the subjects' scores have the correlation matrix
+R, and a drawn score is mapped to the observed value at the same quantile:
+
+    z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
+
+R is chosen so that the drawn values, and not only the latent scores, have the correlations of the subjects: ties weaken
+correlations, which a few rounds of drawing and correcting undo. The levels of a nominal feature are ordered by their
+mean position on the principal axis of the subjects.
+
+In a unimodal population, the first principal score of z is not normal. It has the subjects' own distribution, smoothed
+until it has one mode (`clinclust.engine.continuum.unimodal`): a severity that is skewed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from clinclust.engine.continuum.latent import (
+    correlations,
+    nearest_correlation,
+    standard_normals,
+    with_correlation,
+)
+from clinclust.engine.continuum.unimodal import critical_bandwidth, unimodal_draws
+from clinclust.engine.problem.numeric_columns import encoded_columns
+from clinclust.engine.search.split_merge import principal_axis
+from clinclust.graded import mid_ranks
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["NULLS", "OnePopulation", "one_population"]
+
+Array = NDArray[np.float64]
+
+NULLS = ("copula", "unimodal")
+"""Names of the kinds of one population."""
+
+_FEWEST_PAIRS = 5.0
+"""A correlation of n pairs counts n / (n + this)."""
+_ROUNDS = 4
+_DRAWS_OF_A_ROUND = 3000
+_LARGEST = 0.97
+_SCORE_STEPS = 1024.0
+"""Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
+
+
+@dataclass(frozen=True)
+class _Margin:
+    """The observed values of one feature in ascending order."""
+
+    values: NDArray[np.float64]
+    """(n_j,) encoded values: table rows of a discrete feature, values of a continuous one."""
+    scores: Array
+    """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
+
+
+@dataclass(frozen=True)
+class _Severity:
+    """The first principal score, drawn with one mode."""
+
+    sample: Array
+    """(n,) first principal score of each subject with an observed value."""
+    bandwidth: float
+
+
+@dataclass(frozen=True)
+class OnePopulation:
+    """One continuous population with the margins and correlations of the subjects of a problem.
+
+    Attributes
+    ----------
+    part : Problem
+        The problem of the subjects.
+    margins : tuple
+        The observed values of each feature.
+    correlation : float64 (D, D)
+        Correlations R of the latent normal scores.
+    severity : _Severity or None
+        Distribution of the first principal score; None = normal.
+    quantiles : float64 (M, D) or None
+        Sorted latent draws of each feature where they are not standard normal.
+    """
+
+    part: Problem
+    margins: tuple[_Margin, ...]
+    correlation: Array
+    severity: _Severity | None = None
+    quantiles: Array | None = None
+
+    def draw(self, rng: np.random.Generator) -> Problem:
+        """Return the problem with a cohort of the same size drawn from the population, with the same values missing."""
+        arrays = self.part.cohort.arrays
+        shares = self.shares(self.latent(standard_normals(self.part.cohort.n_subjects, len(self.margins), rng), rng))
+        drawn = [margin.values[_ranks(share, margin)] for margin, share in zip(self.margins, shares.T, strict=True)]
+        n_table = arrays.codes.shape[1]
+        codes, values = arrays.codes.copy(), arrays.values.copy()
+        for feature, column in enumerate(drawn):
+            if feature < n_table:
+                codes[:, feature] = np.where(codes[:, feature] > 0, column, 0)
+            else:
+                values[:, feature - n_table] = np.where(np.isnan(values[:, feature - n_table]), np.nan, column)
+        cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
+        return replace(self.part, cohort=cohort)
+
+    def latent(self, normals: Array, rng: np.random.Generator) -> Array:
+        """Return latent scores made from independent normal draws, float64 (N, D)."""
+        latent = with_correlation(normals, self.correlation)
+        if self.severity is None:
+            return latent
+        axis, variance = _first_axis(self.correlation)
+        own = np.einsum("ij,j->i", latent, axis)  # the last digits of a BLAS product depend on its threads
+        drawn = unimodal_draws(self.severity.sample, self.severity.bandwidth, own.size, rng)
+        return np.asarray(latent + (np.sqrt(variance) * drawn - own)[:, None] * axis)
+
+    def shares(self, latent: Array) -> Array:
+        """Return the share of the population below each latent score, float64 (N, D)."""
+        if self.quantiles is None:
+            return np.asarray(ndtr(latent))
+        n = self.quantiles.shape[0]
+        columns = zip(self.quantiles.T, latent.T, strict=True)
+        return np.column_stack([(np.searchsorted(sample, column) + 0.5) / (n + 1) for sample, column in columns])
+
+
+def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePopulation:
+    """Return the one population of the subjects of a problem.
+
+    Parameters
+    ----------
+    part : Problem
+    null : str
+        One of `NULLS`.
+    rng : numpy.random.Generator
+    """
+    columns = _ordered_columns(part.cohort.arrays, rng)
+    margins = tuple(map(_margin, columns, _encoded(part.cohort.arrays)))
+    scores = np.column_stack([_normal_scores(column) for column in columns])
+    wanted, n_both = correlations(scores)
+    wanted *= n_both / (n_both + _FEWEST_PAIRS)
+    population = OnePopulation(part, margins, nearest_correlation(_with_unit_diagonal(wanted)))
+    if null == "unimodal":
+        population = replace(population, severity=_severity(scores, population.correlation))
+    return _corrected(population, wanted, rng)
+
+
+def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
+    """Return the population whose drawn values, rather than its latent scores, have the wanted correlations.
+
+    The same normal draws serve all rounds. Their own correlations differ from R by chance. This is known and taken off,
+    because among thousands of subjects such an error would be as large as what the test must see.
+    """
+    normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
+    for _ in range(_ROUNDS):
+        population, latent = _with_quantiles(population, normals, rng)
+        shares = population.shares(latent)
+        drawn = [
+            margin.scores[_ranks(share, margin)] for margin, share in zip(population.margins, shares.T, strict=True)
+        ]
+        by_chance = correlations(_in_steps(latent))[0] - population.correlation
+        found = correlations(np.column_stack(drawn))[0] - by_chance
+        moved = np.clip(population.correlation + wanted - found, -_LARGEST, _LARGEST)
+        population = replace(population, correlation=nearest_correlation(_with_unit_diagonal(moved)))
+    return _with_quantiles(population, normals, rng)[0]
+
+
+def _with_quantiles(population: OnePopulation, normals: Array, rng: np.random.Generator) -> tuple[OnePopulation, Array]:
+    """Return the population with the quantiles of its latent scores, and the latent scores of these normal draws."""
+    latent = population.latent(normals, rng)
+    if population.severity is not None:
+        population = replace(population, quantiles=np.sort(latent, axis=0))
+    return population, latent
+
+
+def _severity(scores: Array, correlation: Array) -> _Severity | None:
+    """Return the distribution of the first principal score; None if no feature varies."""
+    axis, _ = _first_axis(correlation)
+    observed = ~np.isnan(scores)
+    weights = np.where(observed, axis, 0.0)
+    has_some = (weights**2).sum(axis=1) > 0.0
+    along = np.einsum("ij,ij->i", np.where(observed, scores, 0.0), weights)[has_some]
+    along /= (weights[has_some] ** 2).sum(axis=1)
+    return None if along.size == 0 or along.std() == 0.0 else _Severity(along, critical_bandwidth(along))
+
+
+def _first_axis(correlation: Array) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+    values, vectors = np.linalg.eigh(correlation)
+    axis = vectors[:, -1]
+    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
+
+
+def _with_unit_diagonal(matrix: Array) -> Array:
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
+    """Return the place of each share among the ordered values of a feature, int64 (N,)."""
+    n_values = margin.values.size
+    return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
+
+
+def _encoded(arrays: CohortArrays) -> list[Array]:
+    """Return each feature as the arrays hold it, float64 (N,), NaN = missing."""
+    return [column for column, _ in encoded_columns(arrays)]
+
+
+def _ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
+    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
+    columns, along = [], None
+    for column, is_nominal in encoded_columns(arrays):
+        if is_nominal:
+            along = principal_axis(arrays, rng) if along is None else along
+            columns.append(_along(column, along))
+        else:
+            columns.append(column)
+    return columns
+
+
+def _along(column: Array, axis: Array) -> Array:
+    """Return the levels of a nominal feature numbered by their mean position on the axis."""
+    seen = ~np.isnan(column)
+    _, level = np.unique(column[seen], return_inverse=True)
+    position = np.bincount(level, axis[seen]) / np.maximum(np.bincount(level), 1)
+    ranked = np.full(column.size, np.nan)
+    ranked[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+    return ranked
+
+
+def _normal_scores(column: Array) -> Array:
+    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
+    n_seen = max(int((~np.isnan(column)).sum()), 1)
+    return _in_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
+
+
+def _in_steps(scores: Array) -> Array:
+    return np.asarray(np.rint(_SCORE_STEPS * scores))
+
+
+def _margin(column: Array, encoded: Array) -> _Margin:
+    """Return the margin of a feature; one that nobody has observed takes a value that no draw shows."""
+    seen = np.flatnonzero(~np.isnan(column))
+    if seen.size == 0:
+        return _Margin(np.zeros(1), np.zeros(1))
+    order = seen[np.argsort(column[seen], kind="stable")]
+    return _Margin(encoded[order], _normal_scores(column)[order])

@@ -1,0 +1,288 @@
+"""The subtypes of a fit that are more than slices of a continuum: its tree, tested from the root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
+from clinclust.errors import InputError
+from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
+from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
+from clinclust.estimators.subtype_model import require_fitted, require_search
+from clinclust.estimators.subtype_tree import SubtypeTree
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["DistinctSubtypes", "distinct_subtypes"]
+
+Labels = NDArray[np.int64]
+
+FEWEST_DRAWS = 20
+RESULT = {True: "distinct", False: "one subtype"}
+"""What the test of a join says of its two sides."""
+_RULES: Mapping[str, Rule] = {
+    "n_draws": Rule(
+        f"a whole number of at least {FEWEST_DRAWS}",
+        lambda value: WHOLE.accepts(value) and value >= FEWEST_DRAWS,
+    ),
+    "significance_level": Rule(
+        "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
+    ),
+    "null": Rule("'copula' or 'unimodal'", lambda value: isinstance(value, str) and value in ("copula", "unimodal")),
+    "random_state": RULES["random_state"],
+    "n_jobs": RULES["n_jobs"],
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistinctSubtypes:
+    """The distinct subtypes of a fit: unions of its subtypes, between which there is more than a continuum.
+
+    Attributes
+    ----------
+    labels : int64 (N,)
+        Distinct subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit.
+    joins : DataFrame
+        One row for each join that was tested, from the root on. Columns:
+
+        - `first`, `second` : tuples of the subtypes of the fit on each side, counted from 1 as in reports;
+        - `first_size`, `second_size` : subjects on each side;
+        - `n_tested` : subjects among whom the test was made, fewer than on both sides if these are above 5,000;
+        - `n_clusters` : subtypes of the fit on both sides;
+        - `n_parts` : into how many parts the subjects were divided where the gain exceeds its expectation most;
+        - `gain` : log joint of this division less that of one cluster, in nats, at coarsening 1;
+        - `expected`, `expected_sd` : mean and standard deviation of this gain in one continuous population, in nats;
+        - `excess` : gain less its expectation, in nats;
+        - `z`, `p` : the test (`distinct_subtypes`);
+        - `accepted` : whether the sides are distinct, that is, whether p is below the significance level.
+    tree : SubtypeTree
+        The tree of the fit, whose joins were tested.
+    n_draws, significance_level, null
+        The parameters used.
+    random_seed : int
+        Seed used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> distinct = cc.distinct_subtypes(cc.MAPDP(schema, random_state=0).fit(frame), frame)
+    >>> isinstance(distinct, cc.DistinctSubtypes), distinct.n_subtypes
+    (True, 2)
+    >>> distinct.joins[["first", "second", "first_size", "second_size", "accepted"]]
+      first second  first_size  second_size  accepted
+    0  (1,)   (2,)         130           70      True
+    """
+
+    labels: Labels
+    joins: pd.DataFrame
+    tree: SubtypeTree
+    n_draws: int
+    significance_level: float
+    null: str
+    random_seed: int
+
+    @property
+    def n_subtypes(self) -> int:
+        """Number of distinct subtypes."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def summary(self) -> str:
+        """One sentence: how many of the subtypes of the fit are distinct."""
+        if self.tree.n_subtypes == 1:
+            return "The fit found one subtype, so that no split was tested."
+        if self.n_subtypes == 1:
+            return (
+                f"The {self.tree.n_subtypes} subtypes of the fit are not distinct: one continuous population explains "
+                "them as well."
+            )
+        return f"{self.n_subtypes} distinct subtypes, made of the {self.tree.n_subtypes} subtypes of the fit."
+
+    def __repr__(self) -> str:
+        lines = [
+            f"DistinctSubtypes of {self.labels.size} subjects: {', '.join(map(str, np.bincount(self.labels)))}",
+            self.summary,
+        ]
+        lines += [
+            f"  {', '.join(map(str, row['first']))} with {', '.join(map(str, row['second']))}: {row['gain']:.1f} nats, "
+            f"{row['expected']:.1f} expected, z {row['z']:.1f}, p {row['p']:.2g}, {RESULT[row['accepted']]}"
+            for row in self.joins.to_dict("records")
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from clinclust.estimators.notebook_view import distinct_html
+
+        return distinct_html(self)
+
+
+@accepting(model=MODEL, frame=FRAME)
+def distinct_subtypes(
+    model: MAPDP,
+    frame: pd.DataFrame,
+    n_draws: int = 100,
+    significance_level: float = 0.05,
+    null: str = "copula",
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = -1,
+) -> DistinctSubtypes:
+    """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
+
+    Features that depend on each other inside a disease, such as by its severity, make a fit divide a continuum into
+    as many subtypes as the log joint pays for. These subtypes are reproducible, so that no measure of stability tells
+    them from distinct ones. The test asks what does: is a division better than in *one* population with the same
+    margins, the same correlations and the same missing values? This is the question of SigClust, asked along a tree.
+    There the one population is Gaussian; here it is a Gaussian copula, so that features may have any likelihood.
+
+    The tree is walked from its root. For the subjects below a join, G_k is the gain in log joint, over one cluster, of
+    the best division into k parts that repeated two-way divisions find, k = 2 .. k_max; k_max is the number of subtypes
+    of the fit below the join, but at least 3 and at most 8. g_2 is the gain of the best two-way division, from that of
+    the tree as well. S_bk is G_k in the cohort b drawn from the one population, with mean m_k and standard deviation
+    s_k over the draws:
+
+        T   = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2)
+        M_b = max_k (S_bk - m_k) / s_k
+        z   = (T - mean of M) / (standard deviation of M)
+        p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
+
+    If p is below the significance level, the sides are distinct, and the join of each side is tested in turn. Otherwise
+    all subjects below the join are one subtype, and so are fewer than 10 subjects. A distinct subtype is thus a union
+    of subtypes of the fit; no subject moves. Where the result is one subtype, the finer subtypes of the fit still
+    describe the continuum, and may predict.
+
+    All gains are those of the log joint at coarsening 1 with the hyperparameters, the powers of blocks and the
+    concentration of the fit. What the fit set aside is in neither the cohort nor the draws: values that are outlying
+    count as missing, and features that `select_features` did not select are left out. The correlations of those that
+    it did select, including those by chance, are in the one population too.
+
+    Parameters
+    ----------
+    model : MAPDP
+        A fitted model. ``coarsening="auto"`` gives the best trees.
+    frame : DataFrame, N rows
+        The cohort of the fit. Rows in another order than at the fit are put back into it.
+    n_draws : int
+        Number of cohorts drawn from the one population at each join, at least 20.
+    significance_level : float
+        The level of each test, above 0 and below 1.
+    null : {"copula", "unimodal"}
+        The one population. ``"copula"``: normal scores. ``"unimodal"``: their first principal component has the
+        distribution of the subjects, smoothed until it has one mode (Silverman 1981). This also allows for a severity
+        that is skewed, and loses real subtypes: use it to ask whether a skewed scale would explain a split as well.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draws; None = that of the model.
+    n_jobs : int, optional
+        Number of threads; None or -1 = one for each processor. It does not change the result.
+
+    Returns
+    -------
+    DistinctSubtypes
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, `frame` is not its cohort, or a parameter cannot be used.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` were in another order than at the fit.
+
+    Notes
+    -----
+    The level holds at each join, not over the tree; a test is made only below an accepted one. Among more than 5,000
+    subjects, a random sample of 5,000 is tested: a subtype of fewer than a few in a thousand is not seen there.
+
+    The test says that the subjects below a join are more than one continuous population; that its two sides are the
+    subtypes, it takes from the tree. Where the tree divides by severity first and by subtype then, four are found in
+    the place of two. Subtypes that only one or two features tell apart are partly in the margins of the one population,
+    and may be missed. A severity that is itself skewed is divided under ``"copula"``: ask ``"unimodal"`` as well. Three
+    ordered classes of severity may be found as two.
+
+    References
+    ----------
+    Liu, Hayes, Nobel and Marron (2008), *Statistical significance of clustering for high-dimension, low-sample size
+    data*, Journal of the American Statistical Association 103, 1281-1293.
+
+    Kimes, Liu, Hayes and Marron (2017), *Statistical significance for hierarchical clustering*, Biometrics 73, 811-821.
+
+    Silverman (1981), *Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical
+    Society B 43, 97-99.
+
+    Examples
+    --------
+    One severity runs through six measurements. The fit divides it, and the test does not:
+
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> severity = rng.normal(size=(200, 1))
+    >>> frame = pd.DataFrame(severity + 0.7 * rng.normal(size=(200, 6)), columns=list("abcdef"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, coarsening="auto", random_state=0).fit(frame)
+    >>> distinct = cc.distinct_subtypes(model, frame)
+    >>> model.n_clusters_, distinct.n_subtypes
+    (4, 1)
+    """
+    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.engine.search.threads import interruptible
+
+    parameters = {
+        "n_draws": n_draws,
+        "significance_level": significance_level,
+        "null": null,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
+    fit = _checked(model, frame, parameters)
+    cohort = cohort_of(model, frame, stacklevel=3)
+    seed = fit.random_seed_ if random_state is None else seed_of(random_state)
+    cancelled = Event()
+
+    def walk() -> tuple[list[int], pd.DataFrame]:
+        from clinclust.estimators.tested_tree import tested_tree
+
+        with announcing_compilation():
+            return tested_tree(fit, cohort, parameters | {"random_state": seed}, model.progress, cancelled)
+
+    nodes, joins = interruptible(walk, cancelled)
+    return DistinctSubtypes(
+        labels=fit.tree_.united(nodes),
+        joins=joins,
+        tree=fit.tree_,
+        n_draws=int(n_draws),
+        significance_level=float(significance_level),
+        null=null,
+        random_seed=seed,
+    )
+
+
+def _checked(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:
+    """Return the fit of the model; raise one error that lists all arguments that cannot be used."""
+    problems = parameter_problems(parameters, _RULES)
+    if not problems:
+        require_fitted(model)
+    if hasattr(model, "labels_") and model.fit_ is None:
+        problems.append(f"distinct_subtypes needs a fitted MAPDP; these subtypes were made by {model.made_by}")
+    problems += cohort_problems(model, frame)
+    if problems:
+        raise InputError("; ".join(problems))
+    return require_search(model, "distinct_subtypes")

@@ -1,0 +1,39 @@
+"""The problem that a fit has solved, posed again from its cohort."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.engine.beside.outlying import without_outlying
+from clinclust.engine.problem.problem import pose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.estimators.fit import Fit
+
+__all__ = ["fitted_problem"]
+
+
+def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
+    """Return the problem of a fit: its hyperparameters, its powers of blocks, and the features and values that it kept.
+
+    Parameters
+    ----------
+    fit : Fit
+    frame : DataFrame, N rows
+        The cohort of the fit, as `cohort_of` returns it.
+    coarsening : float
+        The power of the likelihood; `fit.coarsening_` was that of the fit.
+    """
+    schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_powers_
+    problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    if fit.outlying_share_ > 0.0:
+        outlying = fit.outlying_[:, [schema.names.index(name) for name in names]][problem.cohort.order]
+        problem = without_outlying(problem, outlying, fit.outlying_share_)
+    included = np.isin(names, fit.selected_features_)
+    return problem if included.all() or not included.any() else problem.with_features(included)

@@ -1,0 +1,130 @@
+"""The statistic of a node against a plain computation, its level, and what it does not depend on."""
+
+from statistics import NormalDist, mean, stdev
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.continuum.node_test import DrawPlan, Node, against_one_population, compared
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.threads import SearchCancelled, Threads
+
+
+def plainly(observed, two_way, expected):
+    """Return z and p as the module's docstring says them."""
+    columns = list(zip(*expected, strict=True))
+    standard = [(g - mean(c)) / stdev(c) for g, c in zip(observed, columns, strict=True)]
+    statistic = max(*standard, (two_way - mean(columns[0])) / stdev(columns[0]))
+    highest = [max((s - mean(c)) / stdev(c) for s, c in zip(row, columns, strict=True)) for row in expected]
+    z = (statistic - mean(highest)) / stdev(highest)
+    beyond = sum(value >= statistic for value in highest) / len(highest)
+    return z, max(1.0 - NormalDist().cdf(z), beyond)
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 7), shift=st.floats(-3.0, 8.0))
+@settings(max_examples=60)
+def test_z_and_p_are_those_of_the_definition(seed, k, shift):
+    rng = np.random.default_rng(seed)
+    expected = np.cumsum(rng.exponential(20.0, size=(40, k)), axis=1)
+    observed = np.cumsum(rng.exponential(20.0, size=k)) + 20.0 * shift
+    two_way = observed[0] + rng.normal(0.0, 30.0)
+    found = compared(observed, two_way, expected, 1e-9)
+    z, p = plainly(observed.tolist(), two_way, expected.tolist())
+    assert found.z == pytest.approx(z, abs=1e-8)
+    assert found.p == pytest.approx(p, abs=1e-8)
+    at = found.n_parts - 2
+    own = max(observed[0], two_way) if at == 0 else observed[at]
+    assert found.gain == own
+    assert found.excess == pytest.approx(own - expected[:, at].mean())
+
+
+def test_draws_that_all_gain_the_same_divide_by_no_zero():
+    same = np.zeros((30, 3))
+    assert compared(np.zeros(3), -np.inf, same, 1e-9).p == 1.0
+    assert compared(np.full(3, 5.0), 0.0, same, 1e-9).p == 0.0
+
+
+def test_rare_gains_of_the_draws_bound_p():
+    # three of thirty draws gain as much: M is far from normal, and z alone would be significant
+    rare = np.zeros((30, 2))
+    rare[:3] = 4.0
+    found = compared(np.full(2, 4.0), 0.0, rare, 1e-9)
+    assert found.z > 2.5
+    assert found.p == pytest.approx(0.1)
+
+
+# --- whole nodes --------------------------------------------------------------------------------------------------
+
+
+def continuum(seed, n=150, separation=0.0):
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) % 2
+    X = 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 6))
+    X[:, :3] += separation * groups[:, None]
+    schema = FeatureSchema([Feature(name=f"x{column}", likelihood="gaussian") for column in range(6)])
+    problem = pose(schema.validate(pd.DataFrame(X, columns=schema.names), warn=False), schema, None, 3.0)
+    return problem, groups[problem.cohort.order]
+
+
+def result(problem, halves, n_threads=2, n_draws=40, null="copula", seed=0, cancelled=None, members=None):
+    members = np.arange(problem.cohort.n_subjects) if members is None else members
+    with Threads(n_threads) as pool:
+        plan = DrawPlan(n_draws, null, pool, Event() if cancelled is None else cancelled, lambda: None)
+        return against_one_population(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed))
+
+
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
+    problem, halves = continuum(0)
+    assert result(problem, halves, n_threads=1) == result(problem, halves, n_threads=3)
+    assert result(problem, halves) != result(problem, halves, seed=1)
+
+
+def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
+    from clinclust.engine.continuum import node_test
+
+    problem, halves = continuum(0)
+    seen = {}
+    for n_draws in (20, 30):
+        monkeypatch.setattr(
+            node_test, "compared", lambda *given, n=n_draws: seen.setdefault(n, given[2]) is None or compared(*given)
+        )
+        result(problem, halves, n_draws=n_draws)
+    assert (seen[20] == seen[30][:20]).all()
+
+
+@pytest.mark.parametrize("null", ["copula", "unimodal"])
+def test_two_groups_are_told_from_a_continuum(null):
+    apart = result(*continuum(1, separation=4.0), null=null)
+    assert apart.p < 1e-3
+    assert apart.excess > 20.0
+    assert result(*continuum(1), null=null).p > 0.05
+
+
+def test_one_factor_continua_are_rarely_split():
+    assert sum(result(*continuum(seed, 120)).p < 0.05 for seed in range(10)) <= 2
+
+
+def test_a_large_node_is_tested_in_a_sample(monkeypatch):
+    from clinclust.engine.continuum import node_test
+
+    problem, halves = continuum(2, separation=4.0)
+    whole = result(problem, halves)
+    monkeypatch.setattr(node_test, "LARGEST_NODE", 60)
+    part = result(problem, halves)
+    assert 0.1 * whole.gain < part.gain < 0.7 * whole.gain
+    assert part == result(problem, halves)
+    assert part.p < 0.01
+    monkeypatch.setattr(node_test, "LARGEST_NODE", 150)
+    assert result(problem, halves) == whole
+
+
+def test_a_cancelled_test_ends():
+    cancelled = Event()
+    cancelled.set()
+    with pytest.raises(SearchCancelled):
+        result(*continuum(0), cancelled=cancelled)

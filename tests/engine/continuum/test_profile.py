@@ -1,0 +1,144 @@
+"""Divisions and profiles: every gain is a difference of log joints, and none is lost."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+
+from clinclust import Feature, FeatureSchema, log_joint
+from clinclust.engine.continuum import profile as module
+from clinclust.engine.continuum.divisions import best_division, swept
+from clinclust.engine.continuum.profile import profile
+from clinclust.engine.problem.problem import pose
+
+POWERS = {"block 0": 0.25, "block 1": 0.6}
+SETTINGS = [(0.0, None), (0.4, POWERS)]
+
+
+def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_LIKELIHOOD):
+    frame, schema, _, _ = mixed_cohort(seed, n, likelihoods, n_groups=n_groups)
+    schema = with_blocks(schema)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, 1.0, powers)
+
+    def joint(labels):
+        """Return the log joint of labels in encoded order, as the public function has it."""
+        return log_joint(
+            frame,
+            problem.cohort.in_table_order(labels),
+            schema,
+            problem.hyperparameters,
+            3.0,
+            discount=discount,
+            block_powers=powers,
+        )
+
+    return problem, joint
+
+
+@pytest.mark.parametrize(("discount", "powers"), SETTINGS)
+@pytest.mark.parametrize("seed", range(4))
+def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, discount, powers):
+    problem, joint = posed(seed, discount=discount, powers=powers)
+    partitions, polished = [], []
+    new, sweep = module.new_partition, module.swept
+    monkeypatch.setattr(
+        module, "new_partition", lambda arrays, labels: partitions.append(labels) or new(arrays, labels)
+    )
+
+    def remembered(part, labels, most_sweeps):
+        found = sweep(part, labels, most_sweeps)
+        polished.append(found.labels.copy())
+        return found
+
+    monkeypatch.setattr(module, "swept", remembered)
+    gains = profile(problem, 6, np.random.default_rng(0))
+    one = joint(np.zeros(90, dtype=np.int64))
+    assert gains.shape == (5,)
+    assert (np.diff(gains) >= 0.0).all()
+    found = [joint(labels) - one for labels in partitions]  # the last may be a division that gained nothing
+    n_kept = len(found) if np.all(np.diff(found) > 0) else len(found) - 1
+    np.testing.assert_allclose(gains[: min(n_kept, 4)], found[: min(n_kept, 4)], atol=1e-8)
+    assert gains[-1] == pytest.approx(max(found[n_kept - 1], joint(polished[-1]) - one), abs=1e-8)
+    assert [int(labels.max()) + 1 for labels in partitions] == list(range(2, 2 + len(partitions)))
+    assert gains[2] > gains[0]  # there are four groups
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_best_of_all(seed):
+    problem, joint = posed(seed, n=8, n_groups=2, likelihoods=("gaussian", "gaussian", "poisson", "gaussian"))
+    best = best_division(problem, np.random.default_rng(0))
+    one = joint(np.zeros(8, dtype=np.int64))
+    every = [joint(np.array([0, *rest])) - one for rest in product((0, 1), repeat=7) if any(rest)]
+    if best.gain == -np.inf:
+        assert max(every) < 3.0
+        return
+    assert best.gain == pytest.approx(joint(best.labels) - one, abs=1e-8)
+    assert best.gain <= max(every) + 1e-8
+    for subject in range(8):
+        moved = best.labels.copy()
+        moved[subject] = 1 - moved[subject]
+        assert joint(moved) - one <= best.gain + 1e-8
+
+
+def test_a_given_division_is_one_more_start():
+    problem, _ = posed(1, n=60, n_groups=2)
+    alone = best_division(problem, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        given = rng.integers(2, size=60)
+        assert best_division(problem, np.random.default_rng(0), given).gain >= alone.gain
+    for empty in (np.zeros(60, dtype=np.int64), np.ones(60, dtype=np.int64)):
+        assert best_division(problem, np.random.default_rng(0), empty).gain == alone.gain
+
+
+def test_a_given_division_is_found_that_the_principal_axis_hides():
+    rng = np.random.default_rng(0)
+    groups = np.arange(120) % 2
+    severity = 0.9 * rng.normal(size=(120, 1)) + 0.5 * rng.normal(size=(120, 8))
+    apart = 5.0 * groups[:, None] + rng.normal(size=(120, 4))
+    frame = pd.DataFrame(np.hstack([severity, apart]))
+    frame.columns = [f"x{column}" for column in frame]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    groups = groups[problem.cohort.order]
+    alone = best_division(problem, np.random.default_rng(0))
+    found = best_division(problem, np.random.default_rng(0), groups)
+    assert found.gain > alone.gain + 20.0
+    assert (found.labels == groups).all()
+
+
+def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
+    raised = []
+    for seed in range(6):
+        problem, _ = posed(seed)
+        gains = profile(problem, 4, np.random.default_rng(0))
+        with monkeypatch.context() as without:
+            without.setattr(module, "_POLISHING_SWEEPS", 0)
+            before = profile(problem, 4, np.random.default_rng(0))
+        assert (gains[:-1] == before[:-1]).all()
+        raised.append(gains[-1] - before[-1])
+    assert min(raised) >= 0.0
+    assert max(raised) > 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sweeps_open_no_cluster_and_lose_nothing(seed):
+    problem, joint = posed(seed)
+    labels = np.random.default_rng(seed).integers(5, size=90)
+    found = swept(problem, labels, 4)
+    assert found.n_clusters[0] <= 5
+    assert joint(found.labels) >= joint(labels)
+    assert (swept(problem, found.labels, 50).sizes[:5].sum(), found.sizes.sum()) == (90, 90)
+
+
+def test_what_cannot_be_divided_gains_nothing():
+    problem, _ = posed(0)
+    same = problem.restricted_to(np.zeros(30, dtype=np.int64), 0)
+    gains = profile(same, 4, np.random.default_rng(0))
+    assert gains.shape == (3,)
+    assert (gains <= 0.0).all()
+    alone = problem.restricted_to(np.zeros(1, dtype=np.int64), 0)
+    assert best_division(alone, np.random.default_rng(0)).gain == -np.inf
+    assert (profile(alone, 3, np.random.default_rng(0)) == 0.0).all()

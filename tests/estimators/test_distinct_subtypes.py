@@ -1,0 +1,334 @@
+"""Distinct subtypes: what they are made of, what they depend on, and what is refused."""
+
+import logging
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from test_notebook import Cells
+
+from clinclust import MAPDP, CohortWarning, DistinctSubtypes, Feature, FeatureSchema, Partition, distinct_subtypes
+from clinclust.engine.problem.objective import log_joint as joint_of
+from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.errors import InputError, NotFittedError
+from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.fitted_problem import fitted_problem
+
+N = 160
+
+
+def severity_cohort(seed, n=N, n_groups=1, separation=4.0, missing=0.0):
+    """Return (frame, schema, groups): one severity runs through eight measurements, groups differ in four beside it."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) % n_groups
+    centres = separation * np.array([[0] * 8, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4])[:n_groups]
+    X = centres[groups] + 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 8))
+    X[rng.random(X.shape) < missing] = np.nan
+    schema = FeatureSchema([Feature(name=f"x{column}", likelihood="gaussian") for column in range(8)])
+    return pd.DataFrame(X, columns=schema.names), schema, groups
+
+
+def fitted(frame, schema, **options):
+    return MAPDP(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
+
+
+@pytest.fixture(scope="module")
+def three():
+    frame, schema, groups = severity_cohort(0, n_groups=3)
+    model = fitted(frame, schema)
+    assert model.n_clusters_ > 3  # the severity is sliced inside the groups
+    return model, frame, groups, distinct_subtypes(model, frame, n_draws=40)
+
+
+def same(one, other):
+    assert (one.labels == other.labels).all()
+    pd.testing.assert_frame_equal(one.joins, other.joins, check_exact=True)
+
+
+# --- what is found ------------------------------------------------------------------------------------------------
+
+
+def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(three):
+    model, _, groups, distinct = three
+    assert distinct.n_subtypes == 3
+    assert adjusted_rand_index(distinct.labels, groups) > 0.95 > adjusted_rand_index(model.labels_, groups)
+
+
+def test_a_continuum_is_rarely_divided():
+    divided = 0
+    for seed in range(10):
+        frame, schema, _ = severity_cohort(seed, n=120)
+        model = fitted(frame, schema, n_restarts=2)
+        assert model.n_clusters_ > 1
+        divided += distinct_subtypes(model, frame, n_draws=40).n_subtypes > 1
+    assert divided <= 2
+
+
+def test_distinct_subtypes_are_unions_of_subtypes_numbered_by_size(three):
+    model, _, _, distinct = three
+    assert distinct.labels.dtype == np.int64
+    assert all(np.unique(distinct.labels[model.labels_ == k]).size == 1 for k in range(model.n_clusters_))
+    sizes = np.bincount(distinct.labels)
+    assert (sizes.min() > 0, (np.diff(sizes) <= 0).all()) == (True, True)
+    assert distinct.tree is model.tree_
+
+
+def test_the_joins_say_what_was_tested(three):
+    model, _, _, distinct = three
+    joins = distinct.joins
+    merges = {row.first + row.second: row for row in model.tree_.merges.itertuples()}
+    for row in joins.itertuples():
+        merge = merges[row.first + row.second]
+        sizes = [np.isin(model.labels_ + 1, side).sum() for side in (row.first, row.second)]
+        assert [row.first_size, row.second_size] == sizes
+        assert row.n_tested == merge.size == sum(sizes)
+        assert row.n_clusters == len(row.first + row.second)
+        assert 2 <= row.n_parts <= max(row.n_clusters, 3)
+        assert row.excess == pytest.approx(row.gain - row.expected)
+        assert row.accepted == (row.p < 0.05)
+    assert joins["accepted"].sum() == distinct.n_subtypes - 1
+    assert len(joins.iloc[0]["first"] + joins.iloc[0]["second"]) == model.n_clusters_  # the root comes first
+    # only the sides of an accepted join are tested
+    tested = [set(row.first + row.second) for row in joins.itertuples()]
+    accepted = [set(side) for row in joins[joins["accepted"]].itertuples() for side in (row.first, row.second)]
+    assert all(one in accepted for one in tested[1:])
+
+
+def test_one_subtype_needs_no_test():
+    rng = np.random.default_rng(1)
+    for seed in range(3):
+        frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+        schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+        model = fitted(frame, schema, random_state=seed, coarsening=0.5)
+        assert model.n_clusters_ == 1
+        distinct = distinct_subtypes(model, frame)
+        assert (distinct.n_subtypes, len(distinct.joins)) == (1, 0)
+        assert (distinct.labels == 0).all()
+        assert "found one subtype" in repr(distinct)
+
+
+def test_fewer_than_ten_subjects_are_one_subtype():
+    frame, schema, groups = severity_cohort(3, n=9, n_groups=3, separation=60.0)
+    model = fitted(frame, schema, init=groups)
+    assert model.n_clusters_ == 3
+    assert distinct_subtypes(model, frame).n_subtypes == 1
+    frame, schema, groups = severity_cohort(3, n=12, n_groups=3, separation=60.0)
+    model = fitted(frame, schema, init=groups)
+    assert len(distinct_subtypes(model, frame).joins) > 0
+
+
+def test_a_stricter_level_accepts_no_more(three):
+    model, frame, _, distinct = three
+    assert distinct_subtypes(model, frame, n_draws=40, significance_level=1e-300).n_subtypes == 1
+    loose = distinct_subtypes(model, frame, n_draws=40, significance_level=0.9999)
+    assert loose.n_subtypes > distinct.n_subtypes
+    shared = loose.joins.merge(distinct.joins, on=["first", "second"])
+    assert (shared["p_x"] == shared["p_y"]).all()  # the test of a join does not depend on the others
+    assert len(shared) == len(distinct.joins)
+
+
+@pytest.mark.parametrize("coarsening", [1.0, "auto"])
+def test_every_likelihood_and_missing_values_are_tested(coarsening):
+    frame, schema, _, groups = mixed_cohort(4, 150, EVERY_LIKELIHOOD, n_groups=2, missing=0.2)
+    model = fitted(frame, schema, coarsening=coarsening)
+    distinct = distinct_subtypes(model, frame, n_draws=30)
+    assert adjusted_rand_index(distinct.labels, groups) >= adjusted_rand_index(model.labels_, groups) - 0.02
+    assert np.isfinite(distinct.joins[["gain", "expected", "expected_sd", "z", "p"]]).all().all()
+
+
+# --- what it depends on -------------------------------------------------------------------------------------------
+
+
+def test_threads_do_not_change_a_bit(three):
+    model, frame, _, distinct = three
+    for n_jobs in (1, 2):
+        same(distinct_subtypes(model, frame, n_draws=40, n_jobs=n_jobs), distinct)
+
+
+def test_the_seed_is_that_of_the_model_or_the_given_one(three):
+    model, frame, _, distinct = three
+    assert distinct.random_seed == model.random_seed_
+    same(distinct_subtypes(model, frame, n_draws=40, random_state=model.random_seed_), distinct)
+    other = distinct_subtypes(model, frame, n_draws=40, random_state=5)
+    assert other.random_seed == 5
+    assert not np.array_equal(other.joins["expected"], distinct.joins["expected"])
+    assert (other.labels == distinct.labels).all()  # nothing here is near the level
+
+
+def test_the_order_of_rows_and_the_names_of_columns_change_nothing(three):
+    model, frame, _, distinct = three
+    order = np.random.default_rng(0).permutation(len(frame))
+    with pytest.warns(CohortWarning, match="another order"):
+        same(distinct_subtypes(model, frame.iloc[order], n_draws=40), distinct)
+    again = fitted(frame.iloc[order], model.schema_)
+    assert (again.labels_ == model.labels_[order]).all()
+    found = distinct_subtypes(again, frame.iloc[order], n_draws=40)
+    assert (found.labels == distinct.labels[order]).all()
+    pd.testing.assert_frame_equal(found.joins, distinct.joins, check_exact=True)
+
+    renamed = frame.rename(columns=lambda name: f"{name} of the subject")
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in renamed])
+    same(distinct_subtypes(fitted(renamed, schema), renamed, n_draws=40), distinct)
+
+
+OPTIONS = {
+    "plain": {},
+    "coarsened": {"coarsening": 0.7},
+    "outlying": {"outlying_share": 0.02},
+    "selected": {"select_features": True},
+    "empirical": {"hyperparameters": "empirical"},
+    "concentration": {"concentration": "map", "discount": 0.3},
+    "no powers": {"block_powers": None},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_problem_is_the_one_that_the_fit_solved(option):
+    frame, schema, _, _ = mixed_cohort(2, 120, EVERY_LIKELIHOOD * 2, n_groups=3)
+    if option == "selected":
+        noise = [f"noise {place}" for place in range(12)]
+        frame[noise] = np.random.default_rng(0).normal(size=(120, 12))
+        schema = FeatureSchema([*schema, *(Feature(name=name, likelihood="gaussian") for name in noise)])
+    if option == "outlying":
+        frame.iloc[3, list(schema.names).index("gaussian_8")] = 400.0
+    schema = with_blocks(schema)
+    model = fitted(frame, schema, **OPTIONS[option])
+    problem = fitted_problem(model.fit_, cohort_of(model, frame), model.coarsening_)
+    labels = model.labels_[problem.cohort.order]
+    found = joint_of(problem, partition_of(problem, labels))
+    if option == "selected":
+        from clinclust.engine.beside.selection import log_inclusion
+
+        n_selected = len(model.selected_features_)
+        assert 0 < n_selected < len(schema)
+        assert [one.name in model.selected_features_ for one in problem.cohort.encoding.features] == [True] * n_selected
+        found += log_inclusion(n_selected, len(schema))
+    if option == "outlying":
+        assert model.outlying_.any()
+    assert found == pytest.approx(model.log_joint_, abs=1e-6)
+
+
+def test_features_that_are_not_clustered_on_or_not_selected_change_nothing(three):
+    model, frame, _, distinct = three
+    noise = np.random.default_rng(0).normal(size=(len(frame), 3))
+    wider = frame.assign(outcome=noise[:, 0], constant=1.0)
+    more = [
+        Feature(name="outcome", likelihood="gaussian", role="describe"),
+        Feature(name="constant", likelihood="gaussian"),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CohortWarning)
+        widened = fitted(wider, FeatureSchema([*model.schema_, *more]))
+    same(distinct_subtypes(widened, wider, n_draws=40), distinct)
+
+
+def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch):
+    from clinclust.engine.continuum import node_test
+
+    frame, schema, _ = severity_cohort(0, n_groups=2)
+    frame.iloc[3, 2] = 90.0
+    model = fitted(frame, schema, outlying_share=0.01)
+    assert model.outlying_[3, 2]
+    parts, of_population = [], node_test.one_population
+    remembering = lambda part, *rest: parts.append(part) or of_population(part, *rest)  # noqa: E731
+    monkeypatch.setattr(node_test, "one_population", remembering)
+    distinct_subtypes(model, frame, n_draws=20)
+    values = parts[0].cohort.arrays.values
+    assert np.isnan(values).sum() == model.outlying_.sum() > 0
+    drawn = of_population(parts[0], "copula", np.random.default_rng(0)).draw(np.random.default_rng(0))
+    assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(values)).all()
+
+
+def test_powers_of_blocks_count_in_the_subjects_and_in_the_draws(monkeypatch):
+    from clinclust.engine.continuum import node_test
+
+    frame, schema, _ = severity_cohort(0, n_groups=2)
+    blocks = [Feature(name=one.name, likelihood="gaussian", block="b" if one.name > "x3" else None) for one in schema]
+    model = fitted(frame, FeatureSchema(blocks), block_powers={"b": 0.3})
+    powers = []
+    of_part = node_test.profile
+    monkeypatch.setattr(node_test, "profile", lambda part, *rest: powers.append(part.model) or of_part(part, *rest))
+    distinct_subtypes(model, frame, n_draws=20)
+    assert len(powers) >= 21
+    assert {tuple(sorted(one.powers)) for one in powers} == {(0.3,) * 4 + (1.0,) * 4}
+    assert {one.coarsening for one in powers} == {1.0}
+
+
+# --- what is shown and refused ------------------------------------------------------------------------------------
+
+
+def test_it_is_shown_as_text_and_in_a_notebook(three):
+    _, _, _, distinct = three
+    assert isinstance(distinct, DistinctSubtypes)
+    text = repr(distinct)
+    assert text.startswith("DistinctSubtypes of 160 subjects: ")
+    assert f"3 distinct subtypes, made of the {distinct.tree.n_subtypes} subtypes of the fit." in text
+    assert len(text.splitlines()) == 2 + len(distinct.joins)
+    assert len(re.findall("distinct$", text, flags=re.M)) == 2
+    assert text.isprintable() or set(text) - {"\n"} == set(filter(str.isprintable, text))
+    cells = Cells(distinct._repr_html_()).cells
+    assert cells.count("distinct") == 2
+    assert cells.count("one subtype") == len(distinct.joins) - 2
+
+
+def test_a_continuum_says_so():
+    frame, schema, _ = severity_cohort(1, n=120)
+    model = fitted(frame, schema, n_restarts=2)
+    distinct = distinct_subtypes(model, frame, n_draws=40, null="unimodal")
+    assert (distinct.n_subtypes, distinct.null) == (1, "unimodal")
+    assert "are not distinct: one continuous population" in repr(distinct)
+    assert "1 subtype of 120 subjects" in "".join(Cells(distinct._repr_html_()).words)
+
+
+def test_everything_wrong_is_said_at_once(three):
+    model, frame, _, _ = three
+    with pytest.raises(InputError) as caught:
+        distinct_subtypes(
+            model, frame.iloc[:50], n_draws=19, significance_level=1.0, null="normal", random_state=-1, n_jobs=0
+        )
+    for part in (
+        "n_draws must be a whole number of at least 20, not 19",
+        "significance_level must be a number above 0 and below 1, such as 0.05, not 1.0",
+        "null must be 'copula' or 'unimodal', not 'normal'",
+        "random_state",
+        "n_jobs",
+        "the table has 50 rows, but the model was fitted on 160 subjects",
+    ):
+        assert part in str(caught.value)
+    with pytest.raises(InputError, match=r"n_draws .* not 2\.5.*not fitted"):
+        distinct_subtypes(MAPDP(model.schema_), frame, n_draws=2.5)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan, True, "0.05", None])
+def test_levels_outside_are_refused(three, level):
+    with pytest.raises(InputError, match="significance_level must be a number above 0 and below 1"):
+        distinct_subtypes(three[0], three[1], significance_level=level)
+
+
+def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
+    model, frame, groups, _ = three
+    with pytest.raises(NotFittedError, match=r"call model.fit\(frame\) first"):
+        distinct_subtypes(MAPDP(model.schema_), frame)
+    with pytest.raises(InputError, match="needs a fitted MAPDP; these subtypes were made by a clinician"):
+        distinct_subtypes(Partition(groups, model.schema_, made_by="a clinician"), frame)
+    with pytest.raises(InputError, match="holds other subjects or other values"):
+        distinct_subtypes(model, frame + 1.0)
+    with pytest.raises(InputError, match="model must be a fitted MAPDP"):
+        distinct_subtypes(frame, frame)
+
+
+def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
+    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 0.0)
+    frame, schema, _ = severity_cohort(1, n=300)
+    model = fitted(frame, schema)
+    with caplog.at_level(logging.INFO, logger="clinclust.progress"):
+        distinct_subtypes(model, frame, n_draws=20)
+    assert "draws of one population" not in caplog.text  # the model was fitted without progress
+    model.progress = True
+    with caplog.at_level(logging.INFO, logger="clinclust.progress"):
+        distinct_subtypes(model, frame, n_draws=100)
+    assert "draws of one population" in caplog.text
