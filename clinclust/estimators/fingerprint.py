@@ -102,7 +102,9 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
 
 
 def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
-    """Return the salt of a fit, which depends on all from which labels and predictions follow.
+    """Return the salt of a fit, which depends on all from which labels and predictions of its clusters follow.
+
+    Which clusters are merged to subtypes is no part of it: a fit that is cut keeps its fingerprint.
 
     Equal fits have equal salts. In a saved model that somebody changed, the salt does not follow from the rest; a salt
     that was changed with it does not give the digest of the cohort.
@@ -113,7 +115,7 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     encoding = clusters.encoding
     about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
     found = hashlib.sha256(repr(about).encode())
-    of_model = (model.prior, model.powers)
+    of_model = (model.prior, model.powers, clusters.included)
     for array in (labels, encoding.centres, encoding.scales, *of_model, clusters.sizes, clusters.statistics):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:32]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 7
+_FORMAT = 8
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 
 __all__ = ["SubtypeTree"]
@@ -75,6 +76,19 @@ class SubtypeTree:
         ValueError
             If `n_subtypes` is not a whole number from 1 to K.
         """
+        return self.subtype_of(n_subtypes)[self.labels]
+
+    def subtype_of(self, n_subtypes: int) -> Labels:
+        """Return the group that holds each of the K subtypes when `n_subtypes` groups are left, int64 (K,).
+
+        Groups are numbered 0, 1, ... by decreasing size; of two groups of equal size, the one with the lower subtype
+        number comes first, as in the fit.
+
+        Raises
+        ------
+        ValueError
+            If `n_subtypes` is not a whole number from 1 to K.
+        """
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
             raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
@@ -82,13 +96,10 @@ class SubtypeTree:
         gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)
         sides = [members[node] for node in range(last) if node not in gone]
-        sizes = np.bincount(self.labels, minlength=self.n_subtypes)
-        # Of two groups of equal size, the one with the lower subtype number comes first, as in the fit.
-        sides.sort(key=lambda side: (-int(sizes[list(side)].sum()), side))
-        new_number = np.zeros(self.n_subtypes, dtype=np.int64)
+        groups = np.zeros(self.n_subtypes, dtype=np.int64)
         for number, side in enumerate(sides):
-            new_number[list(side)] = number
-        return new_number[self.labels]
+            groups[list(side)] = number
+        return groups_by_decreasing_size(groups, np.bincount(self.labels, minlength=self.n_subtypes))
 
     def linkage(self) -> Array:
         """Return the tree as a linkage matrix of ``scipy.cluster.hierarchy``, float64 (K - 1, 4).
