@@ -20,7 +20,7 @@ from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
 from clinclust.reporting.sheets.rows import sentences_on_rows
-from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions
+from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions, unions_in_words
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -287,6 +287,8 @@ def _associations(findings: Findings, references: References) -> list[str]:
     seeds = sorted({str(row["seed"]) for row in rows})
     seed = f" (random seed {_and(seeds)})" if findings.fit is not None else ""
     sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
+    if {"refit", "cross-fit"} & set(used) and unions_in_words(findings):
+        sentences.append("The groups that each search found were merged to the same number of subtypes.")
     if names:
         sentences.append(f"The tests were {_tests(names, references)}.")
     sentences.append(

@@ -170,7 +170,8 @@ def _how_many(findings: Findings) -> dict[str, Value]:
     n_groups = groups_found(findings.fit)
     if n_groups is None:
         return {"Subtypes found": len(findings.sizes)}
-    return {"Subtypes": f"{len(findings.sizes)}{unions_in_words(findings)}", "Groups found by the search": n_groups}
+    how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
+    return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
 
 
 def _search_facts(fit: Fit) -> dict[str, Value]:
