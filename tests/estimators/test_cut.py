@@ -282,7 +282,16 @@ def test_an_edited_map_is_refused_although_every_checksum_is_right(edit, plain, 
     with_the_right_salt(folder)
     MAPDP.load(folder)
     EDITS[edit](folder)
+    if edit not in ("no map", "no included features", "another type"):
+        with_the_right_salt(folder)
     with pytest.raises(InputError, match="holds no model that can be read: "):
+        MAPDP.load(folder)
+
+
+def test_another_cut_with_new_checksums_is_refused(plain, tmp_path):
+    folder, other = plain[0].cut(2).save(tmp_path / "two"), plain[0].cut(3)
+    with_arrays(lambda arrays: arrays.update(subtype_of_=other.subtype_of_))(folder)
+    with pytest.raises(InputError, match="the subtypes are not those that the model was saved with"):
         MAPDP.load(folder)
 
 

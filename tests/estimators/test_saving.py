@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
-from clinclust.estimators.fingerprint import salt_of
+from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import read_fields, written_fields
 from clinclust.files.manifest import write_manifest
@@ -390,6 +390,7 @@ def with_the_right_salt(folder):
     fit = read_fields(Fit, text["fit"], arrays)
     salt = salt_of(fit.schema_, fit.random_seed_, fit.finer_labels_, fit.finer_clusters_)
     edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
+    edited(lambda text: text.update(seal_of_subtypes=seal_of_subtypes(salt, fit.subtype_of_)))(folder)
 
 
 IMPOSSIBLE = (
