@@ -1,7 +1,8 @@
 """Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
 
-A search at the number asked for would slide back to the optimum of the joint among fewer clusters, which are other
-subtypes. A union keeps what the search found, and its evidence follows from pooled statistics.
+A search that starts at the unions leaves them again where features depend on each other inside subtypes, because the
+joint pays for slices of such a subtype (benchmarks/results/number_asked_for.md). A union keeps what the search found,
+and its evidence follows from pooled statistics.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ class Prediction(FittedAttributes):
     """An estimator that assigns new subjects to the subtypes of its fit."""
 
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
-        """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
+        """Return the most probable subtype of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
-        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
+        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each subtype.
 
         Parameters
         ----------
@@ -62,9 +62,9 @@ class Prediction(FittedAttributes):
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
-        """Return the probability of each cluster for new subjects, float64 (n, K + 1).
+        """Return the probability of each subtype for new subjects, float64 (n, K + 1).
 
-        The last column is the probability of none of these clusters. Rows sum to 1. `unseen` is as in `predict`.
+        The last column is the probability of none of these subtypes. Rows sum to 1. `unseen` is as in `predict`.
         """
         from clinclust.engine.problem.posterior import probabilities
 
