@@ -69,7 +69,9 @@ def validated_associations(
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks and share of
+        A fitted model. If its number of subtypes was asked for (`MAPDP.n_clusters`, `MAPDP.cut`), the clusters that
+        each search finds are merged to the same number. Where a search finds fewer, `remark` says so. The searches use
+        its concentration, discount, coarsening, powers of blocks and share of
         outlying values (those chosen from the data, if they were), and its stated hyperparameters, but no
         hyperparameters that were estimated together with the subtypes.
     frame : DataFrame, N rows

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
+from clinclust.estimators.subtype_mixture import summed
+from clinclust.estimators.subtype_tree import SubtypeTree
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -31,9 +34,13 @@ class Subtypes(NamedTuple):
     """The subtypes of the subjects of a problem."""
 
     labels: Labels
-    """(N,) the cluster of each subject, 0 to K - 1 by decreasing size."""
+    """(N,) the subtype of each subject, 0 to K - 1 by decreasing size."""
     membership: Array
-    """(N, K) the probability of each cluster, given all other subjects; rows sum to 1."""
+    """(N, K) the probability of each subtype, given all other subjects; rows sum to 1."""
+    finer: Labels
+    """(N,) the cluster that the search found of each subject, 0 to J - 1."""
+    subtype_of: Labels
+    """(J,) the subtype of each of these clusters."""
 
 
 def column_keys(columns: Sequence[Array]) -> Keys:
@@ -91,11 +98,19 @@ def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     )
 
 
-def search_cold(problem: Problem, plan: SearchPlan) -> Subtypes:
-    """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects."""
+def search_cold(problem: Problem, plan: SearchPlan, n_subtypes: int | None = None) -> Subtypes:
+    """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects.
+
+    With `n_subtypes`, the clusters found are merged along their tree, as in `MAPDP.cut`, until so many are left. If
+    the search found fewer, none are merged.
+    """
     found = search(problem, plan)
     problem, included = found.problem, found.winner.included
     if included is not None and included.any():
         problem = problem.with_features(included)
-    labels = by_decreasing_size(found.winner.labels)
-    return Subtypes(labels, probabilities(leave_one_out_scores(problem, partition_of(problem, labels))))
+    finer = by_decreasing_size(found.winner.labels)
+    membership = probabilities(leave_one_out_scores(problem, partition_of(problem, finer)))
+    subtype_of = np.arange(membership.shape[1])
+    if n_subtypes is not None and n_subtypes < subtype_of.size:
+        subtype_of = SubtypeTree(finer, *merge_tree(problem, finer)).subtype_of(n_subtypes)
+    return Subtypes(subtype_of[finer], summed(membership, subtype_of), finer, subtype_of)

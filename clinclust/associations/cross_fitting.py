@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.cold_search import search_cold
+from clinclust.associations.cold_search import Subtypes, search_cold
 from clinclust.associations.evidence import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
@@ -15,6 +15,7 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import probabilities
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.plan import SearchPlan
+from clinclust.estimators.subtype_mixture import summed
 
 __all__ = ["Fold", "folds_of", "parts_without"]
 
@@ -25,15 +26,18 @@ class Fold(NamedTuple):
     """One fold: the training problem, its subtypes, and the held-out subjects to which they are assigned."""
 
     trained_on: Problem
-    labels: Labels
-    """(n,) the subtypes of the subjects of `trained_on`."""
+    subtypes: Subtypes
+    """The subtypes of the subjects of `trained_on`."""
     held_out: Problem
     rows: Labels
     """(m,) the rows of the table of the held-out subjects."""
 
 
-def folds_of(problem: Problem, n_folds: int, plan: SearchPlan) -> list[Fold]:
-    """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds."""
+def folds_of(problem: Problem, n_folds: int, plan: SearchPlan, n_subtypes: int | None = None) -> list[Fold]:
+    """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds.
+
+    `n_subtypes` is as in `search_cold`.
+    """
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
     dealt = np.arange(problem.cohort.n_subjects) % n_folds
     rng.shuffle(dealt)
@@ -41,8 +45,8 @@ def folds_of(problem: Problem, n_folds: int, plan: SearchPlan) -> list[Fold]:
     for fold in range(n_folds):
         inside, outside = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         training = problem.restricted_to(inside, 0)
-        labels = search_cold(training, plan).labels
-        folds.append(Fold(training, labels, problem.restricted_to(outside, 0), problem.cohort.order[outside]))
+        subtypes = search_cold(training, plan, n_subtypes)
+        folds.append(Fold(training, subtypes, problem.restricted_to(outside, 0), problem.cohort.order[outside]))
     return folds
 
 
@@ -51,7 +55,7 @@ def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share
     parts = []
     for fold in folds:
         training, held_out = fold.trained_on.with_features(~left_out), fold.held_out.with_features(~left_out)
-        found = new_partition(training.cohort.arrays, fold.labels)
+        found = new_partition(training.cohort.arrays, fold.subtypes.finer)
         n_clusters = int(found.n_clusters[0])
         arrays, model = held_out.cohort.arrays, training.model
         clusters = clusters_without_subjects(arrays, found.sizes[:n_clusters], found.statistics[:n_clusters])
@@ -60,6 +64,6 @@ def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share
             mixed_scores(arrays, model.in_full(), clusters, outlying_share, model.exponents, scores)
         else:
             write_scores(arrays, model, clusters, scores)
-        membership = probabilities(scores[:, :-1])
+        membership = summed(probabilities(scores[:, :-1]), fold.subtypes.subtype_of)
         parts.append(Part(fold.rows, membership.argmax(axis=1), membership))
     return parts

@@ -42,6 +42,7 @@ class FeatureTests:
         from clinclust.associations.cold_search import column_keys
         from clinclust.associations.cross_fitting import folds_of
         from clinclust.engine.problem.problem import pose
+        from clinclust.estimators.cut import number_asked_for
         from clinclust.estimators.from_parameters import stated_hyperparameters_of
         from clinclust.graded import graded, mid_ranks
 
@@ -65,7 +66,8 @@ class FeatureTests:
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
         self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
-        self.folds = folds_of(self.problem, n_folds, plan) if method == "cross-fit" else []
+        self.n_subtypes = number_asked_for(model)
+        self.folds = folds_of(self.problem, n_folds, plan, self.n_subtypes) if method == "cross-fit" else []
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
         """Return the features in groups: those of one block are left out together, so one search serves all of them."""
@@ -104,7 +106,17 @@ class FeatureTests:
         found = self._tested(feature, parts, self.method)
         if found["method"] is not None:
             found |= self._doubts(feature, parts, ~left_out)
-        return about | found
+        remarks = [text for text in (found.get("remark"), self._why_fewer(parts)) if text]
+        return about | found | {"remark": "; ".join(remarks) or None}
+
+    def _why_fewer(self, parts: list[Part]) -> str | None:
+        """Return what is said where a search found fewer subtypes than asked for; None where it did not."""
+        found = min(part.membership.shape[1] for part in parts)
+        if self.n_subtypes is None or found >= self.n_subtypes:
+            return None
+        where = "without it" if self.method == "refit" else "in a part of the subjects"
+        subtypes = "1 subtype" if found == 1 else f"{found} subtypes"
+        return f"{where} the search found {subtypes}, fewer than the {self.n_subtypes} asked for"
 
     def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
         """Return the subtypes found without the features of `left_out`, bool (D,)."""
@@ -115,7 +127,7 @@ class FeatureTests:
         if self.keys is None:
             return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.plan)
+        subtypes = search_cold(problem, self.plan, self.n_subtypes)
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
 
     def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:

@@ -41,16 +41,18 @@ class _Rule:
 
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
 _RULES = {
-    "labels_": _Rule(("N",), "int64", 0, "K"),
-    "membership_": _Rule(("N", "K"), "float64", 0, 1),
+    "finer_labels_": _Rule(("N",), "int64", 0, "K"),
+    "finer_membership_": _Rule(("N", "K"), "float64", 0, 1),
     "log_joint_trace_": _Rule(("sweeps",)),
     "outlying_": _Rule(("N", "D"), "bool"),
-    "clusters_.encoding.centres": _Rule(("F",)),
-    "clusters_.encoding.scales": _Rule(("F",), lowest=_ABOVE_0),
-    "clusters_.model.prior": _Rule(("H",)),
-    "clusters_.model.powers": _Rule(("F",), lowest=_ABOVE_0, highest=1),
-    "clusters_.sizes": _Rule(("K",), lowest=1),
-    "clusters_.statistics": _Rule(("K", "S")),
+    "finer_clusters_.encoding.centres": _Rule(("F",)),
+    "finer_clusters_.encoding.scales": _Rule(("F",), lowest=_ABOVE_0),
+    "finer_clusters_.model.prior": _Rule(("H",)),
+    "finer_clusters_.model.powers": _Rule(("F",), lowest=_ABOVE_0, highest=1),
+    "finer_clusters_.sizes": _Rule(("K",), lowest=1),
+    "finer_clusters_.statistics": _Rule(("K", "S")),
+    "finer_clusters_.included": _Rule(("F",), "bool"),
+    "subtype_of_": _Rule(("K",), "int64", 0, "K"),
     "tree_.labels": _Rule(("N",), "int64", 0, "K"),
     "tree_.joins": _Rule(("K - 1", "2"), "int64", 0),
     "tree_.evidence": _Rule(("K - 1",)),
@@ -59,7 +61,7 @@ _RULES = {
     "init": _Rule(("given",), "int64", 0, "given"),
 }
 _OPTIONAL = ("resolution_path_.labels", "init")
-_COLUMN = re.compile(r"(?:restarts_|tuning_|resolution_path_\.steps)\.[a-z_]+|feature_relevance_")
+_COLUMN = re.compile(r"(?:restarts_|tuning_|resolution_path_\.steps)\.[a-z_]+")
 """Columns of tables, which are arrays where JSON would change their numbers; the tables have rules of their own."""
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.schema import FeatureSchema
 
-__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of"]
+__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of", "seal_of_subtypes"]
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]
@@ -102,7 +102,10 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
 
 
 def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
-    """Return the salt of a fit, which depends on all from which labels and predictions follow.
+    """Return the salt of a fit, which depends on all from which labels and predictions of its clusters follow.
+
+    Which clusters are merged to subtypes is no part of it, so that a fit that is cut keeps its fingerprint: a saved
+    model holds `seal_of_subtypes` for them.
 
     Equal fits have equal salts. In a saved model that somebody changed, the salt does not follow from the rest; a salt
     that was changed with it does not give the digest of the cohort.
@@ -113,10 +116,18 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     encoding = clusters.encoding
     about = (schema.fingerprint, int(seed), [float(number) for number in numbers], names)
     found = hashlib.sha256(repr(about).encode())
-    of_model = (model.prior, model.powers)
+    of_model = (model.prior, model.powers, clusters.included)
     for array in (labels, encoding.centres, encoding.scales, *of_model, clusters.sizes, clusters.statistics):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:32]
+
+
+def seal_of_subtypes(salt: str, subtype_of: Rows) -> str:
+    """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt.
+
+    A saved model holds it, so that a map that somebody changed, or took from another model, is refused.
+    """
+    return _digest(salt, "subtypes", np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
 
 
 def _digest(salt: str, purpose: str, hashes: Words) -> bytes:

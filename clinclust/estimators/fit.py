@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -10,13 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.blocks import powers_of_blocks
-from clinclust.engine.problem.objective import feature_relevance, leave_one_out_nll, log_crp
+from clinclust.engine.problem.objective import leave_one_out_nll, log_crp
 from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
+from clinclust.estimators.subtype_mixture import SubtypeMixture
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.versions import software_versions
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
@@ -45,19 +47,22 @@ class Fit:
     The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
     attribute of a fitted model and is saved with the model (`saved_fields`). An array also needs a rule
     (`array_rules`), a table its columns (`table_rules`); no other code has to change.
+
+    Fields are what the search found. What is of the clusters that it found, and not of the subtypes, is called finer.
+    What is of the subtypes follows from these fields and from `subtype_of_`, which alone says which clusters make up a
+    subtype. Without a merger the two are the same.
     """
 
     schema_: FeatureSchema
     random_seed_: int
-    labels_: Labels
-    membership_: Array
-    clusters_: Clusters
+    finer_labels_: Labels
+    finer_membership_: Array
+    finer_clusters_: Clusters
+    subtype_of_: Labels
     log_joint_: float
     log_joint_trace_: Array
     leave_one_out_nll_: float
     hyperparameters_: dict[str, dict[str, Any]]
-    feature_relevance_: FloatSeries
-    selected_features_: list[str]
     kept_out_: dict[str, str]
     tree_: SubtypeTree
     outlying_: NDArray[np.bool_]
@@ -69,42 +74,79 @@ class Fit:
     row_counts_: RowCounts | None = None
     resolution_path_: ResolutionPath | None = None
 
+    @cached_property
+    def clusters_(self) -> SubtypeMixture:
+        """The subtypes as mixtures of the clusters that the search found."""
+        return SubtypeMixture(self.finer_clusters_, self.subtype_of_)
+
+    @cached_property
+    def labels_(self) -> Labels:
+        """Subtype of each subject, int64 (N,)."""
+        return self.subtype_of_[self.finer_labels_] if self.clusters_.is_merged else self.finer_labels_
+
+    @cached_property
+    def membership_(self) -> Array:
+        """Probability of each subtype for each subject, float64 (N, K)."""
+        return self.clusters_.summed(self.finer_membership_)
+
+    @cached_property
+    def feature_relevance_(self) -> FloatSeries:
+        """Evidence in nats that a feature differs between the subtypes, the most relevant first."""
+        names = [feature.name for feature in self.finer_clusters_.encoding.features]
+        relevance = pd.Series(self.clusters_.pooled.relevance(), index=names, name="relevance")
+        return relevance.sort_values(ascending=False, kind="stable")
+
+    @cached_property
+    def merged_log_joint_(self) -> float:
+        """Log joint of the partition into subtypes, in nats; `log_joint_` if no clusters were merged."""
+        if not self.clusters_.is_merged:
+            return self.log_joint_
+        rise = self.clusters_.pooled.log_joint_of_partition() - self.finer_clusters_.log_joint_of_partition()
+        return self.log_joint_ + rise
+
     @property
     def cluster_sizes_(self) -> Labels:
-        """Number of subjects in each cluster, int64 (K,)."""
+        """Number of subjects in each subtype, int64 (K,)."""
         return np.bincount(self.labels_)
 
     @property
     def n_clusters_(self) -> int:
-        """Number of clusters, K."""
+        """Number of subtypes, K."""
         return int(self.cluster_sizes_.size)
+
+    @property
+    def selected_features_(self) -> list[str]:
+        """The clustered features that differ between the clusters, in the order of the schema."""
+        encoded = zip(self.finer_clusters_.encoding.features, self.finer_clusters_.included, strict=True)
+        selected = {feature.name for feature, is_included in encoded if is_included}
+        return [name for name in self.schema_.names if name in selected]
 
     @property
     def concentration_(self) -> float:
         """The concentration N0 of the final model."""
-        return self.clusters_.model.concentration
+        return self.finer_clusters_.model.concentration
 
     @property
     def discount_(self) -> float:
         """The discount of the Pitman-Yor process; 0 is the Dirichlet process."""
-        return self.clusters_.model.discount
+        return self.finer_clusters_.model.discount
 
     @property
     def coarsening_(self) -> float:
         """The power of the likelihood in the final model."""
-        return self.clusters_.model.coarsening
+        return self.finer_clusters_.model.coarsening
 
     @property
     def block_powers_(self) -> dict[str, float]:
         """The power of each block with a feature that was clustered on, in the order of the schema."""
-        found = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
+        found = powers_of_blocks(self.finer_clusters_.encoding.features, self.finer_clusters_.model.powers)
         named = dict.fromkeys(feature.block for feature in self.schema_.clustered)
         return {block: found[block] for block in named if block in found}
 
     @property
     def outlying_share_(self) -> float:
         """The prior probability that a value is outlying."""
-        return self.clusters_.outlying_share
+        return self.finer_clusters_.outlying_share
 
     @property
     def n_features_in_(self) -> int:
@@ -119,7 +161,7 @@ class Fit:
 
 FITTED_ATTRIBUTES = (
     *(field.name for field in fields(Fit)),
-    *(name for name, value in vars(Fit).items() if isinstance(value, property)),
+    *(name for name, value in vars(Fit).items() if isinstance(value, property | cached_property)),
 )
 """Names of the attributes that a fitted estimator has: the fields and the properties of `Fit`."""
 
@@ -144,7 +186,6 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
-    names = {feature.name for feature in selected.cohort.encoding.features}
     joins, evidence = merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
     encoded = [feature.name for feature in cohort.encoding.features]
@@ -155,17 +196,14 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
-        labels_=labels_of_table,
-        membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=clusters,
+        finer_labels_=labels_of_table,
+        finer_membership_=cohort.in_table_order(probabilities(scores)),
+        finer_clusters_=clusters,
+        subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
-        feature_relevance_=pd.Series(
-            feature_relevance(problem, partition), index=encoded, name="relevance"
-        ).sort_values(ascending=False, kind="stable"),
-        selected_features_=[name for name in schema.names if name in names],
         kept_out_=problem.kept_out,
         tree_=SubtypeTree(labels_of_table, joins, evidence),
         outlying_=outlying,

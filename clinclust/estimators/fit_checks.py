@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.problem.blocks import powers_of_features
 from clinclust.engine.problem.encoding import in_encoded_order
+from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.estimators.array_rules import shape_problems, value_problems
 from clinclust.estimators.fingerprint import salt_of
 from clinclust.estimators.hyperparameters_check import hyperparameters_problems
@@ -42,15 +43,16 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     problems = shape_problems(described, _axes(fit))
     if problems:
         return problems
-    problems = [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit), *_problems_of_relevance(fit)]
+    problems = [*value_problems(arrays), *table_problems(fit), *_problems_of_numbers(fit)]
     if problems:
         return problems
-    problems = [*_problems_of_clusters(fit), *_problems_of_powers(fit), *_problems_of_tree(fit)]
+    problems = [*_problems_of_clusters(fit), *_problems_of_subtypes(fit), *_problems_of_powers(fit)]
+    problems += _problems_of_tree(fit)
     return [*problems, *hyperparameters_problems(fit), *_problems_of_salt(fit)]
 
 
 def _axes(fit: Fit) -> dict[str, int]:
-    likelihoods = fit.clusters_.encoding.likelihoods
+    likelihoods = fit.finer_clusters_.encoding.likelihoods
     axes = {
         "D": len(fit.schema_),
         "F": len(likelihoods),
@@ -61,31 +63,26 @@ def _axes(fit: Fit) -> dict[str, int]:
 
 
 def _problems_of_features(fit: Fit) -> Iterator[str]:
-    features = fit.clusters_.encoding.features
+    features = fit.finer_clusters_.encoding.features
     clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
     if features != in_encoded_order(clustered) or not features:
         yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
     unknown = sorted(set(fit.kept_out_) - {feature.name for feature in fit.schema_.clustered})
     if unknown:
         yield f"kept_out_ names {', '.join(unknown)}, on which the schema does not cluster"
-    encoded = {feature.name for feature in features}
-    if fit.selected_features_ != [
-        name for name in fit.schema_.names if name in encoded.intersection(fit.selected_features_)
-    ]:
-        yield "selected_features_ are not features of the encoding in the order of the schema"
 
 
 def _problems_of_numbers(fit: Fit) -> Iterator[str]:
-    model = fit.clusters_.model
+    model = fit.finer_clusters_.model
     numbers = {"concentration": model.concentration, "discount": model.discount, "coarsening": model.coarsening}
-    for name, value in {**numbers, "outlying_share": fit.clusters_.outlying_share}.items():
+    for name, value in {**numbers, "outlying_share": fit.finer_clusters_.outlying_share}.items():
         yield from RULES[name].problems(name, value)
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
     if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):
         yield "the digest of the fingerprint is none"
     counts = fit.row_counts_
-    if counts is not None and (counts.problems() or counts.taken < fit.labels_.size):
+    if counts is not None and (counts.problems() or counts.taken < fit.finer_labels_.size):
         yield "row_counts_ are not those of a table with this cohort"
     path = fit.resolution_path_
     if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
@@ -93,44 +90,41 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
 
 
 def _problems_of_salt(fit: Fit) -> Iterator[str]:
-    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.labels_, fit.clusters_):
+    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.finer_labels_, fit.finer_clusters_):
         yield "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
 
 
 def _problems_of_clusters(fit: Fit) -> Iterator[str]:
-    sizes = np.bincount(fit.labels_[fit.labels_ >= 0])
-    if not np.array_equal(sizes, fit.clusters_.sizes):
+    sizes = np.bincount(fit.finer_labels_[fit.finer_labels_ >= 0])
+    if not np.array_equal(sizes, fit.finer_clusters_.sizes):
         yield "the sizes of the clusters are not the numbers of their labels"
     elif (np.diff(sizes) > 0).any():
         yield "the clusters are not numbered by decreasing size"
-    if not np.allclose(fit.membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
-        yield "membership_ has rows that do not sum to 1"
-    if fit.outlying_.any() and fit.clusters_.outlying_share == 0.0:
+    if not np.allclose(fit.finer_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
+        yield "finer_membership_ has rows that do not sum to 1"
+    if fit.outlying_.any() and fit.finer_clusters_.outlying_share == 0.0:
         yield "outlying_ marks values although none can be outlying"
 
 
+def _problems_of_subtypes(fit: Fit) -> Iterator[str]:
+    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    if not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
+        yield "the subtypes are not numbered by decreasing size"
+
+
 def _problems_of_powers(fit: Fit) -> Iterator[str]:
-    features, powers = fit.clusters_.encoding.features, fit.clusters_.model.powers
+    features, powers = fit.finer_clusters_.encoding.features, fit.finer_clusters_.model.powers
     if not np.array_equal(powers, powers_of_features(features, fit.block_powers_)):
         yield "the powers of the features are not those of their blocks"
 
 
 def _problems_of_tree(fit: Fit) -> Iterator[str]:
-    if not np.array_equal(fit.tree_.labels, fit.labels_):
+    if not np.array_equal(fit.tree_.labels, fit.finer_labels_):
         yield "the labels of the tree are not those of the fit"
-    n_clusters = fit.clusters_.sizes.size
+    n_clusters = fit.finer_clusters_.sizes.size
     left = set(range(n_clusters))
     for step, sides in enumerate(fit.tree_.joins.tolist()):
         if len(set(sides)) != 2 or not left.issuperset(sides):
             yield f"step {step + 1} of the tree joins {sides[0]} and {sides[1]}, which are not two groups that are left"
             return
         left = left.difference(sides) | {n_clusters + step}
-
-
-def _problems_of_relevance(fit: Fit) -> Iterator[str]:
-    encoded = {feature.name for feature in fit.clusters_.encoding.features}
-    index = fit.feature_relevance_.index.tolist()
-    if len(index) != len(encoded) or set(map(str, index)) != encoded:
-        yield "feature_relevance_ is not of the encoded features"
-    elif fit.feature_relevance_.dtype.kind not in "iuf" or fit.feature_relevance_.name != "relevance":
-        yield "feature_relevance_ holds no numbers of this name"

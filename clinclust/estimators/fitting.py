@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.search.stopping import Budget
+from clinclust.estimators.cut import as_asked
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of
 from clinclust.estimators.search import search
@@ -25,11 +26,12 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     Raises
     ------
     ValueError
-        If `init` holds labels, but not exactly one for each subject.
+        If `init` holds labels, but not exactly one for each subject, or the search found fewer clusters than asked for.
     SearchCancelled
         If `cancelled` is set before the search has ended.
     """
     budget = Budget(model.max_seconds)
     with announcing_compilation():
         plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
-        return fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
+        fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
+    return as_asked(fit, model.n_clusters)

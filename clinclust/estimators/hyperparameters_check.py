@@ -16,11 +16,8 @@ __all__ = ["hyperparameters_problems"]
 
 
 def hyperparameters_problems(fit: Fit) -> list[str]:
-    """Return what is wrong with the hyperparameters, centres and scales of a fit; empty if nothing is.
-
-    The prior of a feature that was not selected is its posterior, which no name has, and is not compared.
-    """
-    encoding = fit.clusters_.encoding
+    """Return what is wrong with the hyperparameters, centres and scales of a fit; empty if nothing is."""
+    encoding = fit.finer_clusters_.encoding
     features = encoding.features
     if set(fit.hyperparameters_) != {feature.name for feature in features}:
         return ["hyperparameters_ are not of the encoded features"]
@@ -58,8 +55,8 @@ def _form(named: dict[str, Any]) -> dict[str, int | None]:
 
 
 def _differing(fit: Fit) -> list[str]:
-    """Return the selected features whose encoded prior is not that of their hyperparameters by name."""
-    encoding, prior = fit.clusters_.encoding, fit.clusters_.model.prior
+    """Return the features whose encoded prior is not that of their hyperparameters by name."""
+    encoding, prior = fit.finer_clusters_.encoding, fit.finer_clusters_.model.prior
     flat, named = flat_prior(encoding, fit.hyperparameters_), named_hyperparameters(encoding, prior)
     found = []
     stop = 0
@@ -74,6 +71,6 @@ def _differing(fit: Fit) -> list[str]:
         standard = type(likelihood).standardisation is not Likelihood.standardisation or (
             encoding.centres[index] == 0.0 and encoding.scales[index] == 1.0
         )
-        if not standard or (not agree and feature.name in fit.selected_features_):
+        if not standard or not agree:
             found.append(feature.name)
     return found

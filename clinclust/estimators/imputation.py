@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
+from clinclust.estimators.mixture_values import mixture_values
 from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
@@ -43,23 +44,49 @@ def impute(model: Prediction, frame: pd.DataFrame, how: str, rng: np.random.Gene
     filled = model.schema_.restricted_to(
         feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame
     ).validate(frame, warn=False)
-    probabilities = model.predict_proba(filled)
-    if how == "draw":
-        cumulative = probabilities.cumsum(axis=1)
-        clusters = (cumulative[:, :-1] < rng.random((len(filled), 1)) * cumulative[:, -1:]).sum(axis=1)
-    else:
-        clusters = probabilities.argmax(axis=1)
+    weights = _weights(model, filled, how, rng)
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         rows = np.flatnonzero(filled[feature.name].isna())
-        values = np.empty(rows.size)
-        for cluster, posterior in enumerate(model.clusters_.posteriors(index)):
-            here = clusters[rows] == cluster
-            if here.any():
-                values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
+        posteriors = model.finer_clusters_.posteriors(index)
+        values = _values_of(feature, likelihood, posteriors, weights[rows], how, rng)
         with np.errstate(over="ignore"):  # a draw from a heavy tail may overflow; `_with` clips it to the range
             values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
         filled[feature.name] = _with(filled[feature.name], rows, values + feature.lowest, feature)
     return filled
+
+
+def _weights(model: Prediction, filled: pd.DataFrame, how: str, rng: np.random.Generator) -> Array:
+    """Return the weight of each cluster that the search found, and of a new one, float64 (n, J + 1); rows sum to 1.
+
+    A draw has the weight 1 for the cluster that was drawn. Otherwise the clusters of the subtype of each subject share
+    the weight by their probabilities, which depend on what was observed of the subject.
+    """
+    from clinclust.engine.problem.posterior import probabilities
+
+    finer = probabilities(model.finer_scores(filled))
+    if how == "draw":
+        cumulative = finer.cumsum(axis=1)
+        drawn = (cumulative[:, :-1] < rng.random((len(filled), 1)) * cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.eye(finer.shape[1])[drawn], dtype=np.float64)
+    subtype_of = np.append(model.subtype_of_, model.n_clusters_)  # the last column is a subtype of its own
+    own = subtype_of == model.clusters_.summed(finer).argmax(axis=1)[:, None]
+    weights = np.where(own, finer, 0.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _values_of(
+    feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str, rng: np.random.Generator
+) -> Array:
+    """Return the values of subjects (n,) whose clusters, with posteriors (J + 1, P), have these weights (n, J + 1)."""
+    values, single = np.empty(len(weights)), weights.max(axis=1) == 1.0
+    for cluster, posterior in enumerate(posteriors):
+        here = single & (weights[:, cluster] == 1.0)
+        if here.any():
+            values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
+    if not single.all():
+        found = mixture_values(feature, likelihood, posteriors, weights[~single], how)
+        values[~single] = found if likelihood.is_continuous else np.rint(found)
+    return values
 
 
 def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:

@@ -44,6 +44,11 @@ class MAPDP(Parameterised, Prediction):
     schema : FeatureSchema, optional
         Schema of the columns. By default a schema is drafted from the data; check this draft (`schema_`) before you
         rely on the results.
+    n_clusters : int, optional
+        Number of subtypes; by default it follows from the data, and each subtype is a cluster that the search found.
+        With a number, the search is the same, and its clusters are then merged along `tree_` until so many subtypes
+        are left: each subtype is a union of clusters, and its predictive the mixture of theirs. If the search found
+        fewer clusters, the fit is refused. `cut` does the same after a fit, and keeps the search whatever it found.
     concentration : float, sequence of float, "map" or "cross-validation"
         N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
 
@@ -149,14 +154,24 @@ class MAPDP(Parameterised, Prediction):
     Attributes
     ----------
     labels_ : int64 (N,)
-        Cluster of each subject, 0 .. K - 1 by decreasing size.
+        Subtype of each subject, 0 .. K - 1 by decreasing size. A subtype is a cluster that the search found or, with
+        `n_clusters` and after `cut`, a union of such clusters.
     n_clusters_ : int
-        Number of clusters, K.
+        Number of subtypes, K.
     cluster_sizes_ : int64 (K,)
-        Number of subjects in each cluster.
+        Number of subjects in each subtype.
+    finer_labels_ : int64 (N,)
+        Cluster that the search found of each subject, 0 .. J - 1 by decreasing size. Without a merger, J is K, and it
+        equals `labels_`.
+    finer_membership_ : float64 (N, J)
+        Probability of each of these clusters for each subject, as in `membership_`.
+    subtype_of_ : int64 (J,)
+        Subtype that holds each of these clusters.
     log_joint_ : float
-        Log joint of the partition in nats, all constants included. Densities are those of the validated columns after
-        their declared transform.
+        Log joint of the partition that the search found (`finer_labels_`) in nats, all constants included. Densities
+        are those of the validated columns after their declared transform.
+    merged_log_joint_ : float
+        Log joint of the partition into subtypes (`labels_`); it is below `log_joint_` by the evidence of the joins.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep, in nats; it never decreases. If hyperparameters or the
         concentration are estimated, the trace is the extended joint (log joint plus log hyperprior) less the log
@@ -176,9 +191,10 @@ class MAPDP(Parameterised, Prediction):
         predictive density per subject), number of clusters (for cross-validation: mean over the folds), and whether it
         was chosen.
     membership_ : float64 (N, K)
-        Probability of each cluster for each subject, given the labels of all other subjects; rows sum to 1.
+        Probability of each subtype for each subject, given the labels of all other subjects; rows sum to 1. That of a
+        union is the sum of those of its clusters.
     feature_relevance_ : Series
-        Evidence in nats that a feature differs between the clusters, sum_k ln m_d(cluster k) - ln m_d(all subjects).
+        Evidence in nats that a feature differs between the subtypes, sum_k ln m_d(subtype k) - ln m_d(all subjects).
         Below 0 the data favour one distribution for all subjects.
     selected_features_ : list of str
         The clustered features that differ between the clusters, in the order of the schema: with `select_features`
@@ -186,7 +202,8 @@ class MAPDP(Parameterised, Prediction):
     kept_out_ : dict
         Features that cannot inform the clustering (constant, or never observed), with the reason.
     tree_ : SubtypeTree
-        Tree of the subtypes, each join with its evidence in nats. It shows which subtypes are hardly distinct.
+        Tree of the clusters that the search found, each join with its evidence in nats. It shows which of them are
+        hardly distinct, and `cut` cuts it.
     outlying_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
         except for their terms in `log_joint_` (see `outlying_share`).
@@ -196,7 +213,7 @@ class MAPDP(Parameterised, Prediction):
         How many rows the file of the cohort has, and how many of them were left out for which reason (`schema_.rows`
         says which were taken). Only if the table came from `read_cohort`.
     resolution_path_ : ResolutionPath
-        With ``coarsening="auto"`` only: the best partition at each coarsening.
+        With ``coarsening="auto"`` only: the best partition at each coarsening, as the search found it, without mergers.
     schema_ : FeatureSchema
         Schema used, given or drafted. Its `rows` say which rows of the file were taken, if `read_cohort` chose them.
     concentration_, discount_, coarsening_, outlying_share_ : float
@@ -231,6 +248,7 @@ class MAPDP(Parameterised, Prediction):
         self,
         schema: FeatureSchema | None = None,
         *,
+        n_clusters: int | None = None,
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
         coarsening: float | str = 1.0,
@@ -247,6 +265,7 @@ class MAPDP(Parameterised, Prediction):
         progress: bool = True,
     ) -> None:
         self.schema = schema
+        self.n_clusters = n_clusters
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
@@ -284,8 +303,8 @@ class MAPDP(Parameterised, Prediction):
             If the table does not fit the schema.
         ValueError
             If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, the
-            table was read with another choice of rows than the schema says, or the fit would need more memory than
-            there is.
+            search found fewer clusters than `n_clusters` asks for, the table was read with another choice of rows than
+            the schema says, or the fit would need more memory than there is.
         KeyboardInterrupt
             Within a second of Ctrl-C, while the model stays as it was. Compilation that has begun goes on in the
             background, and the next fit uses it.
@@ -315,6 +334,46 @@ class MAPDP(Parameterised, Prediction):
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
         """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
+
+    def cut(self, n_clusters: int | None) -> MAPDP:
+        """Return the model with another number of subtypes, without another search; this model is not changed.
+
+        The clusters that the search found are merged along `tree_`, each time the two groups with the least evidence
+        between them. Everything that is said of subtypes is then said of the unions: labels, probabilities, relevance,
+        comparisons and reports. Densities of new subjects stay the same: a union is the mixture of its clusters.
+
+        Where single values are wild, fit with ``coarsening="auto"``, which sets them aside: in ten simulated cohorts
+        with 3% of wild values, the cut of a plain fit agreed less with the truth than the fit itself (.66 and .73), and
+        the cut of a fit with this setting more (.88).
+
+        Parameters
+        ----------
+        n_clusters : int or None
+            Number of subtypes, from 1 to the number of clusters that the search found (the length of `subtype_of_`).
+            None: the clusters themselves.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ValueError
+            If it is no such number.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> X = np.vstack([rng.normal(mean, 1, (60, 4)) for mean in (0, 5, 30)])
+        >>> model = cc.MAPDP(random_state=0).fit(X)
+        >>> coarse = model.cut(2)
+        >>> model.cluster_sizes_.tolist(), coarse.cluster_sizes_.tolist(), coarse.subtype_of_.tolist()
+        ([60, 60, 60], [120, 60], [0, 0, 1])
+        """
+        from clinclust.estimators.cut import cut_model
+
+        self._require_fit()
+        return cut_model(self, n_clusters)
 
     @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:

@@ -33,8 +33,9 @@ def model_html(model: MAPDP) -> str:
     subtypes = [(*cells, f"{own[labels == label].mean():.2f}") for label, cells in enumerate(_sizes(sizes))]
     relevance = model.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(model.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
+    found = f"{_counted(sizes.size)} of {labels.size:,} subjects{_unions(model, sizes.size)}"
     return block(
-        f"MAPDP: {_counted(sizes.size)} of {labels.size:,} subjects, log joint {model.log_joint_:,.1f} nats",
+        f"MAPDP: {found}, log joint {model.log_joint_:,.1f} nats",
         table(("Subtype", "Subjects", "%", "Mean membership probability"), subtypes),
         table(("Most relevant features", "Nats"), relevant),
         *(paragraph(warning) for warning in _warnings(model)),
@@ -87,6 +88,11 @@ def _sizes(sizes: NDArray[np.int64]) -> list[tuple[str, str, str]]:
 
 def _counted(n_subtypes: int) -> str:
     return "1 subtype" if n_subtypes == 1 else f"{n_subtypes} subtypes"
+
+
+def _unions(model: MAPDP, n_subtypes: int) -> str:
+    n_groups = model.subtype_of_.size
+    return f", made of the {n_groups} groups that the search found" if n_groups > n_subtypes else ""
 
 
 def _warnings(model: MAPDP) -> Iterable[str]:

@@ -190,6 +190,7 @@ RULES: dict[str, Rule] = {
 MAPDP_RULES: dict[str, Rule] = {
     **RULES,
     "schema": RULES["schema"].or_none(),
+    "n_clusters": _whole(1).or_none(),
     "concentration": Rule(
         f"'map', 'cross-validation' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
         lambda value: (

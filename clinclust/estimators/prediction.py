@@ -31,12 +31,12 @@ NONE_OF_THESE = -1
 
 
 class Prediction(FittedAttributes):
-    """An estimator that assigns new subjects to the clusters that its fit found."""
+    """An estimator that assigns new subjects to the subtypes of its fit."""
 
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
-        """Return the most probable cluster of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
+        """Return the most probable subtype of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
-        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each that was.
+        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each subtype.
 
         Parameters
         ----------
@@ -58,17 +58,17 @@ class Prediction(FittedAttributes):
         CohortWarning
             If values were taken for missing.
         """
-        best = self._scores(X, unseen=unseen).argmax(axis=1)
+        best = self.clusters_.log_summed(self.finer_scores(X, unseen=unseen)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
-        """Return the probability of each cluster for new subjects, float64 (n, K + 1).
+        """Return the probability of each subtype for new subjects, float64 (n, K + 1).
 
-        The last column is the probability of none of these clusters. Rows sum to 1. `unseen` is as in `predict`.
+        The last column is the probability of none of these subtypes. Rows sum to 1. `unseen` is as in `predict`.
         """
         from clinclust.engine.problem.posterior import probabilities
 
-        return probabilities(self._scores(X, unseen=unseen))
+        return self.clusters_.summed(probabilities(self.finer_scores(X, unseen=unseen)))
 
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
@@ -78,7 +78,7 @@ class Prediction(FittedAttributes):
         """
         from scipy.special import logsumexp
 
-        return np.asarray(logsumexp(self._scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
+        return np.asarray(logsumexp(self.finer_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
@@ -103,13 +103,14 @@ class Prediction(FittedAttributes):
             Subjects of the cohort or new ones. Identifiers and described columns may be absent. Values that the model
             cannot read are refused, because an imputed value would replace them.
         how : {"median", "mean", "mode", "draw"}
-            What to take from the posterior predictive of the cluster that `predict` gives; if `predict` gives -1, from
-            the prior predictive. A subject without any observed value usually gets the values of the largest cluster.
-            Features with unordered levels get the most probable level, whole numbers are rounded, and a mean that is
-            not finite is replaced by the median. Median, mean and mode are computed on the scale on which the feature
-            is modelled, and transformed back. ``"draw"`` draws the cluster with the probabilities of `predict_proba`
-            and then the values; repeat it for multiple imputation. Values are clipped to the range that the schema
-            allows.
+            What to take from the posterior predictive of the subtype that `predict` gives; if `predict` gives -1, from
+            the prior predictive. In a subtype of several clusters (`MAPDP.cut`) this is the mixture of theirs, with the
+            probabilities of the clusters given what was observed of the subject. A subject without any observed value
+            usually gets the values of the largest subtype. Features with unordered levels get the most probable level,
+            whole numbers are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode
+            are computed on the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the
+            cluster with its probability and then the values; repeat it for multiple imputation. Values are clipped to
+            the range that the schema allows.
         random_state : int, numpy.random.Generator or None
             Seed or generator of ``"draw"``.
 
@@ -133,7 +134,26 @@ class Prediction(FittedAttributes):
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self, table, how, np.random.default_rng(random_state))
 
-    def _scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
+    def finer_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
+        """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.
+
+        `predict`, `predict_proba` and `score_samples` are made from it. It differs from the subtypes only where
+        clusters were merged (`MAPDP.cut`).
+
+        Parameters
+        ----------
+        X : DataFrame or array
+            As in `predict`.
+        coarsened : bool
+            Whether the likelihood is coarsened, as for probabilities; densities need False.
+        unseen : {"refuse", "missing"}
+            As in `predict`.
+
+        Returns
+        -------
+        float64 (n, J + 1)
+            In nats; the last column is that of a new cluster.
+        """
         from clinclust.engine.kernels.announcement import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
@@ -142,7 +162,7 @@ class Prediction(FittedAttributes):
         self._require_fit()
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=3)
-        clusters = self.clusters_
+        clusters = self.finer_clusters_
         features = clusters.encoding.features
         values = model_values(self._validated(table_of_fitted(X, self.schema_.names), unseen), features)
 
@@ -153,7 +173,7 @@ class Prediction(FittedAttributes):
         return interruptible(scores)
 
     def _validated(self, frame: pd.DataFrame, unseen: str) -> pd.DataFrame:
-        """Return the columns that the clusters were found from, validated; called by `_scores` only."""
+        """Return the columns that the clusters were found from, validated; called by `finer_scores` only."""
         schema = self.schema_needed
         if unseen == TAKE_FOR_MISSING:
             frame, note = without_unseen(schema, frame)
@@ -167,4 +187,4 @@ class Prediction(FittedAttributes):
     @property
     def schema_needed(self) -> FeatureSchema:
         """The features that new subjects are judged by."""
-        return self.schema_.restricted_to(feature.name for feature in self.clusters_.encoding.features)
+        return self.schema_.restricted_to(feature.name for feature in self.finer_clusters_.encoding.features)

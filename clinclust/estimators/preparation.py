@@ -49,7 +49,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
         If the table does not fit the schema.
     ValueError
         If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the fit
-        would need more memory than there is.
+        would need more memory than there is, or more subtypes are asked for than there are subjects.
 
     Warns
     -----
@@ -61,6 +61,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
 
     interruptible(_import_everything)
     from clinclust.estimators.cost import refuse_or_warn_of_memory
+    from clinclust.estimators.cut import refuse_more_than_subjects
     from clinclust.estimators.from_parameters import problem_of
     from clinclust.schema.informative import warn_of_uninformative
 
@@ -74,6 +75,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
             "No feature is left to cluster on: the cohort has one subject (n_samples = 1), and subtypes need at least "
             "two. Check how the file was read or filtered"
         )
+    refuse_more_than_subjects(model.n_clusters, len(frame))
     problem = interruptible(partial(problem_of, model, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     _warn_of_unobserved(problem, frame, stacklevel=stacklevel + 1)

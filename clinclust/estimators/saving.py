@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.control_characters import visible
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 7
+_FORMAT = 8
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
@@ -49,6 +50,7 @@ def save(model: MAPDP, folder: Path) -> Path:
         "clinclust_version": __version__,
         "parameters": _parameters(model, arrays),
         "fit": written_fields(model.fit_, arrays),
+        "seal_of_subtypes": seal_of_subtypes(model.fit_.cohort_fingerprint_.salt, model.fit_.subtype_of_),
     }
     written = written_text(text)
     numbers = io.BytesIO()
@@ -179,6 +181,8 @@ def _model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MAPDP:
 
     fit = read_fields(Fit, text["fit"], arrays)
     problems = fit_problems(fit, arrays)
+    if text["seal_of_subtypes"] != seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_):
+        problems.append("the subtypes are not those that the model was saved with")
     parameters = dict(text["parameters"])
     if _INIT in arrays and "init" not in parameters:
         parameters["init"] = arrays[_INIT]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 
 __all__ = ["SubtypeTree"]
@@ -76,26 +77,40 @@ class SubtypeTree:
         ValueError
             If `n_subtypes` is not a whole number from 1 to K.
         """
+        return self.subtype_of(n_subtypes)[self.labels]
+
+    def subtype_of(self, n_subtypes: int) -> Labels:
+        """Return the group that holds each of the K subtypes when `n_subtypes` groups are left, int64 (K,).
+
+        Groups are numbered 0, 1, ... by decreasing size; of two groups of equal size, the one with the lower subtype
+        number comes first, as in the fit.
+
+        Raises
+        ------
+        ValueError
+            If `n_subtypes` is not a whole number from 1 to K.
+        """
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
             raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
         gone = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)
-        return self.united([node for node in range(last) if node not in gone])
+        return self.group_of([node for node in range(last) if node not in gone])
 
     def united(self, nodes: Sequence[int]) -> Labels:
         """Return the labels when the subtypes below each of these nodes are one, int64 (N,), by decreasing size.
 
         Every subtype must lie below exactly one of the nodes, which are numbered as in `joins`.
         """
+        return self.group_of(nodes)[self.labels]
+
+    def group_of(self, nodes: Sequence[int]) -> Labels:
+        """Return the number of the node, by decreasing size, below which each of the K subtypes lies, int64 (K,)."""
         members = self.members()
-        sizes = np.bincount(self.labels, minlength=self.n_subtypes)
-        # Of two groups of equal size, the one with the lower subtype number comes first, as in the fit.
-        sides = sorted((members[node] for node in nodes), key=lambda side: (-int(sizes[list(side)].sum()), side))
-        new_number = np.zeros(self.n_subtypes, dtype=np.int64)
-        for number, side in enumerate(sides):
-            new_number[list(side)] = number
-        return new_number[self.labels]
+        groups = np.zeros(self.n_subtypes, dtype=np.int64)
+        for number, node in enumerate(nodes):
+            groups[list(members[node])] = number
+        return groups_by_decreasing_size(groups, np.bincount(self.labels, minlength=self.n_subtypes))
 
     def linkage(self) -> Array:
         """Return the tree as a linkage matrix of ``scipy.cluster.hierarchy``, float64 (K - 1, 4).

@@ -69,6 +69,11 @@ class Geometric(Likelihood):
         a, b = posterior
         return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= -math.log(2.0))
 
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value), float64 (n,), of counts (n,); see `median`."""
+        a, b = posterior
+        return np.asarray(-np.expm1(log_beta(a, b + values + 1.0) - log_beta(a, b)), dtype=np.float64)
+
     def mode(self, posterior: Array) -> float:
         """Return 0, because the predictive probabilities decrease from 0 on."""
         return 0.0

@@ -237,6 +237,10 @@ class Likelihood(ABC):
         """Return the median of a new value, given the posterior hyperparameters (H,)."""
         return float(self.predictive(posterior).median())
 
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value) of a new value x, float64 (n,), for values (n,), given the posterior hyperparameters."""
+        return np.asarray(self.predictive(posterior).cdf(values), dtype=np.float64)
+
     def log_marginal(self, values: Array, hyperparameters: Array) -> float:
         """Return the log marginal ln m(x_1 .. x_n) = sum log h + A(posterior) - A(prior) of values (n,), in nats."""
         statistics = self.statistics(values).sum(axis=0)

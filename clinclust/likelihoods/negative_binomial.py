@@ -118,11 +118,17 @@ class NegativeBinomial(Likelihood):
         Its distribution is the mean of negative binomial ones over the beta distribution of their probability; the
         mean is taken over 4,000 quantiles of it, because sums over all counts take minutes for large ones.
         """
-        from scipy.special import betainc, betaincinv
+        from scipy.special import betainc
 
-        a, b, dispersion = posterior
-        chances = betaincinv(a, b, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+        chances, dispersion = _chances(posterior), posterior[2]
         return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= 0.5)
+
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value), float64 (n,), of counts (n,), with the approximation of `median`."""
+        from scipy.special import betainc
+
+        chances, dispersion = _chances(posterior), posterior[2]
+        return np.array([betainc(dispersion, value + 1.0, chances).mean() for value in values.tolist()])
 
     def mode(self, posterior: Array) -> float:
         """Return the count with the highest predictive probability.
@@ -203,6 +209,13 @@ def _beta_negative_binomial() -> Any:
             return mean, None, None, None
 
     return BetaNegativeBinomial(a=0, name="beta negative binomial", shapes="a, b, dispersion")
+
+
+def _chances(posterior: Array) -> Array:
+    """Return quantiles of the probability of success, over which the mean of negative binomials is taken."""
+    from scipy.special import betaincinv
+
+    return np.asarray(betaincinv(posterior[0], posterior[1], (np.arange(_QUANTILES) + 0.5) / _QUANTILES))
 
 
 def _example(dispersion: float) -> Example:

@@ -282,6 +282,7 @@ def test_everything_wrong_with_hyperparameters_is_said_at_once():
 def test_every_bad_parameter_is_said_at_once():
     bad = {
         "schema": "schema.yaml",
+        "n_clusters": 0,
         "concentration": 0.0,
         "discount": 1.0,
         "coarsening": 0.0,
@@ -367,8 +368,8 @@ def test_numpys_numbers_are_numbers(parameters):
 
 def test_unknown_parameters_are_refused_and_nothing_is_set():
     model = MAPDP()
-    with pytest.raises(ValueError, match="alpha, n_clusters; it has schema, concentration"):
-        model.set_params(concentration=9.0, n_clusters=3, alpha=1)
+    with pytest.raises(ValueError, match="alpha, n_components; it has schema, n_clusters, concentration"):
+        model.set_params(concentration=9.0, n_components=3, alpha=1)
     assert model.concentration == 3.0
     assert model.set_params(concentration=9.0, n_jobs=1) is model
     assert (model.get_params()["concentration"], model.n_jobs) == (9.0, 1)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
-from clinclust.estimators.fingerprint import salt_of
+from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import read_fields, written_fields
 from clinclust.files.manifest import write_manifest
@@ -156,7 +156,7 @@ def test_nothing_in_the_files_is_pickled(folder):
     with np.load(folder / "model.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive.files}
     assert set(kinds.values()) <= set("biuf")
-    assert {"labels_", "membership_"} <= set(kinds)
+    assert {"finer_labels_", "finer_membership_"} <= set(kinds)
     json.loads((folder / "model.json").read_text(encoding="utf-8"))
 
 
@@ -266,7 +266,7 @@ def bomb():
     content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(10_000_000)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("labels_.npy", content)
+        archive.writestr("finer_labels_.npy", content)
     return buffer.getvalue()
 
 
@@ -279,11 +279,11 @@ def archive_of(**arrays):
 def broken_archive():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("labels_.npy", b"no array")
+        archive.writestr("finer_labels_.npy", b"no array")
     return buffer.getvalue()
 
 
-STATISTICS, POWERS = "clusters_.statistics", "clusters_.model.powers"
+STATISTICS, POWERS = "finer_clusters_.statistics", "finer_clusters_.model.powers"
 BROKEN = {
     "garbage": lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00garbage"),
     "empty": lambda folder: (folder / "model.json").write_text(""),
@@ -291,20 +291,20 @@ BROKEN = {
     "list": lambda folder: (folder / "model.json").write_text("[1, 2]"),
     "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
     "format": edited(lambda text: text.update(clinclust_model=99)),
-    "lacks features": edited(lambda text: text["fit"]["clusters_"]["encoding"].pop("features")),
+    "lacks features": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"].pop("features")),
     "a checksum that is none": lambda folder: (folder / "manifest.json").write_text("{}"),
     "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "schema": edited(lambda text: text["fit"].update(schema_="features: [")),
     "no schema": edited(lambda text: text["fit"].update(schema_=5)),
-    "feature": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].append("unheard_of")),
+    "feature": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"]["features"].append("unheard_of")),
     "parameter": edited(lambda text: text["parameters"].update(alpha=1)),
     "no parameters": edited(lambda text: text.update(parameters=[])),
     "restarts": edited(lambda text: text["fit"].update(restarts_={"a": [1], "b": [1, 2]})),
     "no fit": edited(lambda text: text.pop("fit")),
     "a number for a fit": edited(lambda text: text.update(fit=7)),
     "a number for a dataclass": edited(lambda text: text["fit"].update(tree_=7)),
-    "a number for an array": edited(lambda text: text["fit"].update(labels_=7)),
-    "no such array": edited(lambda text: text["fit"].update(labels_="other")),
+    "a number for an array": edited(lambda text: text["fit"].update(finer_labels_=7)),
+    "no such array": edited(lambda text: text["fit"].update(finer_labels_="other")),
     "text for a number": edited(lambda text: text["fit"].update(log_joint_="high")),
     "null for a dictionary": edited(lambda text: text["fit"].update(kept_out_=None)),
     "constants": with_text(lambda text: json.dumps(text).replace("0.0", "NaN", 1).encode()),
@@ -314,11 +314,11 @@ BROKEN = {
     "a path for the schema": edited(lambda text: text["fit"].update(schema_="/etc/hostname")),
     "an unknown field": edited(lambda text: text["fit"].update(extra=1)),
     "true for a number": edited(lambda text: text["fit"].update(log_joint_=True)),
-    "null for a number": edited(lambda text: text["fit"]["clusters_"]["model"].update(prior=None)),
-    "null for centres": edited(lambda text: text["fit"]["clusters_"]["encoding"].update(centres=None)),
-    "a concentration below 0": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=-1.0)),
-    "another concentration": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=2.5)),
-    "features in another order": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].reverse()),
+    "null for a number": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(prior=None)),
+    "null for centres": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"].update(centres=None)),
+    "a concentration below 0": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(concentration=-1.0)),
+    "another concentration": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(concentration=2.5)),
+    "features in another order": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"]["features"].reverse()),
     "another level": edited(
         lambda text: text["fit"].update(schema_=text["fit"]["schema_"].replace("trials: 4", "trials: 5"))
     ),
@@ -327,22 +327,26 @@ BROKEN = {
         lambda text: text["fit"]["restarts_"].update(log_joint=["a" for _ in text["fit"]["restarts_"]["start"]])
     ),
     "another parameter": edited(lambda text: text["parameters"].update(n_restarts=0)),
-    "the array of another field": edited(lambda text: text["fit"].update(labels_="tree_.labels")),
-    "a label too large": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 99)),
-    "a label of no memory": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 2**40)),
-    "a scale too large": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 1e300)),
-    "a label below 0": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, -1)),
-    "another label": with_arrays(lambda arrays: arrays["labels_"].__setitem__(0, 1 - min(arrays["labels_"][0], 1))),
-    "labels of another type": with_arrays(lambda arrays: arrays.update(labels_=arrays["labels_"].astype(np.int32))),
-    "a subject less": with_arrays(lambda arrays: arrays.update(labels_=arrays["labels_"][1:])),
+    "the array of another field": edited(lambda text: text["fit"].update(finer_labels_="tree_.labels")),
+    "a label too large": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, 99)),
+    "a label of no memory": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, 2**40)),
+    "a scale too large": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 1e300)),
+    "a label below 0": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, -1)),
+    "another label": with_arrays(
+        lambda arrays: arrays["finer_labels_"].__setitem__(0, 1 - min(arrays["finer_labels_"][0], 1))
+    ),
+    "labels of another type": with_arrays(
+        lambda arrays: arrays.update(finer_labels_=arrays["finer_labels_"].astype(np.int32))
+    ),
+    "a subject less": with_arrays(lambda arrays: arrays.update(finer_labels_=arrays["finer_labels_"][1:])),
     "a statistic less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][:, 1:]})),
     "a cluster less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][1:]})),
     "another statistic": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), 40.25)),
     "no number": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), np.nan)),
-    "a scale of 0": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 0.0)),
-    "another scale": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 2.0)),
-    "another centre": with_arrays(lambda arrays: arrays["clusters_.encoding.centres"].__setitem__(0, 2.0)),
-    "another prior": with_arrays(lambda arrays: arrays["clusters_.model.prior"].__setitem__(0, 2.0)),
+    "a scale of 0": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 0.0)),
+    "another scale": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 2.0)),
+    "another centre": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.centres"].__setitem__(0, 2.0)),
+    "another prior": with_arrays(lambda arrays: arrays["finer_clusters_.model.prior"].__setitem__(0, 2.0)),
     "a power above 1": with_arrays(lambda arrays: arrays[POWERS].__imul__(10.0)),
     "a power of 0": with_arrays(lambda arrays: arrays[POWERS].__setitem__(0, 0.0)),
     "a power less": with_arrays(lambda arrays: arrays.update({POWERS: arrays[POWERS][1:]})),
@@ -358,8 +362,8 @@ BROKEN = {
     "no npz, right checksum": with_checksum(b"garbage"),
     "npy, right checksum": with_checksum(b"\x93NUMPY\x01\x00"),
     "no array, right checksum": with_checksum(broken_archive()),
-    "pickled npz, right checksum": with_checksum(archive_of(labels_=np.array([{"a": 1}], dtype=object))),
-    "lacks arrays, right checksum": with_checksum(archive_of(labels_=np.zeros(3, dtype=int))),
+    "pickled npz, right checksum": with_checksum(archive_of(finer_labels_=np.array([{"a": 1}], dtype=object))),
+    "lacks arrays, right checksum": with_checksum(archive_of(finer_labels_=np.zeros(3, dtype=int))),
 }
 
 
@@ -373,7 +377,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
     if "manifest" not in damage and "checksum that" not in damage:
         assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 7; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 8; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
 
@@ -384,8 +388,9 @@ def with_the_right_salt(folder):
         arrays = dict(archive)
     text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     fit = read_fields(Fit, text["fit"], arrays)
-    salt = salt_of(fit.schema_, fit.random_seed_, fit.labels_, fit.clusters_)
+    salt = salt_of(fit.schema_, fit.random_seed_, fit.finer_labels_, fit.finer_clusters_)
     edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
+    edited(lambda text: text.update(seal_of_subtypes=seal_of_subtypes(salt, fit.subtype_of_)))(folder)
 
 
 IMPOSSIBLE = (
@@ -428,13 +433,15 @@ def test_what_cannot_be_is_refused_although_every_checksum_is_right(damage, fold
 
 
 def with_other_labels(arrays):
-    for name in ("labels_", "tree_.labels"):
+    for name in ("finer_labels_", "tree_.labels"):
         arrays[name][0] = 1 - min(arrays[name][0], 1)
 
 
 ALONE = {
     "the sizes of the clusters": with_arrays(with_other_labels),
-    "rows that do not sum to 1": with_arrays(lambda arrays: arrays["membership_"].__setitem__((0, slice(None)), 0.9)),
+    "rows that do not sum to 1": with_arrays(
+        lambda arrays: arrays["finer_membership_"].__setitem__((0, slice(None)), 0.9)
+    ),
     "none can be outlying": with_arrays(lambda arrays: arrays["outlying_"].__setitem__((0, 0), True)),
     "in the order of an encoding": BROKEN["features in another order"],
 }
@@ -479,7 +486,7 @@ def test_arrays_by_column_are_read_by_row(fitted, folder):
     model, frame = fitted
     with_arrays(lambda arrays: arrays.update({STATISTICS: np.asfortranarray(arrays[STATISTICS])}))(folder)
     loaded = MAPDP.load(folder)
-    assert loaded.clusters_.statistics.flags.c_contiguous
+    assert loaded.finer_clusters_.statistics.flags.c_contiguous
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
@@ -652,5 +659,5 @@ def test_what_no_file_can_hold_is_named():
 def test_a_model_of_an_older_format_says_how_to_go_on(folder):
     edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
     (folder / "manifest.json").unlink()  # older formats had none
-    with pytest.raises(InputError, match=r"its format is 3, and this version reads 7; .* saved it \(0\.0\.9\)"):
+    with pytest.raises(InputError, match=r"its format is 3, and this version reads 8; .* saved it \(0\.0\.9\)"):
         MAPDP.load(folder)

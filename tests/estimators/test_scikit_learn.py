@@ -42,12 +42,21 @@ def checks():
 
 
 CHECKS = checks()
+TWO_IN_NOISE = "check_methods_sample_order_invariance"
+"""This check asks for two clusters (`n_clusters`) in noise, where a search finds one."""
+FINDS_TWO = {"concentration": 1e4}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
 def test_scikit_learns_checks_of_every_estimator(check):
-    check(MAPDP(**QUICK))
+    check(MAPDP(**QUICK, **(FINDS_TWO if check.func.__name__ == TWO_IN_NOISE else {})))
+
+
+def test_the_check_that_asks_for_two_clusters_in_noise_is_refused_for_that_reason_alone():
+    (check,) = [check for check in CHECKS if check.func.__name__ == TWO_IN_NOISE]
+    with pytest.raises(InputError, match="2 subtypes were asked for, and the search found 1 group"):
+        check(MAPDP(**QUICK))
 
 
 def test_they_are_all_there():

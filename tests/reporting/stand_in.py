@@ -57,6 +57,7 @@ class Fitted:
 
     def get_params(self):
         return {
+            "n_clusters": None,
             "concentration": self.concentration_,
             "coarsening": self.coarsening_,
             "block_powers": "auto",
@@ -82,6 +83,10 @@ class Fitted:
     @property
     def n_clusters_(self):
         return len(np.unique(self.labels_))
+
+    @property
+    def subtype_of_(self):
+        return np.arange(self.n_clusters_)
 
     @property
     def cluster_sizes_(self):

@@ -23,10 +23,11 @@ from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.priors.gamma_functions import log_gamma_ratio
 
 if TYPE_CHECKING:
+    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint"]
+__all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "relevance_of"]
 
 Array = NDArray[np.float64]
 
@@ -58,8 +59,12 @@ def feature_relevance(problem: Problem, partition: Partition) -> Array:
     The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and
     without the powers of blocks. If it is below 0, the data favour one distribution for all clusters.
     """
-    arrays, prior = problem.cohort.arrays, problem.model.prior
     statistics = partition.statistics[: int(partition.n_clusters[0])]
+    return relevance_of(problem.cohort.arrays, problem.model.prior, statistics)
+
+
+def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
+    """Return the `feature_relevance` of clusters with these statistics, float64 (K, S); no subject is needed."""
     apart = log_marginals(arrays, prior, statistics).sum(axis=0)
     together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
     return np.asarray(apart - together, dtype=np.float64)

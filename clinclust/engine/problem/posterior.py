@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import Partition, clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import Encoding
+from clinclust.engine.problem.encoding import Encoding, starts
+from clinclust.engine.problem.objective import log_crp, relevance_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
@@ -35,7 +38,9 @@ class Clusters:
     sizes : float64 (K,)
         Number of subjects in each cluster.
     statistics : float64 (K, S)
-        Sufficient statistics of each cluster.
+        Sufficient statistics of each cluster, of all features.
+    included : bool (D,)
+        The features that differ between the clusters; each of the others has one distribution for all subjects.
     outlying_share : float
         Probability that a value is outlying, that is, drawn from the prior predictive of its feature.
     """
@@ -44,7 +49,42 @@ class Clusters:
     model: Model
     sizes: Array
     statistics: Array
+    included: NDArray[np.bool_]
     outlying_share: float = 0.0
+
+    def pooled(self, into: NDArray[np.int64]) -> Clusters:
+        """Return the clusters that these become when they are merged: sizes and statistics add up.
+
+        Parameters
+        ----------
+        into : int64 (K,)
+            The merged cluster, 0, 1, ..., of each cluster.
+        """
+        groups = [np.flatnonzero(into == group) for group in range(int(into.max()) + 1)]
+        sizes = np.array([self.sizes[members].sum() for members in groups])
+        return replace(self, sizes=sizes, statistics=np.array([self.statistics[it].sum(axis=0) for it in groups]))
+
+    def relevance(self) -> Array:
+        """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
+
+        See `clinclust.engine.problem.objective.feature_relevance`.
+        """
+        return relevance_of(self._without_subjects(), self.model.prior, self.statistics)
+
+    def log_joint_of_partition(self) -> float:
+        """Return the terms of the log joint that depend on the partition, in nats.
+
+        The base measures and the features that are not included are left out: merging clusters does not change them.
+        """
+        model = self.model
+        marginals = log_marginals(self._without_subjects(), model.prior, self.statistics) * model.powers
+        likelihood = float(marginals[:, self.included].sum())
+        return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
+
+    def _without_subjects(self) -> CohortArrays:
+        """Return the arrays of a cohort without subjects, which say where the numbers of each feature are."""
+        none = {feature.name: np.empty(0) for feature in self.encoding.features}
+        return self.encoding.encode(none, self.model.prior)[0]
 
     def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
         """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, float64 (n, K + 1).
@@ -62,10 +102,12 @@ class Clusters:
             Cluster assignment needs this. Densities need False, because powers of densities do not integrate to 1.
         """
         n_subjects = next(iter(values.values())).size
-        arrays, _ = self.encoding.encode(dict(values), self.model.prior)
+        prior, statistics = self._shared()
+        arrays, _ = self.encoding.encode(dict(values), prior)
         n_clusters = self.sizes.size
-        partition = clusters_without_subjects(arrays, self.sizes, self.statistics)
-        model = self.model if coarsened else self.model.in_full()
+        partition = clusters_without_subjects(arrays, self.sizes, statistics)
+        model = self.model._replace(prior=prior)
+        model = model if coarsened else model.in_full()
         scores = np.zeros((n_subjects, n_clusters + 1))
         if self.outlying_share > 0.0:
             mixed_scores(arrays, model.in_full(), partition, self.outlying_share, model.exponents, scores)
@@ -84,11 +126,31 @@ class Clusters:
         """
         likelihood = self.encoding.likelihoods[feature]
         stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
-        theta = self.model.prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
+        prior, statistics = self._shared()
+        theta = prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
         stops = np.cumsum([other.n_statistics for other in self.encoding.likelihoods])
-        sums = self.statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
+        sums = statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
         found: Array = likelihood.prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
         return np.vstack([found, theta])
+
+    def _shared(self) -> tuple[Array, Array]:
+        """Return the prior (H,) and the statistics (K, S) with which values are predicted.
+
+        A feature that is not included has the same predictive in every cluster and in the empty cluster: its prior is
+        its posterior given all subjects, and its statistics are 0 in every cluster.
+        """
+        if self.included.all():
+            return self.model.prior, self.statistics
+        prior, statistics = self.model.prior.copy(), self.statistics.copy()
+        likelihoods = self.encoding.likelihoods
+        prior_start = starts([likelihood.n_hyperparameters for likelihood in likelihoods])
+        statistic_start = starts([likelihood.n_statistics for likelihood in likelihoods])
+        for feature in np.flatnonzero(~self.included):
+            sums = statistics[:, statistic_start[feature] : statistic_start[feature + 1]]
+            theta = prior[prior_start[feature] : prior_start[feature + 1]]
+            theta[:] = likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
+            sums[:] = 0.0
+        return prior, statistics
 
 
 def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
@@ -97,22 +159,11 @@ def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
 
 
 def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:
-    """Return the clusters of a partition.
-
-    A feature that is not included, bool (D,), has the same predictive in every cluster and in the empty cluster. Its
-    prior is replaced by its posterior given all subjects, and its statistics are set to 0 in every cluster.
-    """
+    """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
     k = int(partition.n_clusters[0])
-    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
-    statistics, prior = partition.statistics[:k].copy(), problem.model.prior.copy()
-    if included is not None:
-        likelihoods = encoding.likelihoods
-        for feature in np.flatnonzero(~included):
-            sums = statistics[:, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
-            theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-            theta[:] = likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
-            sums[:] = 0.0
-    return Clusters(encoding, problem.model._replace(prior=prior), partition.sizes[:k].copy(), statistics)
+    encoding = problem.cohort.encoding
+    included = np.ones(len(encoding.features), dtype=np.bool_) if included is None else included
+    return Clusters(encoding, problem.model, partition.sizes[:k].copy(), partition.statistics[:k].copy(), included)
 
 
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:

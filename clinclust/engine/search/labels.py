@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["by_decreasing_size", "compact"]
+__all__ = ["by_decreasing_size", "compact", "groups_by_decreasing_size"]
 
 Labels = NDArray[np.int64]
 
@@ -26,6 +26,24 @@ def by_decreasing_size(labels: Labels) -> Labels:
     """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
     _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     return _rank(np.lexsort((first, -sizes)))[inverse]
+
+
+def groups_by_decreasing_size(groups: Labels, sizes: NDArray[np.int64]) -> Labels:
+    """Renumber groups of clusters 0 .. K - 1 by the decreasing number of their subjects.
+
+    Groups of equal size are in the order of their first cluster.
+
+    Parameters
+    ----------
+    groups : int64 (J,)
+        Group of each cluster.
+    sizes : int64 (J,)
+        Number of subjects in each cluster.
+    """
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    totals = np.zeros(first.size, dtype=np.int64)
+    np.add.at(totals, inverse, sizes)
+    return _rank(np.lexsort((first, -totals)))[inverse]
 
 
 def _rank(order: NDArray[np.intp]) -> Labels:

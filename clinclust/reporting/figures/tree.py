@@ -14,6 +14,7 @@ from clinclust.reporting.figures.serial import serially
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_tree"]
@@ -29,7 +30,8 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
 
     Subtypes that join far to the left are hardly distinct. A long line into a join means strong evidence, in nats, that
     this side differs from the rest. The number at a join is its evidence. If this is less than the evidence of a join
-    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports.
+    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports. If subtypes
+    are unions of the clusters that the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
             color=GREY,
         )
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
-    ax.set_yticks(range(n_subtypes), [f"subtype {subtype + 1} (n = {sizes[subtype]:,})" for subtype in order])
+    ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip)} (n = {sizes[tip]:,})" for tip in order])
     ax.set_ylim(n_subtypes - 0.5, -0.5)
     if logarithmic:
         ax.set_xscale("log")
@@ -101,6 +103,13 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _called(fit: Fit, tip: int) -> str:
+    """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
+    if fit.subtype_of_.size == fit.n_clusters_:
+        return f"subtype {tip + 1}"
+    return f"group {tip + 1} in subtype {fit.subtype_of_[tip] + 1}"
 
 
 def _tips(joins: list[list[int]], n_subtypes: int) -> list[int]:

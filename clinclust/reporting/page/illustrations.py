@@ -16,11 +16,13 @@ from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.overview import searches_sentence
+from clinclust.reporting.sheets.unions import groups_found
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["Illustration", "illustrations"]
 
@@ -102,17 +104,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 partial(figures.plot_certainty, model, names=findings.names),
             )
         )
-    if fit is not None and several and not anything_withheld:
-        found.append(
-            Illustration(
-                "tree",
-                "Which subtypes are near each other",
-                "Subtypes merged step by step, each join at the evidence against it: what joins far to the left is "
-                "hardly told apart.",
-                _tree_told(fit),
-                partial(figures.plot_tree, model),
-            )
-        )
+    if fit is not None and not anything_withheld and _shows_tree(findings, fit):
+        found.append(_tree(model, fit))
     if fit is not None:
         found.append(
             Illustration(
@@ -120,7 +113,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 "How far the searches agree",
                 "Every partition that a search ended at. Points high up and far to the left would be different "
                 "answers, nearly as good as the best.",
-                searches_sentence(fit.restarts_),
+                searches_sentence(fit),
                 partial(figures.plot_restarts, model),
             )
         )
@@ -194,6 +187,24 @@ def _certainty_told(findings: Findings, own: NDArray[np.float64]) -> str:
     return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
 
 
+def _shows_tree(findings: Findings, fit: Fit) -> bool:
+    """Return whether there is a tree that the readers may see: what is withheld does not protect merged groups."""
+    return len(findings.sizes) > 1 if groups_found(fit) is None else not findings.is_shared
+
+
+def _tree(model: SubtypeModel, fit: Fit) -> Illustration:
+    merged = groups_found(fit) is not None
+    those = "The groups that the search found" if merged else "Subtypes"
+    return Illustration(
+        "tree",
+        f"Which {'groups' if merged else 'subtypes'} are near each other",
+        f"{those} merged step by step, each join at the evidence against it: what joins far to the left is hardly told "
+        "apart.",
+        _tree_told(fit),
+        partial(figures.plot_tree, model),
+    )
+
+
 def _tree_told(fit: Fit) -> str:
     merges = fit.tree_.merges
 
@@ -204,7 +215,10 @@ def _tree_told(fit: Fit) -> str:
         f"{side(first)} with {side(second)} at {evidence:,.0f}"
         for first, second, evidence in zip(merges["first"], merges["second"], merges["evidence"], strict=True)
     ]
-    return f"Tree of {len(joins) + 1} subtypes. Joins, in nats: {'; '.join(joins)}."
+    if groups_found(fit) is None:
+        return f"Tree of {len(joins) + 1} subtypes. Joins, in nats: {'; '.join(joins)}."
+    subtypes = ", ".join(str(subtype + 1) for subtype in fit.subtype_of_.tolist())
+    return f"Tree of {len(joins) + 1} groups; their subtypes, in order: {subtypes}. Joins, in nats: {'; '.join(joins)}."
 
 
 def _missing_told(profiles: Profiles) -> str:

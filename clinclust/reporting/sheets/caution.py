@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.unions import groups_found
 
 __all__ = ["cautions"]
 
@@ -17,6 +18,8 @@ def cautions(findings: Findings) -> list[str]:
     """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
     if findings.fit is None:
         return []
+    if len(findings.sizes) < 2 and groups_found(findings.fit) is not None:
+        return []  # one group was asked for
     if len(findings.sizes) < 2:
         return ["One group means that these features give no evidence of subtypes, not that there are none."]
     found = [

@@ -20,6 +20,7 @@ from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.references import References
 from clinclust.reporting.sheets.rows import sentences_on_rows
+from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions, unions_in_words
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -114,14 +115,16 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     clustered = [feature for feature in findings.features if findings.clustered_on(feature)]
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = f"in {schema.title} " if schema.title else ""
+    group = "subtype" if groups_found(fit) is None else "group"
     listed = _and([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     sentences = [
         f"Subtypes were found {where}({_count(len(findings.frame), 'subject')}) from "
         f"{_count(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
-        f"mixture ({references.cite('map-dp')}), whose number of subtypes follows from the data.",
-        "Within a subtype features are independent, each with its likelihood and the conjugate prior of this: "
+        f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
+        f"Within a {group} features are independent, each with its likelihood and the conjugate prior of this: "
         f"{listed}.",
     ]
+    sentences += sentence_on_unions(findings)
     sentences += [_concentration(fit, given["concentration"], references)]
     if fit.discount_ > 0:
         sentences.append(
@@ -221,10 +224,12 @@ def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]
         sentences.append(f"The search was {STOPPED_EARLY}.")
     joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
     subjects = "all subjects" if len(findings.sizes) == 1 else f"{_sizes(findings)} subjects"
-    sentences.append(
-        f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with "
-        f"{_count(len(findings.sizes), 'subtype')} of {subjects}{joint}."
-    )
+    subtypes, n_groups = f"{_count(len(findings.sizes), 'subtype')} of {subjects}", groups_found(fit)
+    ended = f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with"
+    if n_groups is None:
+        sentences.append(f"{ended} {subtypes}{joint}.")
+    else:
+        sentences.append(f"{ended} {n_groups} groups{joint}, which make up {subtypes}.")
     return sentences
 
 
@@ -282,6 +287,8 @@ def _associations(findings: Findings, references: References) -> list[str]:
     seeds = sorted({str(row["seed"]) for row in rows})
     seed = f" (random seed {_and(seeds)})" if findings.fit is not None else ""
     sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
+    if {"refit", "cross-fit"} & set(used) and unions_in_words(findings):
+        sentences.append("The groups that each search found were merged to the same number of subtypes.")
     if names:
         sentences.append(f"The tests were {_tests(names, references)}.")
     sentences.append(

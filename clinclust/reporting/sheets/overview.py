@@ -15,9 +15,10 @@ from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.summary import given_subtypes
+from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from clinclust.estimators.fit import Fit
 
 __all__ = ["overview", "searches_sentence"]
 
@@ -77,9 +78,9 @@ def _statements(findings: Findings) -> list[str]:
             else ""
         )
         statements = [
-            f"Found: {found}, among {len(frame):,} subjects, from {len(clustered_on)} features "
-            f"({some} of their values are missing).{differ}",
-            searches_sentence(fit.restarts_),
+            f"Found: {found}{unions_in_words(findings)}, among {len(frame):,} subjects, from {len(clustered_on)} "
+            f"features ({some} of their values are missing).{differ}",
+            searches_sentence(fit),
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
             *cautions(findings),
         ]
@@ -105,17 +106,14 @@ def _how_to_read(findings: Findings) -> str:
     )
 
 
-def searches_sentence(restarts: pd.DataFrame) -> str:
-    """Return a sentence on how many searches ended at the best partition, and how near the next best partition is.
-
-    Parameters
-    ----------
-    restarts : DataFrame
-        The table `MAPDP.restarts_`.
-    """
+def searches_sentence(fit: Fit) -> str:
+    """Return a sentence on how many searches ended at the best partition, and how near the next best partition is."""
+    restarts, is_merged = fit.restarts_, groups_found(fit) is not None
+    these = "the groups that these subtypes are made of" if is_merged else "these subtypes"
+    same = "groups" if is_merged else "subtypes"
     joint = restarts["log_joint"].round(6)
     at_best = int((joint == joint.max()).sum())
-    ended = f"{at_best} of {len(joint)} searches ended at these subtypes"
+    ended = f"{at_best} of {len(joint)} searches ended at {these}"
     others = restarts[joint < joint.max()]
     if others.empty:
         return f"{ended}."
@@ -124,7 +122,7 @@ def searches_sentence(restarts: pd.DataFrame) -> str:
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
     return (
         f"{ended}; the next best lies {nats} nats below it (1 nat: 2.7 times less probable) and agrees with it "
-        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same subtypes, 0 = as by chance)."
+        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
     )
 
 

@@ -17,6 +17,7 @@ from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
 from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.tables import certainty, descriptive
+from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -144,7 +145,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **({"Features kept out": len(fit.kept_out_)} if fit else {}),
         "Features described only": len(schema.described),
         _MISSING if fit else _MISSING_OF_GIVEN: as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
-        "Subtypes found" if fit else "Subtypes given": len(findings.sizes),
+        **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
         **(_search_facts(fit) if fit else {}),
         "Significance level": findings.significance_level,
@@ -160,6 +161,17 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     for name in (name for name in _SETTINGS if name in facts):
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
     return _facts("What was run", ("Item", "Value"), facts, decimals)
+
+
+def _how_many(findings: Findings) -> dict[str, Value]:
+    """Return the number of subtypes, and that of the groups that the search found if they were merged."""
+    if findings.fit is None:
+        return {"Subtypes given": len(findings.sizes)}
+    n_groups = groups_found(findings.fit)
+    if n_groups is None:
+        return {"Subtypes found": len(findings.sizes)}
+    how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
+    return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
 
 
 def _search_facts(fit: Fit) -> dict[str, Value]:
@@ -217,7 +229,7 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
         Column("Start of the first"),
         Column("Log joint (nats)", "0.00"),
         Column("Below the best (nats)", "0.00"),
-        Column("Subtypes", "0"),
+        Column("Subtypes" if groups_found(fit) is None else "Groups", "0"),
         Column("Converged"),
         Column("Agreement with the best", "0.000"),
     ]

@@ -284,14 +284,19 @@ def test_stated_powers_give_the_fit_that_estimated_them():
 def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options):
     frame, schema, groups = repeated("gaussian", 4, n=150)
     low = MAPDP(schema, init=groups, n_restarts=1, random_state=0, block_powers={"same": 0.25}, **options).fit(frame)
-    full = replace(low.clusters_, model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)))
+    full = replace(
+        low.finer_clusters_,
+        model=low.finer_clusters_.model._replace(powers=np.ones_like(low.finer_clusters_.model.powers)),
+    )
     values = {name: frame[name].to_numpy(dtype=float) for name in schema.names}
-    assert np.allclose(low.clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False))
-    with_powers = low.clusters_.scores(dict(values), coarsened=True)
+    assert np.allclose(
+        low.finer_clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False)
+    )
+    with_powers = low.finer_clusters_.scores(dict(values), coarsened=True)
     assert not np.allclose(with_powers, full.scores(dict(values), coarsened=True))
     if not options:  # four equal columns at a quarter score as one column in full
-        one = low.clusters_.model._replace(powers=np.where(low.clusters_.model.powers < 1, 0.25, 1.0))
-        assert np.allclose(with_powers, replace(low.clusters_, model=one).scores(dict(values), coarsened=True))
+        one = low.finer_clusters_.model._replace(powers=np.where(low.finer_clusters_.model.powers < 1, 0.25, 1.0))
+        assert np.allclose(with_powers, replace(low.finer_clusters_, model=one).scores(dict(values), coarsened=True))
 
 
 def test_the_criterion_of_the_paper_counts_every_feature_in_full():

@@ -1,0 +1,124 @@
+"""Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
+
+A search that starts at the unions leaves them again where features depend on each other inside subtypes, because the
+joint pays for slices of such a subtype (benchmarks/results/number_asked_for.md). A union keeps what the search found,
+and its evidence follows from pooled statistics.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.engine.search.labels import groups_by_decreasing_size
+from clinclust.errors import InputError
+from clinclust.estimators.parameters import MAPDP_RULES, check_parameters
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = [
+    "as_asked",
+    "cut_model",
+    "merged_fit",
+    "merged_model",
+    "number_asked_for",
+    "refuse_more_than_subjects",
+]
+
+
+def as_asked(fit: Fit, n_clusters: int | None) -> Fit:
+    """Return the fit with as many subtypes as `MAPDP.n_clusters` asks for.
+
+    Raises
+    ------
+    ValueError
+        If the search found fewer clusters.
+    """
+    if n_clusters is None:
+        return fit
+    n_found = fit.subtype_of_.size
+    if n_clusters > n_found:
+        in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
+        raise InputError(_too_few(fit, int(n_clusters), n_found), in_python=in_python)
+    return merged_fit(fit, fit.tree_.subtype_of(int(n_clusters)))
+
+
+def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
+    """Return the fit with its clusters merged: `subtype_of`, int64 (J,), groups them; groups are numbered by size."""
+    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
+
+
+def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | None) -> MAPDP:
+    """Return a fitted model with its clusters merged into subtypes; the given model is not changed.
+
+    Parameters
+    ----------
+    model : MAPDP
+        A fitted model, merged or not.
+    subtype_of : int (J,)
+        Group of each cluster that the search found, by any numbers. Subtypes are numbered 0 .. K - 1 by size.
+    n_clusters : int or None
+        The parameter of the new model.
+
+    Raises
+    ------
+    NotFittedError
+        If the model is not fitted.
+    ValueError
+        If there is not one whole number for each cluster.
+    """
+    groups, n_found = np.asarray(subtype_of), model.subtype_of_.size
+    if groups.shape != (n_found,) or groups.dtype.kind not in "iu":
+        raise InputError(
+            f"subtype_of must be {n_found} whole numbers, one for each cluster that the search found; these are "
+            f"{groups.dtype} of shape {groups.shape}"
+        )
+    merged = copy.copy(model)
+    merged.n_clusters = n_clusters
+    merged.fit_ = merged_fit(model.fit_, groups.astype(np.int64))
+    return merged
+
+
+def cut_model(model: MAPDP, n_clusters: int | None) -> MAPDP:
+    """Return a fitted model with `n_clusters` subtypes; see `MAPDP.cut`."""
+    check_parameters({"n_clusters": MAPDP_RULES["n_clusters"]}, n_clusters=n_clusters)
+    if n_clusters is None:
+        return merged_model(model, np.arange(model.subtype_of_.size), n_clusters=None)
+    return merged_model(model, as_asked(model.fit_, n_clusters).subtype_of_, n_clusters=int(n_clusters))
+
+
+def number_asked_for(model: MAPDP) -> int | None:
+    """Return the number of subtypes of a fitted model that was asked for or made by a merger; None if it was free."""
+    return model.n_clusters_ if isinstance(model.n_clusters, Integral) or model.clusters_.is_merged else None
+
+
+def refuse_more_than_subjects(n_clusters: int | None, n_subjects: int) -> None:
+    """Raise InputError, before a search, if more subtypes are asked for than there are subjects."""
+    if n_clusters is not None and n_clusters > n_subjects:
+        raise InputError(
+            f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
+            "or check how the table was read or filtered"
+        )
+
+
+def _too_few(fit: Fit, asked: int, found: int) -> str:
+    """Return what is said to whoever asked for more subtypes than the search found."""
+    groups = "1 group" if found == 1 else f"{found} groups"
+    fewer = "leave the number open" if found == 1 else f"ask for at most {found}, or leave the number open"
+    finer = [f"a larger concentration (now {fit.concentration_:.3g})"]
+    if fit.coarsening_ < 1.0:
+        finer.append(f"a coarsening nearer to 1 (now {fit.coarsening_:.3g})")
+    if fit.stopped_early_:
+        finer.append("more time (its limit ended it)")
+    return (
+        f"{asked} subtypes were asked for, and the search found {groups} of subjects. Subtypes are unions of these "
+        f"groups, so that there can be no more; {fewer}. A search that finds more groups needs {' or '.join(finer)}"
+    )

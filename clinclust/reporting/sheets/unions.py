@@ -1,0 +1,48 @@
+"""What a report says of subtypes that are unions of the groups that the search found."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+from clinclust.estimators.subtype_model import parameters_of
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.reporting.findings import Findings
+
+__all__ = ["groups_found", "sentence_on_unions", "unions_in_words"]
+
+
+def groups_found(fit: Fit) -> int | None:
+    """Return how many groups the search found, if they were merged to fewer subtypes; else None."""
+    n_groups = int(fit.subtype_of_.size)
+    return n_groups if n_groups > fit.n_clusters_ else None
+
+
+def unions_in_words(findings: Findings) -> str:
+    """Return what follows the number of subtypes: that it was asked for, and of what they are unions; perhaps empty."""
+    if findings.fit is None:
+        return ""
+    n_groups = groups_found(findings.fit)
+    asked = isinstance(parameters_of(findings.model).get("n_clusters"), Integral)
+    if n_groups is None:
+        return ", as many as asked for" if asked else ""
+    all_in_one = findings.fit.n_clusters_ == 1
+    unions = f"{'the union' if all_in_one else 'unions'} of the {n_groups} groups that the search found"
+    return f"{', as asked for' if asked else ''}: {unions}"
+
+
+def sentence_on_unions(findings: Findings) -> list[str]:
+    """Return the sentence of the methods section on the number of subtypes; empty if it follows from the data."""
+    words = unions_in_words(findings)
+    if findings.fit is None or not words:
+        return []
+    n_subtypes = findings.fit.n_clusters_
+    number = f"The number of subtypes is {n_subtypes}{words}"
+    if groups_found(findings.fit) is None:
+        return [f"{number}."]
+    return [
+        f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_subtypes} "
+        f"{'was' if n_subtypes == 1 else 'were'} left; no subject changed its group."
+    ]

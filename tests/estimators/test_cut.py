@@ -1,0 +1,389 @@
+"""A cut is the fit itself with its clusters merged: every public number of it follows from those of the fit."""
+
+import copy
+import json
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort, with_blocks
+from test_saving import digest, edited, with_arrays, with_the_right_salt
+
+import clinclust as cc
+from clinclust import MAPDP
+from clinclust.engine.problem.objective import feature_relevance
+from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.problem.problem import pose
+from clinclust.errors import InputError, NotFittedError
+from clinclust.estimators.cut import merged_model
+from clinclust.estimators.fit import FITTED_ATTRIBUTES
+from clinclust.estimators.subtype_mixture import SubtypeMixture
+
+OPTIONS = {
+    "plain": {},
+    "coarsening": {"coarsening": 0.8},
+    "discount": {"discount": 0.3},
+    "outlying": {"outlying_share": 0.02},
+    "selection": {"select_features": True},
+    "blocks": {"block_powers": {"block 0": 0.5}},
+}
+QUICK = {"n_restarts": 3, "random_state": 0, "progress": False}
+
+
+def cohort(n=120):
+    frame, schema, _, _ = mixed_cohort(3, n=n, likelihoods=LIKELIHOODS * 2, n_groups=4, missing=0.1)
+    return frame, with_blocks(schema)
+
+
+@pytest.fixture(scope="module", params=OPTIONS)
+def fitted(request):
+    frame, schema = cohort()
+    model = MAPDP(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
+    assert model.n_clusters_ >= 4
+    return model, frame
+
+
+@pytest.fixture(scope="module")
+def plain():
+    frame, schema = cohort()
+    return MAPDP(schema, **QUICK).fit(frame), frame
+
+
+def joined(of_clusters, subtype_of):
+    """Return the sums over the clusters of each subtype, one cluster after the other."""
+    found = np.zeros((len(of_clusters), subtype_of.max() + 1))
+    for cluster, subtype in enumerate(subtype_of):
+        found[:, subtype] += of_clusters[:, cluster]
+    return found
+
+
+def assert_same(one, other):
+    """Everything public of two fitted models is the same to the bit, but for the time that a search took."""
+    for name in FITTED_ATTRIBUTES:
+        ours, theirs = getattr(one, name, None), getattr(other, name, None)
+        if isinstance(ours, np.ndarray) and ours.dtype != object:
+            assert (ours.dtype, ours.tobytes()) == (theirs.dtype, theirs.tobytes()), name
+        elif isinstance(ours, pd.DataFrame):
+            pd.testing.assert_frame_equal(
+                ours.drop(columns="seconds", errors="ignore"), theirs.drop(columns="seconds", errors="ignore")
+            )
+        elif isinstance(ours, pd.Series):
+            pd.testing.assert_series_equal(ours, theirs, check_exact=True)
+        elif isinstance(ours, str | float | int | dict | list):
+            assert ours == theirs, name
+    for name in ("labels", "joins", "evidence"):
+        assert getattr(one.tree_, name).tobytes() == getattr(other.tree_, name).tobytes()
+    assert one.clusters_.sizes.tobytes() == other.clusters_.sizes.tobytes()
+    assert one.clusters_.statistics.tobytes() == other.clusters_.statistics.tobytes()
+    assert one.cohort_fingerprint_.digest == other.cohort_fingerprint_.digest
+
+
+def assert_says_the_same(one, other, frame):
+    """What two models say of subjects is the same to the bit."""
+    for call in ("predict", "predict_proba", "score_samples"):
+        assert getattr(one, call)(frame).tobytes() == getattr(other, call)(frame).tobytes()
+    for how in ("median", "mean", "mode", "draw"):
+        ours, theirs = (model.impute(frame, how=how, random_state=1) for model in (one, other))
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+# --- what a cut is ----------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_at_the_number_found_is_the_model_itself(fitted):
+    model, frame = fitted
+    cut = model.cut(model.n_clusters_)
+    assert_same(cut, model)
+    assert_says_the_same(cut, model, frame)
+    assert cut.merged_log_joint_ == model.log_joint_
+    assert_same(model.cut(2).cut(None), model)
+
+
+def test_one_subtype_holds_everybody(fitted):
+    model, frame = fitted
+    cut = model.cut(1)
+    assert (cut.n_clusters_, cut.labels_.max(), cut.cluster_sizes_.tolist()) == (1, 0, [len(frame)])
+    np.testing.assert_allclose(cut.membership_, 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(cut.feature_relevance_, 0.0, atol=1e-9)
+    assert set(cut.predict(frame)) == {0}
+
+
+def test_subtypes_are_sums_of_clusters(fitted):
+    model, frame = fitted
+    new = frame.iloc[::-3]
+    finer, density = model.predict_proba(new), model.score_samples(new)
+    for k in range(1, model.n_clusters_ + 1):
+        cut = model.cut(k)
+        assert cut.labels_.tolist() == model.tree_.cut(k).tolist() == cut.subtype_of_[model.labels_].tolist()
+        assert cut.labels_.dtype == np.int64
+        assert cut.finer_labels_.tobytes() == model.labels_.tobytes()
+        np.testing.assert_allclose(cut.membership_, joined(model.membership_, cut.subtype_of_), rtol=1e-12)
+        assert cut.membership_.max() <= 1.0
+        proba = cut.predict_proba(new)
+        np.testing.assert_allclose(proba[:, :-1], joined(finer, cut.subtype_of_), rtol=1e-12)
+        assert proba[:, -1].tobytes() == finer[:, -1].tobytes()  # none of these
+        assert (cut.predict(new) == np.where(proba.argmax(axis=1) == k, -1, proba.argmax(axis=1))).all()
+        assert cut.score_samples(new).tobytes() == density.tobytes()
+        assert cut.log_joint_ == model.log_joint_
+        lost = model.tree_.evidence[: model.n_clusters_ - k].sum()
+        assert cut.merged_log_joint_ == pytest.approx(model.log_joint_ - lost, abs=1e-7)
+        assert (cut.clusters_.sizes == cut.cluster_sizes_).all()
+
+
+def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
+    mixture = SubtypeMixture(plain[0].finer_clusters_, np.array([1, 0, 2, 1]))
+    probabilities = np.array([[0.25, 0.4, 0.05, 0.2, 0.1]])
+    summed = [[0.4, 0.45, 0.05, 0.1]]
+    np.testing.assert_allclose(mixture.summed(probabilities), summed)
+    np.testing.assert_allclose(mixture.log_summed(np.log(probabilities)), np.log(summed))
+
+
+def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
+    model, frame = plain
+    schema = model.schema_
+    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_powers=model.block_powers_)
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    for k in range(1, model.n_clusters_ + 1):
+        cut = model.cut(k)
+        expected = feature_relevance(problem, partition_of(problem, cut.labels_[problem.cohort.order]))
+        np.testing.assert_allclose(cut.feature_relevance_[names], expected, rtol=1e-9, atol=1e-9)
+        joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_powers=model.block_powers_)
+        assert cut.merged_log_joint_ == pytest.approx(joint, abs=1e-7)
+
+
+def test_the_model_that_is_cut_stays_as_it_was(plain):
+    model, frame = plain
+    before, parameters = digest(model, frame), model.get_params()
+    cut = model.cut(2)
+    assert cut.get_params() == parameters | {"n_clusters": 2}
+    assert (digest(model, frame), model.get_params()) == (before, parameters)
+    assert digest(cut.cut(3), frame) == digest(model.cut(3), frame)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
+    model, frame = plain
+    asked = MAPDP(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
+    assert_same(asked, model.cut(3))
+    assert_says_the_same(asked, model.cut(3), frame)
+    assert asked.get_params() == model.cut(3).get_params() | {"n_jobs": n_jobs}
+    assert_same(MAPDP(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
+
+
+def test_copies_of_a_cut_are_the_same(plain):
+    model, frame = plain
+    cut = model.cut(2)
+    assert digest(copy.deepcopy(cut), frame) == digest(cut, frame)
+    assert "made of the 4 groups that the search found" in cut._repr_html_()
+    assert "groups" not in model._repr_html_()
+
+
+def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2, 3], 40)
+    frame = pd.DataFrame({f"signal{i}": rng.normal(3.0 * groups, 1.0) for i in range(4)})
+    frame = frame.assign(**{f"noise{i}": rng.normal(size=160) for i in range(6)})
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP(schema, **QUICK, select_features=True).fit(frame)
+    assert model.selected_features_ == [f"signal{i}" for i in range(4)]
+    noise = [f"noise{i}" for i in range(6)]
+    cut = model.cut(2)
+    assert cut.selected_features_ == model.selected_features_
+    assert (model.feature_relevance_[noise] < cut.feature_relevance_[noise]).all()  # the price of clusters is saved
+    assert (cut.feature_relevance_[noise] < 0).all()
+    changed = frame.assign(**dict.fromkeys(noise, 5.0))
+    assert cut.predict_proba(changed) == pytest.approx(cut.predict_proba(frame), rel=1e-9)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.0, "3", True, [2]])
+def test_a_number_of_subtypes_is_a_whole_number(bad, plain):
+    model, frame = plain
+    with pytest.raises(InputError, match=r"^n_clusters must be a whole number of at least 1 or None, not "):
+        model.cut(bad)
+    with pytest.raises(InputError, match=r"^n_clusters must be a whole number of at least 1 or None, not "):
+        MAPDP(model.schema, n_clusters=bad).fit(frame)
+
+
+def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
+    model, frame = plain
+    said = r"9 subtypes were asked for, and the search found 4 groups .* ask for at most 4, .* concentration \(now 3\)"
+    with pytest.raises(InputError, match=said) as error:
+        model.cut(9)
+    assert "model" not in error.value.at_command_line
+    asked = MAPDP(model.schema, **QUICK, n_clusters=9)
+    with pytest.raises(InputError, match=said):
+        asked.fit(frame)
+    assert not hasattr(asked, "labels_")
+    coarse = MAPDP(model.schema, **QUICK, coarsening=0.5).fit(frame)
+    with pytest.raises(InputError, match=r"or a coarsening nearer to 1 \(now 0.5\)"):
+        coarse.cut(9)
+
+
+def test_more_subtypes_than_subjects_are_refused_before_the_search():
+    frame = pd.DataFrame({"x": np.arange(5.0)})
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
+    with pytest.raises(InputError, match=r"^6 subtypes were asked for, and the cohort has 5 subjects"):
+        MAPDP(schema, n_clusters=6).fit(frame)
+
+
+@pytest.mark.parametrize("bad", [[0, 1], [0.0, 1.0, 1.0, 0.0], [[0, 1, 1, 0]], ["a", "b", "a", "b"]])
+def test_a_map_of_another_shape_or_kind_is_refused(bad, plain):
+    with pytest.raises(InputError, match=r"^subtype_of must be 4 whole numbers"):
+        merged_model(plain[0], bad, n_clusters=None)
+
+
+def test_any_groups_of_clusters_make_subtypes_by_size(plain):
+    model, frame = plain
+    merged = merged_model(model, [7, -1, 7, 7], n_clusters=None)
+    assert merged.subtype_of_.tolist() == [0, 1, 0, 0]
+    assert merged.cluster_sizes_.tolist() == [len(frame) - model.cluster_sizes_[1], model.cluster_sizes_[1]]
+
+
+def test_nothing_is_cut_before_a_fit():
+    with pytest.raises(NotFittedError, match="call fit first"):
+        MAPDP().cut(2)
+
+
+# --- saving -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_comes_back_to_the_bit_and_can_be_cut_again(fitted, tmp_path):
+    model, frame = fitted
+    cut = model.cut(2)
+    loaded = MAPDP.load(cut.save(tmp_path / "model"))
+    assert_same(loaded, cut)
+    assert_says_the_same(loaded, cut, frame)
+    assert loaded.n_clusters == 2
+    assert_same(loaded.cut(3), model.cut(3))
+    assert_same(loaded.cut(None), model)
+    first, again = (tmp_path / "model", loaded.save(tmp_path / "again"))
+    assert (first / "model.json").read_bytes() == (again / "model.json").read_bytes()
+
+
+EDITS = {
+    "a subtype too many": with_arrays(lambda arrays: arrays["subtype_of_"].__setitem__(0, 9)),
+    "a subtype below 0": with_arrays(lambda arrays: arrays["subtype_of_"].__setitem__(0, -1)),
+    "not by size": with_arrays(lambda arrays: arrays.update(subtype_of_=1 - arrays["subtype_of_"])),
+    "a gap": with_arrays(lambda arrays: arrays.update(subtype_of_=2 * arrays["subtype_of_"])),
+    "a cluster less": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"][1:])),
+    "another type": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"].astype(float))),
+    "no map": edited(lambda text: text["fit"].update(subtype_of_=None)),
+    "no included features": with_arrays(lambda arrays: arrays.pop("finer_clusters_.included")),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_map_is_refused_although_every_checksum_is_right(edit, plain, tmp_path):
+    folder = plain[0].cut(2).save(tmp_path / "model")
+    with_the_right_salt(folder)
+    MAPDP.load(folder)
+    EDITS[edit](folder)
+    if edit not in ("no map", "no included features", "another type"):
+        with_the_right_salt(folder)
+    with pytest.raises(InputError, match="holds no model that can be read: "):
+        MAPDP.load(folder)
+
+
+def test_another_cut_with_new_checksums_is_refused(plain, tmp_path):
+    folder, other = plain[0].cut(2).save(tmp_path / "two"), plain[0].cut(3)
+    with_arrays(lambda arrays: arrays.update(subtype_of_=other.subtype_of_))(folder)
+    with pytest.raises(InputError, match="the subtypes are not those that the model was saved with"):
+        MAPDP.load(folder)
+
+
+def test_what_is_saved_of_a_cut_differs_from_the_fit_in_the_map_alone(plain, tmp_path):
+    model, _ = plain
+    texts = [
+        json.loads((folder / "model.json").read_text(encoding="utf-8"))["fit"]
+        for folder in (model.save(tmp_path / "model"), model.cut(2).save(tmp_path / "cut"))
+    ]
+    assert texts[0] == texts[1]
+    arrays = [dict(np.load(tmp_path / name / "model.npz")) for name in ("model", "cut")]
+    assert {name for name in arrays[0] if not np.array_equal(arrays[0][name], arrays[1][name])} == {"subtype_of_"}
+
+
+# --- comparisons and associations -------------------------------------------------------------------------------------
+
+
+def test_the_table_and_the_report_of_a_cut_compare_its_bare_labels(plain, tmp_path):
+    model, frame = plain
+    cut, schema = model.cut(3), model.schema_
+    valid = schema.validate(frame)
+    of_labels = cc.Partition(cut.labels_, schema, made_by="anybody")
+    assert cc.subtype_table(cut, valid).to_markdown() == cc.subtype_table(of_labels, valid).to_markdown()
+    comparisons = cc.compare_subtypes(valid, cut.labels_, schema)
+    quick = {"associations": None, "progress": False, "generated": datetime(2026, 1, 2, tzinfo=UTC)}
+    ours = cc.write_report(cut, valid, tmp_path / "ours.html", **quick)
+    theirs = cc.write_report(cut, valid, tmp_path / "theirs.html", comparisons=comparisons, **quick)
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def three_levels(n=240):
+    """Four well separated groups in two pairs, by features that tell both pairs and members of pairs apart."""
+    rng = np.random.default_rng(0)
+    group = np.arange(n) % 4
+    pair, member = group // 2, group % 2
+    columns = {f"pair{i}": rng.normal(40.0 * pair, 1.0) for i in range(3)}
+    columns |= {f"member{i}": rng.normal(12.0 * member, 1.0) for i in range(3)}
+    columns["outcome"] = rng.normal(2.0 * pair, 1.0)
+    frame = pd.DataFrame(columns)
+    features = [
+        cc.Feature(name=name, likelihood="gaussian", role="describe" if name == "outcome" else "cluster")
+        for name in frame
+    ]
+    schema = cc.FeatureSchema(features)
+    return schema.validate(frame), schema, pair
+
+
+@pytest.mark.parametrize("method", ["refit", "cross-fit"])
+def test_refits_are_cut_to_the_number_asked_for(method, tmp_path):
+    frame, schema, pair = three_levels()
+    model = MAPDP(schema, **QUICK).fit(frame)
+    assert model.n_clusters_ == 4
+    cut = model.cut(2)
+    assert (cut.labels_ == cut.labels_[0]).tolist() == (pair == pair[0]).tolist()
+    quick = {"method": method, "n_restarts": 3, "progress": False}
+    free = cc.validated_associations(model, frame, **quick).set_index("feature")
+    found = cc.validated_associations(cut, frame, **quick).set_index("feature")
+    assert free.loc["pair0", "n_subtypes"] == 4
+    assert (found["n_subtypes"] == 2).all()
+    # Subtypes that are cut to the two pairs tell nothing of the members of pairs; four subtypes do.
+    assert free.loc["member0", "p"] < 1e-6
+    assert found.loc["member0", "p"] > 1e-3
+    assert found.loc["outcome", "n_subtypes"] == 2
+    assert not found["remark"].fillna("").str.contains("fewer than").any()
+    loaded = MAPDP.load(cut.save(tmp_path / "model"))
+    pd.testing.assert_frame_equal(cc.validated_associations(loaded, frame, **quick).set_index("feature"), found)
+
+
+def test_a_refit_that_finds_fewer_says_so():
+    """Without the only feature that tells the members of pairs apart, a search finds the two pairs."""
+    frame, schema, _ = three_levels()
+    frame = frame[["pair0", "member0", "outcome"]]
+    schema = schema.restricted_to(list(frame))
+    model = MAPDP(schema, **QUICK, n_clusters=4).fit(frame)
+    found = cc.validated_associations(model, frame, n_restarts=3, progress=False).set_index("feature")
+    assert found["n_subtypes"].tolist() == [2, 2, 4]
+    fewer = "without it the search found 2 subtypes, fewer than the 4 asked for"
+    assert found["remark"].fillna("").str.contains(fewer).tolist() == [True, True, False]
+
+
+def test_a_fold_whose_search_finds_fewer_is_told():
+    """Where one fold holds both subjects of the smallest subtype, the search among the others cannot find it."""
+    frame, schema, _ = three_levels(60)
+    frame.loc[:1, [name for name in frame if name.startswith("pair")]] = 400.0
+    model = MAPDP(schema, **QUICK).fit(frame)
+    assert model.cluster_sizes_[-1] == 2
+    quick = {"method": "cross-fit", "n_restarts": 3, "progress": False}
+    told = set()
+    for seed in range(6):
+        found = cc.validated_associations(model.cut(model.n_clusters_), frame, random_state=seed, **quick)
+        says = found["remark"].fillna("").str.contains("in a part of the subjects the search found ")
+        assert not says.iloc[-1]  # the described feature is tested against the subtypes of the model
+        assert says.iloc[:-1].tolist() == [says.iloc[0]] * (len(says) - 1)
+        told.add(bool(says.iloc[0]))
+    assert told == {True, False}
