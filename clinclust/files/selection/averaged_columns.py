@@ -71,7 +71,7 @@ def named_columns(
     told = []
     for column in columns.values():
         doubt = why_not(column, read, True) if why_not else None
-        if doubt and differs_within(column.texts, reader.cells(column.place).missing, subjects.of_rows):
+        if doubt and differs_within(column.texts, subjects.of_rows):
             told.append(f"{quoted(column.name)} is averaged, as --averaged says, but deserves a look: {doubt}")
     return list(columns.values()), told
 
@@ -101,7 +101,7 @@ def columns_that_measure(
             found = _why_no_measurement(found, read, cells, subjects, why_not) or found
         if not isinstance(found, str):
             columns.append(found)
-        elif differs_within(cells.texts, cells.missing, subjects.of_rows):
+        elif differs_within(cells.texts, subjects.of_rows):
             reasons.setdefault(found, []).append(name)
     told = [
         f"{listed(map(quoted, names), len(names))} {'is' if len(names) == 1 else 'are'} not averaged, and the value of "

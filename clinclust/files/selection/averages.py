@@ -48,10 +48,9 @@ WhyNot = Callable[[Column, TableRead, bool], str | None]
 Whether somebody named the column decides whether it is asked only for numbers that are none, such as 999."""
 
 
-def differs_within(texts: NDArray[np.object_], missing: Mask, subjects: NDArray[np.int64]) -> bool:
-    """Return whether the cells with a value of one subject differ."""
-    codes = pd.factorize(texts[~missing])[0]
-    by_subject = pd.Series(codes).groupby(subjects[~missing])
+def differs_within(texts: NDArray[np.object_], subjects: NDArray[np.int64]) -> bool:
+    """Return whether the cells of one subject differ."""
+    by_subject = pd.Series(pd.factorize(texts)[0]).groupby(subjects)
     return bool((by_subject.transform("min") != by_subject.transform("max")).any())
 
 

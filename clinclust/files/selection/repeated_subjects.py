@@ -108,7 +108,7 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     of_whom = subjects[subjects.isin(several.index)]
     visits = [
         str(name)
-        for name in frame.columns
+        for name in frame.columns[~frame.columns.duplicated(keep=False)]
         if name != column
         and names_a_visit(str(name))
         and not pd.DataFrame({"who": of_whom.to_numpy(), "what": repeated[name].astype(str).to_numpy()})
