@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -34,8 +36,9 @@ def why_not_averaged(column: Column, read: TableRead, is_named: bool) -> str | N
     The column is drafted as a schema would have it, with all rows of all subjects.
     """
     feature = _drafted(column, read)
-    texts, counts = np.unique([text for text in column.texts if text in column.numbers.scaled], return_counts=True)
-    numbers = numbers_of([column.numbers.plainly(column.numbers.scaled[text]) for text in texts])
+    counted = {text: n for text, n in Counter(column.texts.tolist()).items() if text in column.numbers.scaled}
+    numbers = numbers_of([column.numbers.plainly(column.numbers.scaled[text]) for text in counted])
+    counts = np.array(list(counted.values()), dtype=np.int64)
     doubt = _codes(feature, numbers, counts) or _units(feature.name, np.repeat(numbers, counts))
     if doubt or is_named:
         return doubt

@@ -71,6 +71,10 @@ def test_the_way_from_draft_to_report_and_new_visits_takes_the_same_means(table,
     assert main(["assign", "new.csv", "--model", "visits-subtypes", "--out", "n.csv"]) == 0
     assert f"rows are taken as for the fit (--all-rows takes all): {WORDS}" in capsys.readouterr().err
     assert pd.read_csv("n.csv")["id"].tolist() == ["p100", "p101", "p102"]
+    new.assign(sbp="", crp="").to_csv("empty.csv", index=False, sep=";")
+    assert main(["assign", "empty.csv", "--model", "visits-subtypes", "--out", "e.csv"]) == 0
+    assert len(pd.read_csv("e.csv")) == 3
+    capsys.readouterr()
     new.assign(sbp=["high"] * 9).to_csv("bad.csv", index=False, sep=";")
     said = refused(capsys, "assign", "bad.csv", "--model", "visits-subtypes", "--out", "b.csv")
     assert "'sbp' cannot be averaged: the cells hold no numbers" in said

@@ -210,6 +210,9 @@ def test_columns_that_are_left_out_are_not_recorded_and_those_of_one_name_are_to
     frame = visits(sbp=BLOOD_PRESSURE, dbp=BLOOD_PRESSURE)
     found, _ = read(tmp_path, frame, drop=["dbp"])
     assert averaged(found) == ["crp", "sbp"]
+    again, told = read(tmp_path, frame.assign(dbp="high"), drop=["dbp"], averaged=["crp", "sbp", "dbp"])
+    assert again.to_numpy().tolist() == found.to_numpy().tolist()
+    assert "the mean of all rows of each 'id' is taken in 'crp', 'sbp'" in told
     path = tmp_path / "twice.csv"
     frame.rename(columns={"dbp": "sbp"}).to_csv(path, index=False)
     with warnings.catch_warnings():
@@ -218,6 +221,17 @@ def test_columns_that_are_left_out_are_not_recorded_and_those_of_one_name_are_to
         again = read_cohort(path, drop=["sbp#2"], **found.attrs["rows_taken"]["choice"])
     assert averaged(found) == ["crp", "sbp#1"]
     pd.testing.assert_frame_equal(found, again)
+
+
+def test_all_columns_that_are_averaged_are_told_in_a_message_of_bounded_length(tmp_path):
+    names = [f"laboratory value number {k} of many" for k in range(60)]
+    for n in (12, 60):
+        columns = {name: decimals(rng.normal(100, 10, N * VISITS)) for name in names[:n]}
+        found, told = read(tmp_path, visits(**columns))
+        said = next(remark for remark in told if "is taken in" in remark)
+        assert len(said) < 4000
+        assert all(name in said for name in names[:n]) is (n == 12)
+        assert set(averaged(found)) <= {"crp", *names}
 
 
 def test_columns_of_a_parquet_file_keep_their_types(tmp_path):

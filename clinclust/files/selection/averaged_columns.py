@@ -18,9 +18,9 @@ from clinclust.files.selection.plain_numbers import NO_NUMBERS, plain_numbers
 from clinclust.files.selection.repeated_subjects import names_a_visit
 from clinclust.files.text_table import TableRead
 
-__all__ = ["Subjects", "columns_that_measure", "named_columns"]
+__all__ = ["Subjects", "columns_that_measure", "many_listed", "named_columns"]
 
-_MOST_NAMED = 8
+_MOST_NAMED, _MOST_LISTED = 8, 40
 
 
 class Subjects(NamedTuple):
@@ -56,13 +56,14 @@ def named_columns(
         place = place_of_column(name, headers, read.places)
         if isinstance(place, str):
             problems.append(place)
+        if isinstance(place, str) or (place not in stay and place not in subjects.places):
             continue
         found = _column(name, place, reader.cells(place))
         if place in subjects.places:
             problems.append(f"{quoted(name)} names the subjects or orders their rows, and has no mean")
         elif isinstance(found, str):
             problems.append(f"{quoted(name)} cannot be averaged: {found}")
-        elif place in stay:
+        else:
             columns[place] = found
     if problems:
         more = f" (and {len(problems) - 10} more columns)" if len(problems) > 10 else ""
@@ -70,8 +71,9 @@ def named_columns(
         raise InputError(f"{'; '.join(problems[:10])}{more}. Leave them out, or correct them. {columns_are}")
     told = []
     for column in columns.values():
-        doubt = why_not(column, read, True) if why_not else None
-        if doubt and differs_within(column.texts, subjects.of_rows):
+        differs = differs_within(column.texts, subjects.of_rows)
+        doubt = why_not(column, read, True) if why_not is not None and differs else None
+        if doubt is not None:
             told.append(f"{quoted(column.name)} is averaged, as --averaged says, but deserves a look: {doubt}")
     return list(columns.values()), told
 
@@ -104,7 +106,7 @@ def columns_that_measure(
         elif differs_within(cells.texts, subjects.of_rows):
             reasons.setdefault(found, []).append(name)
     told = [
-        f"{listed(map(quoted, names), len(names))} {'is' if len(names) == 1 else 'are'} not averaged, and the value of "
+        f"{many_listed(names)} {'is' if len(names) == 1 else 'are'} not averaged, and the value of "
         f"the first row stays: {reason}"
         for reason, names in reasons.items()
     ]
@@ -116,6 +118,13 @@ def columns_that_measure(
     if reasons.keys() - {NO_NUMBERS}:
         told.append(f"to average other columns than --keep mean does, name all of them: {_option(columns)}")
     return columns, told
+
+
+def many_listed(names: Sequence[str]) -> str:
+    """Return the names of columns in quotes: all, where a message can hold them, because each says what was done."""
+    if len(names) > _MOST_LISTED:
+        return listed(map(quoted, names), len(names))
+    return ", ".join(map(quoted, names))
 
 
 def _why_none(told: Sequence[str]) -> str:

@@ -90,9 +90,11 @@ def _means(
 ) -> pd.Series:
     """Return the cells of one column for the kept rows."""
     scaled = column.numbers.scaled
-    in_order = order[[text in scaled for text in column.texts[order].tolist()]]
+    codes, distinct = pd.factorize(column.texts)
+    is_number = np.array([text in scaled for text in distinct.tolist()], dtype=bool)
+    in_order = order[is_number[codes[order]]]
     whose = subjects[in_order]
-    values = _whole([scaled[text] for text in column.texts[in_order].tolist()])
+    values = _whole([scaled.get(text, 0) for text in distinct.tolist()], len(codes))[codes[in_order]]
     n_subjects = int(subjects.max()) + 1
     first_row = np.full(n_subjects, -1)
     first_row[whose[::-1]] = in_order[::-1]
@@ -114,9 +116,10 @@ def _means(
     return pd.Series(found, index=cells.index[kept], dtype=cells.dtype, name=cells.name)
 
 
-def _whole(values: list[int]) -> Whole:
+def _whole(values: list[int], n: int) -> Whole:
+    """Return values as an array in which n of them can be summed."""
     largest = max(map(abs, values), default=0)
-    return np.array(values, dtype=np.int64 if largest * max(len(values), 1) < _LARGEST_SUM else object)
+    return np.array(values, dtype=np.int64 if largest * max(n, 1) < _LARGEST_SUM else object)
 
 
 def _rounded(totals: Whole, counts: NDArray[np.int64]) -> Whole:

@@ -14,7 +14,7 @@ from clinclust.errors import InputError
 from clinclust.files.chosen_columns import place_of_column
 from clinclust.files.command_words import name_in_condition, option_in_shell
 from clinclust.files.listed import listed, quoted
-from clinclust.files.selection.averaged_columns import Subjects, columns_that_measure, named_columns
+from clinclust.files.selection.averaged_columns import Subjects, columns_that_measure, many_listed, named_columns
 from clinclust.files.selection.averages import WhyNot, with_means
 from clinclust.files.selection.cells import Cells, Reader
 from clinclust.files.selection.dates import DateColumn, looks_like_date
@@ -93,8 +93,8 @@ def _averaged(
     except InputError as error:
         said = error.at_command_line
         raise ChoiceError(said if said.startswith("--keep") else f"--averaged: {said}") from error
-    names = [quoted(column.name) for column in columns]
-    told.insert(0, f"the mean of all rows of each {quoted(choice.one_row_per)} is taken in {listed(names, len(names))}")
+    names = many_listed([column.name for column in columns])
+    told.insert(0, f"the mean of all rows of each {quoted(choice.one_row_per)} is taken in {names or 'no column'}")
     return with_means(reader.read, kept, whose, order, columns), choice, told
 
 

@@ -47,7 +47,7 @@ def plain_numbers(cells: Cells) -> PlainNumbers | str:
     """
     texts = [text for text in cells.counts if not says_missing(text)]
     if not texts:
-        return "the cells hold no value"
+        return PlainNumbers({}, 0, cells.marks)
     if cells.marks.is_guess and not cells.is_comma_told:
         example = next(text for text in texts if "," in text)
         return f"the comma in {quoted(example)} may be a decimal mark or keep thousands apart: say --decimal , or ."
