@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from clinclust.drafting.names import looks_coded, words_of
 from clinclust.drafting.orders.plain import plain
+from clinclust.drafting.orders.quantities import hold_units
 from clinclust.drafting.orders.vocabulary import GRADED, LETTER_GRADED
 from clinclust.drafting.orders.words import is_absent
 
@@ -20,7 +21,9 @@ _GRADE = re.compile(
     r"(?P<grade>[0-9]{1,2}|x|ix|iv|vi{0,3}|i{1,3}|is)[ ._-]?(?P<part>[a-e]?|mi)(?P<sub>[1-9]?)",
 )
 _LETTER = re.compile(r"(?P<prefix>(?:[^\W\d_]{2,}[ ._/-]+)*)(?P<letter>[a-g])(?P<number>[0-9]{0,2})")
-_BEGINS = re.compile(r"\(?(?P<grade>[+-]?[0-9]{1,3}(?:\.[0-9]+)?)\)?\s*(?:[-=:.)(]\s*|\s)\D.*")
+_BEGINS = re.compile(r"\(?(?P<grade>[+-]?[0-9]{1,3}(?:\.[0-9]+)?)(?P<mark>\)?\s*(?:[-=:.)(]\s*|\s))(?P<behind>\D.*)")
+_WIDEST = 2
+"""How many numbers a code may have for each level; numbers further apart count something."""
 _CROSSES = {"-": 0.0, "0": 0.0, "neg": 0.0, "negative": 0.0, "negativ": 0.0, "negatif": 0.0, "negativo": 0.0}
 _CROSSES |= {"(+)": 0.5, "+/-": 0.5, "±": 0.5, "trace": 0.5, "+": 1.0, "1+": 1.0, "++": 2.0, "2+": 2.0}
 _CROSSES |= {"+++": 3.0, "3+": 3.0, "++++": 4.0, "4+": 4.0}
@@ -110,8 +113,16 @@ def ranks_of_letters(texts: Sequence[str], name: str) -> Ranks | None:
 
 
 def ranks_of_labels(texts: Sequence[str], name: str) -> Ranks | None:
-    """Return ranks of `0 - none`, `1: mild` or `2 (moderate)`; None for other texts, and in a column of codes."""
-    found = [_BEGINS.fullmatch(text.strip()) for text in texts]
-    if looks_coded(name) or not all(found):
+    """Return ranks of `0 - none`, `1: mild` or `2 (moderate)`; None for other texts, and in a column of codes.
+
+    A number that counts what stands behind it (`5 Zigaretten`, `1 Packung`) is no code of it.
+    """
+    found = [match for text in texts if (match := _BEGINS.fullmatch(text.strip())) is not None]
+    if looks_coded(name) or len(found) < len(texts) or hold_units(texts):
         return None
-    return [float(match["grade"]) for match in found if match is not None]
+    ranks = [float(match["grade"]) for match in found]
+    behind = {plain(match["behind"]) for match in found}
+    is_counting = not all(match["mark"].strip() for match in found)
+    if is_counting and (len(behind) < len(found) or max(ranks) - min(ranks) >= _WIDEST * len(ranks)):
+        return None
+    return ranks
