@@ -79,16 +79,19 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
     meaning = limits_in_words(column.texts, column.counts) | products_of(column.texts)
     marked = without_flags([meaning.get(text, text) for text in column.texts], column.counts)
     parts = [parts_of(text) for text in marked.texts]
-    fields: dict[str, Any] = {"synonyms": meaning} if meaning else {}
+    fields: dict[str, Any] = {}
     reasons: list[str] = []
     looks: list[str] = []
     if marked.marks:
         fields["marks"] = list(marked.marks)
         looks.append(_told_marks(column, marked))
-    if meaning:
-        looks.append(_told_meaning(meaning))
     cells = unit_of_cells(column, parts)
     unit = cells.unit
+    # `<1x/day` is a number of the column only if that is the unit of all.
+    meaning = {text: meant for text, meant in meaning.items() if _has_unit(meant, unit)}
+    if meaning:
+        fields["synonyms"] = meaning
+        looks.append(_told_meaning(meaning))
     looks += cells.looks
     if unit is not None:
         fields["unit"] = unit
@@ -134,6 +137,12 @@ def _told_marks(column: ObservedColumn, marked: Marked) -> str:
         f"{n:,} {'cell holds' if n == 1 else 'cells hold'} more than the number, such as flags, signs of an "
         f"approximation or of a titre: {told_cells(column, places)}; the number counts, and what `marks` lists does not"
     )
+
+
+def _has_unit(text: str, unit: str | None) -> bool:
+    """Return whether a text writes a number that has this unit, or stands alone."""
+    part = parts_of(text)
+    return part is not None and unit_key(part.unit) in _units(unit)
 
 
 def _units(unit: str | None) -> set[str]:
