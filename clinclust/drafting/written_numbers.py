@@ -87,8 +87,7 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
         looks.append(_told_marks(column, marked))
     cells = unit_of_cells(column, parts)
     unit = cells.unit
-    # `<1x/day` is a number of the column only if that is the unit of all.
-    meaning = {text: meant for text, meant in meaning.items() if _has_unit(meant, unit)}
+    meaning = _in_unit(meaning, unit)
     if meaning:
         fields["synonyms"] = meaning
         looks.append(_told_meaning(meaning))
@@ -139,10 +138,17 @@ def _told_marks(column: ObservedColumn, marked: Marked) -> str:
     )
 
 
-def _has_unit(text: str, unit: str | None) -> bool:
-    """Return whether a text writes a number that has this unit, or stands alone."""
-    part = parts_of(text)
-    return part is not None and unit_key(part.unit) in _units(unit)
+def _in_unit(meaning: dict[str, str], unit: str | None) -> dict[str, str]:
+    """Return the texts whose number has the unit of the column or none, each with its number without the unit.
+
+    Where `1x/day` is not how all cells count, `less than 1x/day` is no number of the column.
+    """
+    parts = {text: parts_of(meant) for text, meant in meaning.items()}
+    return {
+        text: part.limit + part.number
+        for text, part in parts.items()
+        if part is not None and unit_key(part.unit) in _units(unit)
+    }
 
 
 def _units(unit: str | None) -> set[str]:
