@@ -25,7 +25,7 @@ _SIGNS |= {"#n/a", "#null!", "#value!", "#div/0!", "#ref!", "#nv", "#wert!", "#b
 """How tables write a missing value without a word, and what spreadsheet programs write for an error."""
 _NUMBERED = re.compile(r"[0-9]{1,3}\s*[-=:.)]\s*(?=[^\W\d])")
 _WORD = re.compile(r"[^\W\d_]+")
-_SMALL_WORDS = frozenset("not no nicht keine kein non sin zu a the de".split())  # noqa: SIM905
+_SMALL_WORDS = frozenset(("not", "no", "nicht", "keine", "kein", "non", "sin", "zu", "a", "the", "de"))
 _SHORT_ANSWER = 3
 _NUMBERS_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _ALSO_VALUES = frozenset(["uk", "nc", "ns", "ns/nc", "invalid", "refuse", "refus", "unspecified", "undetermined"])

@@ -1,4 +1,4 @@
-"""Instruments of psychiatry, addiction, sleep, work and quality of life: their names, lowest and highest total, and step."""
+"""Instruments of psychiatry, addiction, sleep, work and quality of life: names, lowest and highest total, step."""
 
 from __future__ import annotations
 

@@ -69,7 +69,10 @@ def ranks_of_intervals(labels: Sequence[str]) -> list[float] | None:
     >>> ranks_of_intervals(["School 1", "School 2", "School 3"]) is None
     True
     """
-    read = [_read(plain(label).translate(str.maketrans("", "", "€$£"))) for label in labels]
+    texts = [plain(label).translate(str.maketrans("", "", "€$£")) for label in labels]
+    read = [_read(text) for text in texts]
+    if None in read:
+        read = [_read(text) for text in _without_shared(texts)]  # `EF <40`, `EF 40-49`
     found = [one for one in read if one is not None]
     if len(found) < len(labels):
         return None
@@ -82,6 +85,15 @@ def ranks_of_intervals(labels: Sequence[str]) -> list[float] | None:
     if len(set(scales.values())) > 1 and _overlap(found, scales):
         return None
     return [_ranked(one, scales.get(one.unit, 1.0)) for one in found]
+
+
+def _without_shared(texts: Sequence[str]) -> list[str]:
+    """Return the texts without the words at their beginning that all share."""
+    split = [text.split() for text in texts]
+    shared = 0
+    while all(len(words) > shared + 1 and words[shared] == split[0][shared] for words in split):
+        shared += 1
+    return [" ".join(words[shared:]) for words in split]
 
 
 def _scales(found: Sequence[_Read]) -> dict[str, float] | None:
