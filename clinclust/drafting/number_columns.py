@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from clinclust.drafting.cell_units import several_units
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.durations import durations_of
+from clinclust.drafting.feet_and_inches import heights_of
 from clinclust.drafting.marks import without_flags
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.names import looks_coded
@@ -37,7 +38,7 @@ def numbers_in_column(column: ObservedColumn) -> WrittenNumbers | None:
         written = None
     if written is not None and np.isfinite(written.numbers).all():
         return written
-    lasting = durations_of(column)
+    lasting = durations_of(column) or heights_of(column)
     if lasting is not None or written is None:
         return None if _are_steps(column) else lasting
     return written if odd_texts(column.texts, written.numbers, column.counts) else None
@@ -47,13 +48,18 @@ def _are_steps(column: ObservedColumn) -> bool:
     """Return whether a few quantities in several units are steps of a scale, and no measurement: `3 days`, `1 week`."""
     if not 3 <= len(column.texts) <= _MOST_STEPS or column.n_observed < _REPEATS * len(column.texts):
         return False
+    return _are_quantities(column)
+
+
+def _are_quantities(column: ObservedColumn) -> bool:
     ordered = in_order(column.texts, column.name)
     return ordered is not None and ordered[1] == QUANTITIES
 
 
 def among_numbers(column: ObservedColumn, proposal: Proposal) -> Proposal:
     """Return the proposal for a column of texts, or, if many cells are numbers, that the others are to blame."""
-    if traits_of(proposal.fields.get("likelihood")).is_scale:  # `10k-20k` and `500 mg` beside `1 g` hold numbers too
+    is_scale = traits_of(proposal.fields.get("likelihood")).is_scale  # `10k-20k` and `500 mg` beside `1 g`
+    if is_scale and (len(column.texts) <= _MOST_STEPS or not _are_quantities(column)):
         return proposal
     reading = best_reading(column)
     if reading.doubt is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-__all__ = ["DAYS_A_YEAR", "factors_of", "is_amount", "pattern_of", "with_j_written_out"]
+__all__ = ["DAYS_A_YEAR", "factors_of", "is_amount", "pattern_of", "with_j_written_out", "words_for"]
 
 DAYS_A_YEAR = 365.2425
 _HOUR, _MONTH = 1 / 24, DAYS_A_YEAR / 12
@@ -53,6 +53,11 @@ _FRENCH = "mois an ans sem semaine semaines annee annees"
 _GERMAN = "mon monat monate monaten jahr jahre jahren wo woche wochen t tag tage tagen"
 """The words beside a `j` that is a jour, and beside one that is a Jahr."""
 _LONE_J = re.compile(r"(?<![a-z])j(?![a-z])\.?")
+
+
+def words_for(*units: str) -> frozenset[str]:
+    """Return the words for these units, which are named in English, in the singular."""
+    return frozenset(word for unit in units for word in _WORDS[unit].split())
 
 
 def pattern_of(unit: str, more: str = "") -> str:

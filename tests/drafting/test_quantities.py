@@ -98,3 +98,16 @@ def test_a_few_quantities_are_drafted_as_a_scale(levels, first, last):
     assert schema["x"].role == "cluster"
     assert (schema["x"].levels[0], schema["x"].levels[-1]) == (first, last)
     assert "quantities in several units" in schema.comments["x"]
+
+
+def test_many_doses_in_two_units_are_no_scale_but_told():
+    cells = [f"{20 * k} mg" for k in range(1, 30)] * 4 + ["1 g", "2 g"] * 10
+    schema = draft_schema(pd.DataFrame({"x": cells, "y": np.random.default_rng(1).normal(size=len(cells))}))
+    assert schema["x"].role == "ignore"
+    assert "give all values in one unit" in schema.comments["x"]
+
+
+def test_letters_behind_numbers_are_no_units():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"Station": rng.choice(["3A", "3B", "4C", "ITS"], 150), "y": rng.normal(size=150)})
+    assert draft_schema(frame)["Station"].role == "cluster"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clinclust.drafting.numerals import MILLION, THOUSAND
 from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.orders.words import begins_absent, stems_of
 from clinclust.drafting.unit_words import factors_of
@@ -42,7 +43,7 @@ _ENDLESS = re.compile(
     r"unlimited|unrestricted|no limit|unbegrenzt|uneingeschrankt|illimitee?|ilimitado|sin limite|illimitato|onbeperkt"
 )
 _LITTLE, _ALL = 1e-6, 1e12
-_NUMERALS = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "mio": 1e6, "million": 1e6}
+_NUMERALS = dict.fromkeys(THOUSAND, 1e3) | dict.fromkeys(MILLION, 1e6)
 """Words that multiply the number before them; a number without one counts units."""
 
 

@@ -9,7 +9,7 @@ from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.orders.words import begins_absent
 from clinclust.drafting.unit_words import factors_of, with_j_written_out
 
-__all__ = ["hold_units", "ranks_of_quantities"]
+__all__ = ["hold_units", "parts_of_quantity", "ranks_of_quantities"]
 
 _NUMBER = r"(?:[0-9]+\s+[1-9]/[1-9]|[1-9]/[1-9]|[0-9]+(?:[.,][0-9]+)?)"
 _UNIT = r"[a-zμ]+\.?(?:\s?/\s?[a-zμ]+\.?)?"
@@ -54,6 +54,12 @@ def hold_units(labels: Sequence[str]) -> bool:
     """Return whether a number with a known unit stands in one of the labels."""
     read = [_parts(text) for text in _written(labels)]
     return any(factors_of([unit]) is not None for parts in read if parts is not None for _, unit in parts)
+
+
+def parts_of_quantity(text: str) -> Parts | None:
+    """Return the numbers of a quantity, each with a known unit, all of one kind: `1 h 30 min`; None for other texts."""
+    parts = _parts(plain(text))
+    return parts if parts is not None and factors_of({unit for _, unit in parts}) is not None else None
 
 
 def _written(labels: Sequence[str]) -> list[str]:
