@@ -25,6 +25,8 @@ def is_height(text: str) -> bool:
 
 def heights_of(column: ObservedColumn) -> WrittenNumbers | None:
     """Return how the column writes heights in feet and inches, and each in cm; None if a text is none."""
+    if not column.texts or not is_height(column.texts[0]):
+        return None
     found = [_HEIGHT.fullmatch(plain(text)) for text in column.texts]
     heights = [_centimetres(match) for match in found if match is not None]
     if len(heights) < len(column.texts) or not any(match[2] for match in found if match is not None):

@@ -35,6 +35,8 @@ def proposal_of_two_numbers(column: ObservedColumn) -> Proposal | None:
     """Return the proposal to leave out a column of two numbers a cell, with its repair; None for other columns."""
     if column.is_time or looks_dated(column.name) or looks_identifying(column.name):
         return None
+    if column.counts[np.isfinite(column.numbers)].sum() > _MOST * column.n_observed:
+        return None
     return _of_pairs(column) or _of_several_units(column)
 
 
@@ -82,6 +84,8 @@ def _of_several_units(column: ObservedColumn) -> Proposal | None:
 
 def _kind(text: str) -> str:
     """Return what a text in two units is, in words; nothing for other texts."""
+    if not text[:1].isdigit():
+        return ""
     if is_height(text):
         return "feet and inches"
     parts = parts_of_quantity(text)

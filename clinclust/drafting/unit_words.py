@@ -48,6 +48,7 @@ _KINDS = {
 """How many days, grams, litres or metres each unit is."""
 _UNIT_OF = {word.replace("µ", "μ"): unit for unit, words in _WORDS.items() for word in words.split()}
 _KIND_OF = {unit: kind for kind, units in _KINDS.items() for unit in units}
+_FACTOR = {unit: share for units in _KINDS.values() for unit, share in units.items()}
 _BESIDE_MINUTES, _BESIDE_MONTHS = {"second", "hour"}, {"day", "week", "year"}
 _FRENCH = "mois an ans sem semaine semaines annee annees"
 _GERMAN = "mon monat monate monaten jahr jahre jahren wo woche wochen t tag tage tagen"
@@ -93,8 +94,8 @@ def factors_of(units: Collection[str]) -> dict[str, float] | None:
     Examples
     --------
     >>> from clinclust.drafting.unit_words import factors_of
-    >>> factors_of(["week", "tage"]), factors_of(["m", "h"]), factors_of(["mg", "week"])
-    ({'week': 7.0, 'tage': 1.0}, {'m': 0.0006944444444444445, 'h': 0.041666666666666664}, None)
+    >>> factors_of(["week", "tage"]), factors_of(["mg", "g"]), factors_of(["mg", "week"])
+    ({'week': 7.0, 'tage': 1.0}, {'mg': 0.001, 'g': 1.0}, None)
     """
     above = {unit: unit.partition("/")[0].rstrip(" .") for unit in units}
     if len({unit.partition("/")[2] for unit in units}) > 1:
@@ -106,8 +107,7 @@ def factors_of(units: Collection[str]) -> dict[str, float] | None:
         named["m"] = _meant_by_m(known)
     if None in named.values() or len({_KIND_OF[unit] for unit in named.values() if unit is not None}) != 1:
         return None
-    factor = {unit: share for units_of_kind in _KINDS.values() for unit, share in units_of_kind.items()}
-    return {unit: factor[meant] for unit, word in above.items() if (meant := named[word]) is not None}
+    return {unit: _FACTOR[meant] for unit, word in above.items() if (meant := named[word]) is not None}
 
 
 def _meant_by_m(beside: set[str]) -> str | None:
