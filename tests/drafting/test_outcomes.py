@@ -113,6 +113,7 @@ def test_histories_risks_and_measurements_are_features(name):
         (["vivo", "deceduto"], True),
         (["alive", "dead of disease", "dead of other cause", "lost to follow-up"], True),
         (["survivor", "non-survivor"], True),
+        (["alive", "NED", "AWD", "DOD"], True),
         (["survivor", "unknown"], False),
         (["yes", "no"], False),
         (["dead", "resting"], False),

@@ -37,6 +37,9 @@ REFUSED = [
     ["2 mg/day", "1 g/week", "500 mg/week"],
     ["30 min/day", "1 h/day", "2 h/week"],
     ["12 months", "1 year", "2 years"],  # a tie
+    ["1. Monat", "2. Woche", "3. Woche"],
+    ["no answer", "3 days", "1 week"],  # who gives no answer has not waited less than 3 days
+    ["5 mg bid", "10 mg bid", "1 g qd"],
 ]
 
 
@@ -97,7 +100,7 @@ def test_a_few_quantities_are_drafted_as_a_scale(levels, first, last):
     schema = draft_schema(frame)
     assert schema["x"].role == "cluster"
     assert (schema["x"].levels[0], schema["x"].levels[-1]) == (first, last)
-    assert "quantities in several units" in schema.comments["x"]
+    assert "quantities, compared in one unit" in schema.comments["x"]
 
 
 def test_many_doses_in_two_units_are_no_scale_but_told():

@@ -17,7 +17,7 @@ __all__ = ["QUANTITIES", "in_order", "order_of"]
 
 Ranks = list[float]
 
-QUANTITIES = "quantities in several units, compared in one"
+QUANTITIES = "quantities, compared in one unit"
 
 
 def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:

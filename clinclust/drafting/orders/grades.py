@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from clinclust.drafting.names import looks_coded, words_of
 from clinclust.drafting.orders.plain import plain
-from clinclust.drafting.orders.quantities import hold_units
+from clinclust.drafting.orders.quantities import begins_with_a_unit
 from clinclust.drafting.orders.vocabulary import GRADED, LETTER_GRADED
 from clinclust.drafting.orders.words import is_absent
 
@@ -158,8 +158,10 @@ def ranks_of_labels(texts: Sequence[str], name: str) -> Ranks | None:
     A number that counts what stands behind it (`5 Zigaretten`, `1 Packung`) is no code of it.
     """
     found = [match for text in texts if (match := _BEGINS.fullmatch(text.strip())) is not None]
-    if looks_coded(name) or len(found) < len(texts) or hold_units(texts):
+    if looks_coded(name) or len(found) < len(texts):
         return None
+    if any(match["mark"].strip() in ("", ".") and begins_with_a_unit(match["behind"]) for match in found):
+        return None  # `1 week` and `2. Tag` count
     ranks = [float(match["grade"]) for match in found]
     behind = {plain(match["behind"]) for match in found}
     is_counting = not all(match["mark"].strip() for match in found)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from clinclust.drafting.orders.plain import plain
-from clinclust.drafting.orders.words import begins_absent
+from clinclust.drafting.orders.words import is_absent
 from clinclust.drafting.unit_words import factors_of, with_j_written_out
 
-__all__ = ["hold_units", "parts_of_quantity", "ranks_of_quantities"]
+__all__ = ["begins_with_a_unit", "parts_of_quantity", "ranks_of_quantities"]
 
 _NUMBER = r"(?:[0-9]+\s+[1-9]/[1-9]|[1-9]/[1-9]|[0-9]+(?:[.,][0-9]+)?)"
 _UNIT = r"[a-zμ]+\.?(?:\s?/\s?[a-zμ]+\.?)?"
@@ -38,10 +38,8 @@ def ranks_of_quantities(labels: Sequence[str]) -> list[float] | None:
     >>> ranks_of_quantities(["1 g", "5 mg"]), ranks_of_quantities(["1 g", "3 days"])
     ([1.0, 0.005], None)
     """
-    read = [
-        None if begins_absent(label) else _parts(text) for label, text in zip(labels, _written(labels), strict=True)
-    ]
-    absent = [begins_absent(label) for label in labels]
+    absent = [is_absent(label) for label in labels]
+    read = [None if nothing else _parts(text) for nothing, text in zip(absent, _written(labels), strict=True)]
     if any(parts is None and not nothing for parts, nothing in zip(read, absent, strict=True)) or sum(absent) > 1:
         return None
     factors = factors_of({unit for parts in read if parts is not None for _, unit in parts})
@@ -50,10 +48,10 @@ def ranks_of_quantities(labels: Sequence[str]) -> list[float] | None:
     return [_BEFORE_ALL if parts is None else _total(parts, factors) for parts in read]
 
 
-def hold_units(labels: Sequence[str]) -> bool:
-    """Return whether a number with a known unit stands in one of the labels."""
-    read = [_parts(text) for text in _written(labels)]
-    return any(factors_of([unit]) is not None for parts in read if parts is not None for _, unit in parts)
+def begins_with_a_unit(text: str) -> bool:
+    """Return whether the first word of a text is a unit: what stands before `mg twice a day` is no code of it."""
+    first = plain(text).split()[:1]
+    return factors_of(first) is not None if first else False
 
 
 def parts_of_quantity(text: str) -> Parts | None:

@@ -16,8 +16,8 @@ _SURELY_DEAD = words_of(
     """died deceased death gestorben verstorben tod exitus letalis deces decede decedee dcd muerte fallecido
     fallecida fallecimiento decesso deceduto deceduta morte obito"""
 )
-_DEAD = _SURELY_DEAD | words_of("dead tot mort morto morta muerto muerta nonsurvivor expired")
-_BESIDE_DEAD = words_of("lost to follow up ltfu of from disease other cause causes with without ned awd dod non not")
+_DEAD = _SURELY_DEAD | words_of("dod dead tot mort morto morta muerto muerta nonsurvivor expired")
+_BESIDE_DEAD = words_of("lost to follow up ltfu of from disease other cause causes with without ned awd non not")
 _BESIDE_DEATH = words_of(
     """in im hospital hosp krankenhaus hopital icu intensiv of from the disease tumor tumour cancer other cause
     causes related e ee patient patientin durch am an a l al en by early late fruh"""
