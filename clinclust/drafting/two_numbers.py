@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.durations import durations_of
@@ -45,7 +46,7 @@ def _of_pairs(column: ObservedColumn) -> Proposal | None:
     places = [place for place, match in enumerate(found) if match is not None]
     if not places or column.counts[places].sum() < _NEARLY_ALL * column.n_observed:
         return None
-    numbers = np.array([(int(match[1]), int(match[2])) for match in found if match is not None])
+    numbers = np.array([(int(match[1]), int(match[2])) for match in found if match is not None], dtype=np.int64)
     if len(places) < _FEWEST_PAIRS or min(np.unique(side).size for side in numbers.T) < _FEWEST_NUMBERS:
         return None
     are = "a systolic and a diastolic blood pressure" if _are_pressures(numbers) else "two numbers"
@@ -53,7 +54,7 @@ def _of_pairs(column: ObservedColumn) -> Proposal | None:
     return Proposal({"role": "ignore"}, "two numbers in each cell", (look,))
 
 
-def _are_pressures(numbers: np.ndarray) -> bool:
+def _are_pressures(numbers: NDArray[np.int64]) -> bool:
     """Return whether nearly all pairs of numbers (n, 2) are a higher and a lower pressure of one unit."""
     high, low = numbers.T
     return any(

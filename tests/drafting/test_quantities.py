@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.unit_words import factors_of
 
 DAYS = {
@@ -78,6 +79,12 @@ def test_words_fractions_sums_and_rates_are_read(levels):
 @pytest.mark.parametrize("levels", REFUSED, ids=lambda levels: levels[0])
 def test_what_cannot_be_compared_has_no_order(levels):
     assert in_order(levels, "x") is None
+
+
+@pytest.mark.parametrize("units", KINDS, ids=lambda units: next(iter(units)))
+def test_every_unit_is_as_much_as_it_is(units):
+    found = factors_of([plain(unit) for unit in units])
+    assert {unit: found[plain(unit)] for unit in units} == pytest.approx(units)
 
 
 def test_a_code_before_a_word_is_still_an_order():
