@@ -23,6 +23,7 @@ from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
 from clinclust.drafting.titres import proposal_of_titres
+from clinclust.drafting.two_numbers import proposal_of_two_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import written_numbers
 from clinclust.errors import CohortError, SchemaError
@@ -231,6 +232,9 @@ def _by_values(column: ObservedColumn) -> Proposal:
     known = column.without(codes)
     doubtful, look = doubtful_words(known)
     codes, known = codes + doubtful, known.without(doubtful)
+    apart = proposal_of_two_numbers(known)
+    if apart is not None:
+        return replace(apart, reason=joined(apart.reason, *reasons))
     written = numbers_in_column(known)
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:

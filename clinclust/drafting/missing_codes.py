@@ -19,7 +19,7 @@ __all__ = ["missing_words", "odd_texts", "outlying_codes", "quoted"]
 
 _NUMBERED = re.compile(r"[0-9]{1,3}\s*[-=:.)]\s*(?=[^\W\d])")
 _WORD = re.compile(r"[^\W\d_]+")
-_SMALL_WORDS = frozenset("not no nicht keine kein non sin zu a the de".split())  # noqa: SIM905
+_SMALL_WORDS = frozenset(("not", "no", "nicht", "keine", "kein", "non", "sin", "zu", "a", "the", "de"))
 _SHORT_ANSWER = 3
 _NUMBERS_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _ALSO_VALUES = frozenset(["uk", "nc", "ns", "ns/nc", "invalid", "refuse", "refus", "unspecified", "undetermined"])
