@@ -27,7 +27,7 @@ import clinclust as cc
 from clinclust.cli.check_report import looks_at_table
 from clinclust.estimators.duration import duration_sentence
 from clinclust.estimators.preparation import prepared
-from clinclust.files.tables import read_cohort
+from clinclust.reading import read_cohort
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.writing import write_findings

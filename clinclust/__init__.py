@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
-    from clinclust.files.tables import read_cohort
+    from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.figures import (
         plot_certainty,
@@ -57,7 +57,7 @@ _HOME = {
     "plot_resolution_path": "clinclust.reporting.figures",
     "plot_restarts": "clinclust.reporting.figures",
     "plot_tree": "clinclust.reporting.figures",
-    "read_cohort": "clinclust.files.tables",
+    "read_cohort": "clinclust.reading",
     "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_table": "clinclust.reporting.subtype_table",
     "suppress_small_cells": "clinclust.disclosure",

@@ -23,6 +23,7 @@ LAYERS = (
     ("likelihoods",),
     ("schema",),
     ("drafting",),
+    ("reading",),
     ("engine.kernels",),
     ("engine.problem",),
     ("engine.search",),

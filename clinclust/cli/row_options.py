@@ -7,6 +7,7 @@ import warnings
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from clinclust.cli.several_names import all_names, names_between_commas
 from clinclust.errors import CohortWarning, InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,19 @@ def add_rows(choosing: argparse._ActionsContainer) -> None:
         "--where", metavar="CONDITION", help="keep rows that meet it, such as \"visit == 'baseline' and age >= 18\""
     )
     choosing.add_argument("--one-row-per", metavar="COLUMN", help="keep one row for each subject, named by this column")
-    choosing.add_argument("--keep", choices=("first", "last"), default="first", help="which one (default: first)")
+    choosing.add_argument(
+        "--keep",
+        choices=("first", "last", "mean"),
+        default="first",
+        help="which one (default: first); mean: the first, with the mean of all its rows in every measurement",
+    )
+    choosing.add_argument(
+        "--averaged",
+        action="append",
+        type=names_between_commas,
+        metavar="A,B",
+        help="with --keep mean: the columns to average (default: found and told)",
+    )
     choosing.add_argument("--by", metavar="COLUMN", help="numbers or dates that order its rows (default: the file)")
     choosing.add_argument(
         "--dates",
@@ -51,7 +64,9 @@ def rows_asked_for(options: argparse.Namespace) -> RowChoice:
     """Return the rows that the options choose."""
     from clinclust.files.selection.row_choice import RowChoice
 
-    return RowChoice(**{field.name: getattr(options, field.name) for field in fields(RowChoice)})
+    given = {field.name: getattr(options, field.name) for field in fields(RowChoice)}
+    averaged = all_names(options.averaged)
+    return RowChoice(**given | {"averaged": None if averaged is None else tuple(averaged)})
 
 
 def forget_rows(options: argparse.Namespace) -> argparse.Namespace:
@@ -111,6 +126,7 @@ def tell_of_rows(options: argparse.Namespace, rows: RowChoice, how: str) -> None
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
-    if rows and rows.as_dict().items() - rows_asked_for(options).as_dict().items():
+    asked = rows_asked_for(options)
+    if rows and any(getattr(asked, name) != getattr(rows, name) for name in rows.as_dict()):
         note = f"{shown_name(options.table)}: rows are taken {how}: {rows.in_words()}"
         warnings.warn(limited(note), CohortWarning, stacklevel=3)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.row_options import add_rows, rows_asked_for
+from clinclust.cli.several_names import all_names, names_between_commas
 from clinclust.errors import CohortError, InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     add_rows(choosing)
     for option, what in (("--only", "keep these columns"), ("--drop", "leave these columns out")):
         choosing.add_argument(
-            option, action="append", type=_names, metavar="A,B", help=f"{what}; names with commas in double quotes"
+            option,
+            action="append",
+            type=names_between_commas,
+            metavar="A,B",
+            help=f"{what}; names with commas in double quotes",
         )
 
 
@@ -59,18 +63,6 @@ def _row(text: str) -> int:
             f"{text[:40]!r} is no row of a table; give its number, from 1, or 0 if no row holds the names of columns"
         )
     return int(text)
-
-
-def _names(text: str) -> list[str]:
-    """Return names between commas; a name with a comma stands in double quotes."""
-    names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("no column is named; give names with commas between them")
-    return names
-
-
-def _together(lists: Sequence[Sequence[str]] | None) -> list[str] | None:
-    return None if lists is None else [name for names in lists for name in names]
 
 
 def read_table(options: argparse.Namespace, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
@@ -87,7 +79,7 @@ def read_table(options: argparse.Namespace, rows: RowChoice | None = None, *, ro
         What the reader is told if they cannot be chosen: who says which rows are taken, and what to do.
     """
     from clinclust.files.listed import limited
-    from clinclust.files.selection.chosen_rows import ChoiceError
+    from clinclust.files.selection.row_choice import ChoiceError
 
     asked = rows_asked_for(options) if rows is None else rows
     try:
@@ -102,8 +94,8 @@ def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
     import pandas as pd
 
     from clinclust.files.opening import shown_name
-    from clinclust.files.tables import read_cohort
     from clinclust.progress import Progress
+    from clinclust.reading import read_cohort
 
     with Progress(not getattr(options, "quiet", False)).stage(f"reading {shown_name(options.table)}"):
         frame = read_cohort(
@@ -112,8 +104,8 @@ def _read(options: argparse.Namespace, rows: RowChoice) -> pd.DataFrame:
             encoding=options.encoding,
             header_row=options.header_row,
             decimal=options.decimal,
-            only=_together(options.only),
-            drop=_together(options.drop),
+            only=all_names(options.only),
+            drop=all_names(options.drop),
             **rows.as_dict(),
         )
     if not pd.api.types.is_integer_dtype(frame.index):  # a parquet file may store labels as the index

@@ -11,6 +11,7 @@ import numpy as np
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.odd_cells import told_cells
 from clinclust.drafting.products import is_factor
+from clinclust.drafting.unit_words import factors_of, words_for
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.listed import listed
 from clinclust.files.number_notation import WrittenNumber, is_unit, unit_key
@@ -22,12 +23,12 @@ _COMMON, _MOSTLY = 0.03, 0.5  # the least shares of the cells for one of several
 _APART = 2.0
 """How many standard deviations lie between the numbers with a unit and those without, if they have two units."""
 _FEWEST = 3
-_BESIDE_ANOTHER = (
-    "lb lbs pound pounds st stone in inch inches ft foot feet f °f fahrenheit oz "
-    "mo mon mos mth mths month months monat monate monaten mois mes meses mese mesi maand maanden "
-    "wk wks week weeks woche wochen semaine semaines semana semanas settimana settimane d day days tag tage tagen "
-    "jour jours dia dias día días giorno giorni h hr hrs hour hours std stunden min minutes minuten"
-)
+_BESIDE_ANOTHER = frozenset(
+    (
+        *("lb", "lbs", "pound", "pounds", "st", "stone", "in", "inch", "inches", "ft", "foot", "feet", "oz"),
+        *("f", "°f", "fahrenheit", "día", "días"),
+    )
+) | words_for("minute", "hour", "day", "week", "month")
 """Units that people write where they are not the usual one: few `lb` among bare numbers say that these are kg."""
 
 
@@ -92,7 +93,7 @@ def _is_of_some(
 ) -> bool:
     """Return whether the numbers without a unit may have another unit than those with one."""
     n_named, n_without = int(column.counts[named].sum()), int(column.counts[without].sum())
-    if is_factor(unit) or (unit in _BESIDE_ANOTHER.split() and n_named < n_without):
+    if is_factor(unit) or (unit in _BESIDE_ANOTHER and n_named < n_without):
         return True
     numbers = numbers_of([part.number.replace(",", ".") if part is not None else "" for part in parts])
     one, other = (np.repeat(numbers[places], column.counts[places]) for places in (list(named), list(without)))
@@ -128,6 +129,8 @@ def several_units(column: ObservedColumn, parts: Sequence[WrittenNumber | None])
     common = sorted(
         (unit for unit in cells if cells[unit] >= _COMMON * column.n_observed), key=lambda unit: -cells[unit]
     )
+    if all(len(unit) == 1 for unit in common) and factors_of(common) is None:
+        return None  # the letters of `3A`, `3B` and `4C` are no units
     if len(common) < 2 or n_alone + sum(cells[unit] for unit in common) < _MOSTLY * column.n_observed:
         return None
     shown = listed(f"{shortened(unit)!r} ({cells[unit]:,} cells)" for unit in common)

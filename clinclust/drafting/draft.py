@@ -19,9 +19,11 @@ from clinclust.drafting.missing_codes import missing_words, quoted
 from clinclust.drafting.noted_columns import completed
 from clinclust.drafting.number_columns import among_numbers, numbers_in_column, proposal_of_written
 from clinclust.drafting.proposal import Proposal, joined
+from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
 from clinclust.drafting.titres import proposal_of_titres
+from clinclust.drafting.two_numbers import proposal_of_two_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import written_numbers
 from clinclust.errors import CohortError, SchemaError
@@ -107,7 +109,8 @@ def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[Fea
     # Numbers may be of any size; a log marginal that is not finite is never chosen.
     with np.errstate(all="ignore"), progress.stage("drafting columns", len(columns)) as advance:
         for column in columns:
-            drafted.append(_draft(replace(column, has_decimal_commas=commas), frame[column.name]))
+            feature, proposal = _draft(replace(column, has_decimal_commas=commas), frame[column.name])
+            drafted.append((feature, with_visits(proposal, frame, column.name)))
             advance()
     drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
     schema = FeatureSchema([feature for feature, _ in drafted])
@@ -229,6 +232,9 @@ def _by_values(column: ObservedColumn) -> Proposal:
     known = column.without(codes)
     doubtful, look = doubtful_words(known)
     codes, known = codes + doubtful, known.without(doubtful)
+    apart = proposal_of_two_numbers(known)
+    if apart is not None:
+        return replace(apart, reason=joined(apart.reason, *reasons))
     written = numbers_in_column(known)
     aside = unmodelled(known, None if written is None else written.numbers)
     if aside is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.names import looks_lasting
 from clinclust.drafting.orders.plain import plain
+from clinclust.drafting.unit_words import DAYS_A_YEAR, pattern_of, with_j_written_out
 from clinclust.drafting.written_numbers import WrittenNumbers
 
 __all__ = ["MOST_DURATIONS", "durations_of"]
@@ -20,23 +21,18 @@ __all__ = ["MOST_DURATIONS", "durations_of"]
 MOST_DURATIONS = 500
 """The most distinct texts for which a schema lists what each means."""
 _N = r"([0-9]+(?:[.,][0-9]+)?)"
-_H = r"(?:hours|hour|hrs|hr|h|std|stunden|stunde|heures|heure|horas|hora|ore|ora|uur|uren)\.?"
-_MIN = r"(?:minutes|minute|minuten|minutos|minuti|mins|min|mn|m|')\.?"
-_Y = r"(?:years|year|yrs|yr|y|jahre|jahr|jahren|ans|an|anos|ano|anni|anno|jaar|a)\.?"
-_MO = r"(?:months|month|mths|mth|mon|mos|mo|m|monate|monat|monaten|mois|meses|mes|mesi|mese|maanden|maand)\.?"
-_W = r"(?:weeks|week|wks|wk|w|wochen|woche|wo|ssw|semaines|semaine|semanas|semana|sem|sa|settimane|weken)\.?"
-_D = r"(?:days|day|d|tage|tag|t|jours|jour|j|dias|dia|giorni|dagen)\.?"
+_H, _MIN = pattern_of("hour"), pattern_of("minute", "m '")
+_Y, _MO = pattern_of("year"), pattern_of("month", "m")
+_W, _D = pattern_of("week", "ssw sa"), pattern_of("day", "j")
+_LONG_D = r"(?:days|day|tage|tagen|tag|jours|jour|dias|dia|giorni|giorno|dagen|dag)"
+"""Words for days; `2d` and `3d` in a column alone may be dimensions."""
 _AND = r"\s*(?:,|\+|and|und|et|y|e|en)?\s*"
 _HOURS = re.compile(rf"([0-9]{{1,3}})\s*{_H}\s*(?:([0-5]?[0-9])\s*(?:{_MIN})?)?|([0-9]{{1,4}})\s*{_MIN}")
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9])(?::[0-5][0-9])?(?:\s*h)?")
 _GESTATION = re.compile(
     rf"([1-4]?[0-9])\s*(?:{_W})?\s*(?:\+\s*([0-6])|\s([0-6])/7|(?<=[a-z.])\s*([0-6])(?=\s*{_D}))?\s*(?:{_W}|{_D})?"
 )
-_YEARS = re.compile(
-    rf"(?:{_N}\s*{_Y})?{_AND}(?:{_N}\s*{_MO})?|{_N}\s*(?P<weeks>{_W})|{_N}\s*(?:days|day|tage|tag|jours|jour|dias|dia|giorni|dagen)"
-)
-_LONE_J = re.compile(r"(?<![a-z])j(?![a-z])\.?")
-_WEEKS_A_YEAR, _DAYS_A_YEAR = 52.1775, 365.2425
+_YEARS = re.compile(rf"(?:{_N}\s*{_Y})?{_AND}(?:{_N}\s*{_MO})?|{_N}\s*(?P<weeks>{_W})|{_N}\s*{_LONG_D}")
 
 
 def durations_of(column: ObservedColumn) -> WrittenNumbers | None:
@@ -44,7 +40,7 @@ def durations_of(column: ObservedColumn) -> WrittenNumbers | None:
 
     All texts must be durations of one kind. `07:30` may be a time of day: it is a duration only by the column's name.
     """
-    texts = _without_j([plain(text) for text in column.texts])
+    texts = with_j_written_out([plain(text) for text in column.texts])
     for unit, said, read in _KINDS:
         numbers = [read(text) for text in texts]
         if None in numbers or not _is_meant(unit, column.name, texts):
@@ -57,15 +53,6 @@ def durations_of(column: ObservedColumn) -> WrittenNumbers | None:
         look = f"{said} are read as {unit}, {example}: `synonyms` lists the number of each text"
         return WrittenNumbers({"unit": unit, "synonyms": synonyms}, found, [], [look])
     return None
-
-
-def _without_j(texts: list[str]) -> list[str]:
-    """Return the texts with a lone `j` written out: days in French, years in German, by the words beside it."""
-    words = {word for text in texts for word in re.findall(r"[a-z]+", text)}
-    if not words.isdisjoint(("mois", "an", "ans", "sem", "semaine", "semaines")):
-        return [_LONE_J.sub("jours", text) for text in texts]
-    german = not words.isdisjoint(("mon", "monat", "monate", "jahr", "jahre", "wo", "woche", "wochen", "t", "tage"))
-    return [_LONE_J.sub("jahre", text) for text in texts] if german else texts
 
 
 def _is_meant(unit: str, name: str, texts: list[str]) -> bool:
@@ -98,7 +85,7 @@ def _years(text: str) -> float | None:
         return None
     years, months, weeks, _, days = (None if part is None else part.replace(",", ".") for part in found.groups())
     if weeks or days:
-        return float(weeks) / _WEEKS_A_YEAR if weeks else float(days or 0) / _DAYS_A_YEAR
+        return 7 * float(weeks) / DAYS_A_YEAR if weeks else float(days or 0) / DAYS_A_YEAR
     return float(years or 0) + float(months or 0) / 12 if years or months else None
 
 

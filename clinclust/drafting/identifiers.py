@@ -16,9 +16,12 @@ from clinclust.drafting.names import (
     looks_measured,
 )
 from clinclust.drafting.proposal import Proposal
-from clinclust.files.command_words import option_in_shell
+from clinclust.files.selection.repeated_subjects import one_row_of_each
 
-__all__ = ["proposal_of_identifier", "proposal_of_repeated_identifier"]
+__all__ = ["REPEATED", "proposal_of_identifier", "proposal_of_repeated_identifier"]
+
+REPEATED = "an identifier by its name, and its values repeat"
+"""The reason of a proposal for a column that seems to name subjects with several rows."""
 
 Array = NDArray[np.float64]
 
@@ -131,10 +134,6 @@ def proposal_of_repeated_identifier(column: ObservedColumn) -> Proposal | None:
         look = f"{many}: look for rows that are repeated, empty or no subject, and give role: id"
         return Proposal({"role": "ignore"}, "an identifier by its name", (look,))
     if n_texts >= _FEWEST and column.n_observed >= _SHARE * column.n_rows:
-        look = (
-            f"{many}: if these are repeated visits, rows are not independent patients; take the first row of each with "
-            f"`{option_in_shell('--one-row-per', column.name)}`, the last with `--keep last` besides, or those of one "
-            "visit with `--where`"
-        )
-        return Proposal({"role": "ignore"}, "an identifier by its name, and its values repeat", (look,))
+        look = f"{many}: if these are repeated visits, keep one row of each, {one_row_of_each(column.name)}"
+        return Proposal({"role": "ignore"}, REPEATED, (look,))
     return None

@@ -12,6 +12,7 @@ from clinclust.drafting.column import observed
 from clinclust.drafting.evidence import candidate
 from clinclust.drafting.look import Look
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.ties import Spike, spike_of
 from clinclust.drafting.units import odd_numbers
@@ -48,15 +49,15 @@ def looks_of(table: pd.DataFrame, frame: pd.DataFrame, schema: FeatureSchema) ->
     looks: list[Look] = []
     for feature in schema:
         if feature.role == "ignore" and feature.name in table:
-            looks += _about_identifiers(feature.name, table[feature.name])
+            looks += _about_identifiers(feature.name, table)
         elif feature.role == "cluster":
             looks += _about_feature(feature, frame[feature.name])
     return looks
 
 
-def _about_identifiers(name: str, column: pd.Series) -> Iterator[Look]:
-    proposal = unmodelled(observed(name, column, ColumnNotes()))
-    for look in proposal.looks if proposal is not None else ():
+def _about_identifiers(name: str, table: pd.DataFrame) -> Iterator[Look]:
+    proposal = unmodelled(observed(name, table[name], ColumnNotes()))
+    for look in with_visits(proposal, table, name).looks if proposal is not None else ():
         yield Look((name,), look, "")
 
 

@@ -13,19 +13,13 @@ from clinclust.drafting.no_results import normal_words, without_result
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.yes_no import ranked_pair
 from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.files.dictionaries.missing_words import means_missing
+from clinclust.files.dictionaries.missing_words import MISSING_SIGNS, means_missing
 
 __all__ = ["missing_words", "odd_texts", "outlying_codes", "quoted"]
 
-_SIGNS = frozenset(
-    ("n/a", "n.a.", "nan", "<na>", "nat", "null", "(null)", "n.d.", "k.a.", "k. a.", "unb.", "n.b.", "nr")
-)
-_SIGNS |= {".", "..", "...", "?", "??", "-", "--", "---"}
-_SIGNS |= {"#n/a", "#null!", "#value!", "#div/0!", "#ref!", "#nv", "#wert!", "#bezug!", "#zahl!", "#num!", "#name?"}
-"""How tables write a missing value without a word, and what spreadsheet programs write for an error."""
 _NUMBERED = re.compile(r"[0-9]{1,3}\s*[-=:.)]\s*(?=[^\W\d])")
 _WORD = re.compile(r"[^\W\d_]+")
-_SMALL_WORDS = frozenset("not no nicht keine kein non sin zu a the de".split())  # noqa: SIM905
+_SMALL_WORDS = frozenset(("not", "no", "nicht", "keine", "kein", "non", "sin", "zu", "a", "the", "de"))
 _SHORT_ANSWER = 3
 _NUMBERS_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _ALSO_VALUES = frozenset(["uk", "nc", "ns", "ns/nc", "invalid", "refuse", "refus", "unspecified", "undetermined"])
@@ -72,7 +66,7 @@ def _is_absence(code: str, others: list[str]) -> bool:
 
 def _says_missing(text: str) -> bool:
     text = _NUMBERED.sub("", text)  # "9 - not asked"
-    return text in _SIGNS or (text not in _ALSO_VALUES and means_missing(text))
+    return text in MISSING_SIGNS or (text not in _ALSO_VALUES and means_missing(text))
 
 
 def odd_texts(texts: list[str], numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:

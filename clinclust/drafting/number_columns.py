@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from clinclust.drafting.cell_units import several_units
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.durations import durations_of
+from clinclust.drafting.feet_and_inches import heights_of
 from clinclust.drafting.marks import without_flags
 from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.numbers import proposal_of_finite
 from clinclust.drafting.odd_cells import told_odd, told_too_few
 from clinclust.drafting.one_unit import described_in_two_units, exact_numbers
+from clinclust.drafting.orders import QUANTITIES, in_order
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.units import impossible_numbers, is_never_zero
@@ -23,6 +25,8 @@ from clinclust.likelihoods import traits_of
 
 _MOST_ZEROS, _FAR_FROM_ZERO = 1.0, 0.25
 """The most zeros that are missing values, per other value; the least other value, as a share of their median."""
+_MOST_STEPS, _REPEATS = 11, 3
+"""The most quantities that are steps of a scale, and how many subjects each needs."""
 
 __all__ = ["among_numbers", "numbers_in_column", "proposal_of_written"]
 
@@ -34,19 +38,32 @@ def numbers_in_column(column: ObservedColumn) -> WrittenNumbers | None:
         written = None
     if written is not None and np.isfinite(written.numbers).all():
         return written
-    lasting = durations_of(column)
+    lasting = durations_of(column) or heights_of(column)
     if lasting is not None or written is None:
-        return lasting
+        return None if _are_steps(column) else lasting
     return written if odd_texts(column.texts, written.numbers, column.counts) else None
+
+
+def _are_steps(column: ObservedColumn) -> bool:
+    """Return whether a few quantities in several units are steps of a scale, and no measurement: `3 days`, `1 week`."""
+    if not 3 <= len(column.texts) <= _MOST_STEPS or column.n_observed < _REPEATS * len(column.texts):
+        return False
+    return _are_quantities(column)
+
+
+def _are_quantities(column: ObservedColumn) -> bool:
+    ordered = in_order(column.texts, column.name)
+    return ordered is not None and ordered[1] == QUANTITIES
 
 
 def among_numbers(column: ObservedColumn, proposal: Proposal) -> Proposal:
     """Return the proposal for a column of texts, or, if many cells are numbers, that the others are to blame."""
+    is_scale = traits_of(proposal.fields.get("likelihood")).is_scale  # `10k-20k` and `500 mg` beside `1 g`
+    if is_scale and (len(column.texts) <= _MOST_STEPS or not _are_quantities(column)):
+        return proposal
     reading = best_reading(column)
     if reading.doubt is not None:
         return Proposal({"role": "ignore"}, "numbers that cannot be compared", (reading.doubt,))
-    if traits_of(proposal.fields.get("likelihood")).is_scale:  # intervals such as `10k-20k` hold numbers too
-        return proposal
     parts = [parts_of(text) for text in without_flags(column.texts, column.counts).texts]
     blamed = several_units(column, parts) or told_too_few(column, reading.numbers)
     if blamed is None or (looks_coded(column.name) and proposal.fields.get("role") != "ignore"):

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from clinclust.drafting.numerals import MILLION, THOUSAND
 from clinclust.files.cell_text import number_of
 from clinclust.files.number_notation import with_plain_spaces
 
 __all__ = ["is_factor", "products_of"]
 
 _SUPERSCRIPTS = str.maketrans({sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-_THOUSAND = "k|tsd|tausend|thousand|thsd|mille|mil|miles|mila"
-_MILLION = "m|mio|mill|million|millions|millionen|millones|milioni|miljoen|milhões"
 _FACTOR = re.compile(
     rf"(?:[x×*·]\s*10|10)\s*(?:\^|\*\*)?\s*(?P<power>[0-9]{{1,2}})|[x×*·]\s*(?P<times>[0-9]+(?:[.,][0-9]+)?)"
-    rf"|(?P<thousand>{_THOUSAND})\.?|(?P<million>{_MILLION})\.?",
+    rf"|(?P<thousand>{'|'.join(THOUSAND)})\.?|(?P<million>m|{'|'.join(MILLION)})\.?",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?P<number>[-+]?[0-9]+(?:[.,][0-9]+)?)\s*(?P<rest>.*)")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clinclust.drafting.names import words_of
 from clinclust.drafting.two_units import two_units
 
-__all__ = ["impossible_numbers", "is_never_zero", "odd_numbers"]
+__all__ = ["impossible_numbers", "impossible_values", "is_never_zero", "odd_numbers"]
 
 Array = NDArray[np.float64]
 
@@ -62,11 +62,12 @@ def impossible_numbers(name: str, numbers: Array) -> list[str]:
     """Return a sentence if finite numbers (n,) are hardly possible, or far from all others."""
     if numbers.size < _FEWEST or np.ptp(numbers) == 0:
         return []
-    impossible = _impossible(name, numbers)
+    impossible = impossible_values(name, numbers)
     return [impossible] if impossible else _far_values(numbers)
 
 
-def _impossible(name: str, numbers: Array) -> str | None:
+def impossible_values(name: str, numbers: Array) -> str | None:
+    """Return a sentence if some of the numbers (n,) cannot be what the name of the column says; None otherwise."""
     words = set(words_of(name))
     middle = float(np.median(numbers))
     for named, low, high, least, most in _POSSIBLE:

@@ -79,16 +79,18 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
     meaning = limits_in_words(column.texts, column.counts) | products_of(column.texts)
     marked = without_flags([meaning.get(text, text) for text in column.texts], column.counts)
     parts = [parts_of(text) for text in marked.texts]
-    fields: dict[str, Any] = {"synonyms": meaning} if meaning else {}
+    fields: dict[str, Any] = {}
     reasons: list[str] = []
     looks: list[str] = []
     if marked.marks:
         fields["marks"] = list(marked.marks)
         looks.append(_told_marks(column, marked))
-    if meaning:
-        looks.append(_told_meaning(meaning))
     cells = unit_of_cells(column, parts)
     unit = cells.unit
+    meaning = _in_unit(meaning, unit)
+    if meaning:
+        fields["synonyms"] = meaning
+        looks.append(_told_meaning(meaning))
     looks += cells.looks
     if unit is not None:
         fields["unit"] = unit
@@ -134,6 +136,19 @@ def _told_marks(column: ObservedColumn, marked: Marked) -> str:
         f"{n:,} {'cell holds' if n == 1 else 'cells hold'} more than the number, such as flags, signs of an "
         f"approximation or of a titre: {told_cells(column, places)}; the number counts, and what `marks` lists does not"
     )
+
+
+def _in_unit(meaning: dict[str, str], unit: str | None) -> dict[str, str]:
+    """Return the texts whose number has the unit of the column or none, each with its number without the unit.
+
+    Where `1x/day` is not how all cells count, `less than 1x/day` is no number of the column.
+    """
+    parts = {text: parts_of(meant) for text, meant in meaning.items()}
+    return {
+        text: part.limit + part.number
+        for text, part in parts.items()
+        if part is not None and unit_key(part.unit) in _units(unit)
+    }
 
 
 def _units(unit: str | None) -> set[str]:

@@ -59,7 +59,27 @@ def folded_answer(text: str) -> str:
     return " ".join(words_of(text)) or text.strip()
 
 
-_DENIALS = frozenset("no not non nicht niet nao pas sin sans sem ohne zonder senza without kein keine geen".split())  # noqa: SIM905
+_DENIALS = frozenset(
+    (
+        *(
+            "no",
+            "not",
+            "non",
+            "nicht",
+            "niet",
+            "nao",
+            "pas",
+            "sin",
+            "sans",
+            "sem",
+            "ohne",
+            "zonder",
+            "senza",
+            "without",
+        ),
+        *("kein", "keine", "geen"),
+    )
+)
 _PREFIXES = re.compile(r"(?:un|in|im|ir|il|non|on|nicht|niet)(?=\w{4})")
 
 

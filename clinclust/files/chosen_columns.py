@@ -16,7 +16,7 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-__all__ = ["chosen_columns", "place_of_column"]
+__all__ = ["chosen_columns", "place_of_column", "places_that_stay"]
 
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
@@ -71,15 +71,8 @@ def chosen_columns(
     """
     frame = read.frame
     names = [str(name) for name in frame.columns]
-    problems: list[str] = []
-    dropped = _places(drop or (), names, read, problems)
-    wanted = set(range(len(names))) if only is None else _places(only, names, read, problems)
+    kept = places_that_stay(read, only, drop)
     unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
-    if problems:
-        raise InputError("; ".join(listed(problems, len(problems)).splitlines()))
-    kept = [at for at in range(len(names)) if at in wanted and at not in dropped]
-    if not kept:
-        raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
     _refuse_unclear(frame, kept, read, unread, only is not None)
     remarks = []
     if only is not None or drop:
@@ -88,6 +81,26 @@ def chosen_columns(
     if read.notes:
         add_notes(chosen, {names[at]: read.notes[at] for at in kept})
     return chosen, remarks
+
+
+def places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
+    """Return the places of the columns that are kept, in the order of the file; see `chosen_columns`.
+
+    Raises
+    ------
+    InputError
+        If a choice names no column or leaves none.
+    """
+    names = [str(name) for name in read.frame.columns]
+    problems: list[str] = []
+    dropped = _places(drop or (), names, read, problems)
+    wanted = set(range(len(names))) if only is None else _places(only, names, read, problems)
+    if problems:
+        raise InputError("; ".join(listed(problems, len(problems)).splitlines()))
+    kept = [at for at in range(len(names)) if at in wanted and at not in dropped]
+    if not kept:
+        raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
+    return kept
 
 
 def _places(texts: Sequence[str], names: Sequence[str], read: TableRead, problems: list[str]) -> set[int]:

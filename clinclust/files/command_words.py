@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shlex
 import subprocess
 
 __all__ = ["in_shell", "name_in_condition", "names_in_list", "option_in_shell", "option_words", "text_in_condition"]
 
 _LONGEST_NAME = 200
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 
 
 def in_shell(*words: str) -> str:
@@ -59,7 +62,7 @@ def name_in_condition(name: str, number: int) -> str:
     """
     from clinclust.files.selection.condition import WORDS
 
-    if name.isidentifier() and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
+    if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
         return name
     return f"`{name}`" if "`" not in name and _can_be_pasted(name) else f"`#{number}`"
 

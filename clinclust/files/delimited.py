@@ -27,7 +27,7 @@ _COMMA_IS_USUAL = (".csv", "")
 
 
 def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
-    """Read a delimited text file; see `clinclust.files.tables.read_cohort`."""
+    """Read a delimited text file; see `clinclust.read_cohort`."""
     text, remarks = decoded(source.read(), encoding)
     said = _SAID.match(text)
     usual = "," if source.suffix in _COMMA_IS_USUAL else "\t"

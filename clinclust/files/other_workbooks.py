@@ -26,7 +26,7 @@ _AS_XLSX = "open it in Excel or LibreOffice, check it, and save it as an Excel w
 
 
 def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
-    """Read a sheet of a workbook of Excel 97 to 2003; see `clinclust.files.tables.read_cohort`."""
+    """Read a sheet of a workbook of Excel 97 to 2003; see `clinclust.read_cohort`."""
     try:
         import xlrd
     except ImportError:
@@ -82,7 +82,7 @@ def _hidden(sheet: Any) -> list[str]:
 
 
 def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: SheetOptions) -> TableRead:
-    """Read a sheet of an OpenDocument or binary workbook; see `clinclust.files.tables.read_cohort`."""
+    """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
     try:
         import python_calamine
     except ImportError:

@@ -17,7 +17,7 @@ __all__ = ["read_parquet"]
 
 
 def read_parquet(source: Source) -> TableRead:
-    """Read a parquet file; see `clinclust.files.tables.read_cohort`."""
+    """Read a parquet file; see `clinclust.read_cohort`."""
     try:
         import pyarrow.parquet
     except ImportError:

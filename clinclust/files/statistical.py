@@ -34,7 +34,7 @@ _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMD
 
 
 def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
-    """Read a file of SPSS, Stata or SAS; see `clinclust.files.tables.read_cohort`.
+    """Read a file of SPSS, Stata or SAS; see `clinclust.read_cohort`.
 
     Values with labels are read as their labels if every value that occurs has one, and no two have the same; otherwise
     they stay codes. Notes hold both.

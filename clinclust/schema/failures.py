@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, shortened
-from clinclust.files.command_words import option_in_shell
 from clinclust.files.number_notation import BEYOND_A_LIMIT
+from clinclust.files.selection.repeated_subjects import one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.schema.expectations import Kind, expectations
@@ -111,7 +111,6 @@ def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Fa
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if not repeated.any():
         return []
-    one_row = option_in_shell("--one-row-per", ids[0])
     joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
     return [
         Failure(
@@ -120,7 +119,8 @@ def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Fa
             int(repeated.sum()),
             _first_rows(repeated, table.index),
             list(joined.unique()[:_EXAMPLES_SHOWN]),
-            f"Keep one row per subject ({one_row}), or give the feature that tells the rows apart role: id as well.",
+            f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
+            "role: id as well.",
         )
     ]
 

@@ -39,8 +39,8 @@ class FeatureSchema:
         Whether columns of the table without a feature are an error or are ignored.
     rows : RowChoice or dict, optional
         Which rows of its file are the cohort: the arguments of `read_cohort` that choose them (``where``,
-        ``one_row_per``, ``keep``, ``by``, ``dates``, ``rows``). A fit refuses a table that was read with another
-        choice, and reports say which rows were taken. By default nothing is said.
+        ``one_row_per``, ``keep``, ``by``, ``dates``, ``rows``, ``averaged``). A fit refuses a table that was read with
+        another choice, and reports say which rows were taken. By default nothing is said.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class FeatureSchema:
         title: str | None = None,
         missing_codes: Iterable[str] = ("",),
         other_columns: Literal["error", "ignore"] = "error",
-        rows: RowChoice | Mapping[str, str] | None = None,
+        rows: RowChoice | Mapping[str, object] | None = None,
     ) -> None:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")

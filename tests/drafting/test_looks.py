@@ -65,9 +65,13 @@ def test_what_is_declared_rightly_deserves_no_look(cells, fields):
 def test_an_ignored_identifier_that_repeats_is_told():
     schema = FeatureSchema([Feature(name="patient_id", role="ignore"), Feature(name="x", likelihood="gaussian")])
     table = pd.DataFrame({"patient_id": np.repeat(np.arange(60), 3), "x": rng.normal(size=180)})
+    table["visit_month"] = np.tile(["0", "6", "12"], 60)
+    schema = FeatureSchema(schema.features, other_columns="ignore")
     (found,) = looks_of(table, schema.validate(table), schema)
-    assert "60 different values in 180 rows" in found.what
-    assert "`--one-row-per patient_id`" in found.what
+    assert "60 of 60 subjects have several rows (up to 3 with the same 'patient_id')" in found.what
+    assert "in the order of --by visit_month, or the rows of one visit, --where 'visit_month ==" in found.what
+    assert found.what in draft_schema(table).comments["patient_id"]
+    assert "--one-row-per patient_id (the first;" in found.what
 
 
 def test_values_that_a_spreadsheet_turned_into_dates_are_told_with_their_rows():

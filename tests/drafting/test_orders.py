@@ -37,6 +37,33 @@ ORDERED = [
     ["<1.5", "1.5-2.5", ">2.5 mg"],
     ["underweight", "normal", "overweight", "obese"],
     ["none", "primary", "secondary", "university"],
+    ["kaum", "etwas", "ziemlich", "sehr"],
+    ["überhaupt nicht", "ein wenig", "mäßig", "stark", "sehr stark"],
+    ["no symptoms", "mild symptoms", "moderate symptoms", "severe symptoms"],
+    ["no symptoms", "mild", "moderate", "severe"],
+    ["keine Beschwerden", "leicht", "mittel", "schwer"],
+    ["remission", "low", "moderate", "high"],
+    ["Remission", "niedrig", "mäßig", "hoch"],
+    ["Remission", "niedrige Aktivität", "mäßige Aktivität", "hohe Aktivität"],
+    ["rémission", "faible", "modérée", "élevée"],
+    ["remisión", "baja", "moderada", "alta"],
+    ["remissione", "bassa", "moderata", "alta"],
+    ["0", "traces", "+", "++", "+++"],
+    ["neg", "tr", "1+", "2+", "3+"],
+    ["neg.", "Spur", "+", "++", "+++"],
+    ["keine", "(+)", "+", "++"],
+    ["ausente", "leve", "moderado", "grave"],
+    ["A1", "A2", "A3"],
+    ["T1a", "T1b", "T2", "T3"],
+    ["G1", "G2", "G3"],
+    ["I", "I-II", "II", "II-III", "III"],
+    ["NYHA I", "NYHA I-II", "NYHA II", "NYHA II/III", "NYHA III"],
+    ["1", "1-2", "2", "2-3", "3"],
+    ["EF <40%", "EF 40-49%", "EF >=50%"],
+    ["<40%", "40-49%", ">=50%"],
+    ["<40", "40-59", "60+"],
+    ["normal", "grenzwertig", "pathologisch"],
+    ["gut", "mäßig", "schlecht differenziert"],
 ]
 UNORDERED = [
     (["rigid", "tremor", "mixed"], "phenotype"),
@@ -53,6 +80,12 @@ UNORDERED = [
     (["none", "None", "mild"], "x"),  # two spellings of one level tie
     (["mild", "often", "severe"], "x"),
     (["2019-01", "2019-02", "2020-01"], "month"),
+    (["no sabe", "leve", "grave"], "x"),  # who does not know has not less than a mild pain
+    (["keine Angabe", "leicht", "schwer"], "x"),
+    (["L1", "L1-L2", "L2"], "x"),
+    (["I", "I-III", "II"], "x"),  # a range over several grades lies nowhere between
+    (["1", "1/2", "2"], "x"),
+    (["trace", "(+)", "+"], "x"),
 ]
 
 

@@ -6,10 +6,16 @@ import pandas as pd
 import pytest
 
 from clinclust.drafting import draft_schema
-from clinclust.drafting.redundancy.outcome_names import are_vital, is_paired, is_surely_outcome_name, is_time_name
+from clinclust.drafting.redundancy.outcome_levels import are_vital, say_who_died
+from clinclust.drafting.redundancy.outcome_names import (
+    is_course_name,
+    is_paired,
+    is_surely_outcome_name,
+    is_time_name,
+)
 
 N = 200
-TIMES = """os_months OS.time pfs pfs_days survival_time Überlebenszeit follow_up_days FU_months followup_time time_to_event
+TIMES = """DFS RFS efs EFS_time RFS_months Zeit_bis_Progress tiempo_hasta_recidiva os_months OS.time pfs pfs_days survival_time Überlebenszeit follow_up_days FU_months followup_time time_to_event
     time_to_death days_to_last_follow_up overall_survival survival_years suivi_mois temps_de_survie tiempo_de_supervivencia
     seguimiento_meses Nachbeobachtung_Monate DFS_event surv_time tempo_di_sopravvivenza progression_free_survival"""  # fmt: skip
 NO_TIMES = """time_to_treatment time_to_diagnosis iop_os visus_os os follow_up_bp bmi_follow_up duration days disease_duration
@@ -18,8 +24,63 @@ OUTCOMES = """event death death_30d died verstorben décès éxitus exitus relap
     mortality_90d outcome vital_status Vitalstatus hospital_death fallecido decesso récidive 30d_readmission os_event
     in_hospital_mortality primary_outcome censored"""
 NO_OUTCOMES = """family_history_death prior_relapse previous_readmission vital_capacity age_at_death mortality_risk_score
-    predicted_mortality life_events adverse_events status progression diagnosis event_type_x relapses deathly
+    predicted_mortality life_events adverse_events status diagnosis event_type_x relapses deathly
     antecedents_rechute relapse_rate vitamin_status smoking_status"""
+
+
+MORE_OUTCOMES = [
+    "Rückfall", "Rezidiv", "tot", "Verstorben (ja/nein)", "letal", "Exitus letalis", "fatal", "fatal bleeding", "Lebt", "lebt", "alive_at_followup",
+    "mortalità", "mortalité à 1 an", "mortalidad 30 días", "1-year mortality", "30-day mortality", "30-Tage-Mortalität", "5 Jahre überlebt",
+    "Krankenhaussterblichkeit", "DCD", "décédé", "décédé(e)", "statut vital", "estado vital", "vital status", "Vitalstatus", "esito", "esito finale",
+    "Entlassung", "Entlassungsart", "Entlassart", "discharge disposition", "discharged to", "mode de sortie", "destino al alta", "modalità di dimissione",
+    "progression", "Progress", "disease progression", "récidive locale", "recidiva", "relapse", "readmission", "Wiederaufnahme", "ICU death",
+    "in-hospital death", "Todesursache", "cause of death", "riospedalizzazione", "PFS_event", "vivant",
+]  # fmt: skip
+MORE_FEATURES = [
+    "family history of death", "Todesangst", "Angst vor dem Tod", "fear of death", "total", "tot_chol", "Bilirubin tot", "fatality score", "non-lethal",
+    "os calcis", "Vitalkapazität", "vital signs", "prior relapse count", "progression rate", "lebt allein", "Lebt mit Partner", "in vivo", "esito biopsia",
+    "nasal discharge", "discharge weight", "Entlassungsgewicht", "CRP Entlassung", "antécédent familial de décès", "Tod des Vaters", "Rezidivrisiko",
+    "alta", "previous recurrence", "donor age", "suicidal ideas of death", "Anzahl Rückfälle", "durée d'évolution", "tiempo de evolución",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE_OUTCOMES)
+def test_further_words_say_outcome(name):
+    assert is_surely_outcome_name(name) or is_time_name(name)
+
+
+@pytest.mark.parametrize("name", MORE_FEATURES)
+def test_the_same_words_beside_others_say_none(name):
+    assert not is_surely_outcome_name(name)
+    assert not is_time_name(name)
+    assert not is_course_name(name)
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        (["nach Hause", "Reha", "verstorben"], True),
+        (["home", "SNF", "expired"], True),
+        (["domicile", "SSR", "décès"], True),
+        (["domicilio", "éxitus", "traslado"], True),
+        (["guarito", "deceduto", "trasferito"], True),
+        (["Remission", "Progress", "Tod"], True),
+        (["ICU", "ward", "died in hospital"], True),
+        (["living donor", "deceased donor"], False),
+        (["divorce", "death of a parent", "job loss"], False),
+        (["dead", "slow", "fast"], False),
+        (["expired", "valid"], False),
+        (["low", "moderate", "deathly"], False),
+    ],
+)
+def test_a_level_of_death_says_outcome_whatever_the_others_are(levels, expected):
+    assert say_who_died(levels) is expected
+
+
+def test_os_is_a_survival_time_only_beside_others():
+    assert is_paired("OS", ["OS", "PFS_months", "age"])
+    assert not is_paired("OS", ["OS", "OD", "PFS"])
+    assert not is_paired("os", ["os", "iop", "age"])
 
 
 @pytest.mark.parametrize("name", TIMES.split())
@@ -52,6 +113,7 @@ def test_histories_risks_and_measurements_are_features(name):
         (["vivo", "deceduto"], True),
         (["alive", "dead of disease", "dead of other cause", "lost to follow-up"], True),
         (["survivor", "non-survivor"], True),
+        (["alive", "NED", "AWD", "DOD"], True),
         (["survivor", "unknown"], False),
         (["yes", "no"], False),
         (["dead", "resting"], False),
@@ -91,3 +153,26 @@ def test_the_draft_describes_outcomes_says_why_and_how_to_change_it():
         assert "LOOK: " in schema.comments[name]
         assert "described only (write `role: cluster` to search for subtypes with it)" in schema.comments[name]
     assert "who is alive and who died" in schema.comments["status"]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "role"),
+    [
+        ("évolution", ["guérison", "stable", "décès"], "describe"),
+        ("evolución", ["favorable", "desfavorable", "igual"], "describe"),
+        ("evolución", ["aguda", "subaguda", "crónica"], "cluster"),
+        ("durée d'évolution", ["3 jours", "1 semaine", "2 mois"], "cluster"),
+        ("situación", ["vivo", "muerto", "perdido"], "describe"),
+        ("destination", ["home", "rehab", "died"], "describe"),
+        ("father", ["alive", "deceased"], "cluster"),
+        ("donor", ["living", "deceased"], "cluster"),
+        ("life event", ["none", "divorce", "death"], "cluster"),
+        ("fear", ["pain", "death", "loss"], "cluster"),
+    ],
+)
+def test_levels_and_name_together_say_outcome(name, levels, role):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {name: rng.choice(levels, N), "crp": rng.normal(4, 1, N), "age": rng.normal(60, 9, N).round(1)}
+    )
+    assert draft_schema(frame)[name].role == role

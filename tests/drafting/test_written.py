@@ -236,3 +236,10 @@ def test_compact_dates_are_dates_whatever_their_name(name):
 def test_numbers_that_name_a_subject_are_identifiers_in_four_languages(name):
     numbers = np.random.default_rng(0).choice(np.arange(10**5, 10**6), 80, replace=False)
     assert drafted(numbers, name)[0].role == "id"
+
+
+def test_a_limit_in_words_with_a_unit_of_its_own_is_no_number_and_stops_no_draft():
+    cells = ["menos de 1x/dia"] * 12 + ["1x/dia"] * 40 + ["2x/dia"] * 80 + ["3x ou mais"] * 40
+    feature, _, _ = drafted(cells)
+    assert feature.synonyms is None
+    assert drafted(["less than 5 mg"] * 5 + [f"{n} mg" for n in range(10, 90)])[0].synonyms == {"less than 5 mg": "<5"}

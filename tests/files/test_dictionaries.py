@@ -15,7 +15,7 @@ from clinclust.files.column_notes import notes_of
 from clinclust.files.dictionaries import note_columns, read_dictionary
 from clinclust.files.dictionaries.choices import coded_values, interval, listed_values, redcap_choices
 from clinclust.files.dictionaries.plain_text import plain_text
-from clinclust.files.tables import read_cohort
+from clinclust.reading import read_cohort
 
 
 def noted_export(case, folder):

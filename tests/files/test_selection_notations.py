@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clinclust import read_cohort
@@ -225,6 +225,7 @@ def test_the_order_of_dates_is_kept_with_the_choice(tmp_path):
 
 
 @given(st.text(min_size=1, max_size=20))
+@example("A·")
 def test_suggested_options_can_be_pasted(name):
     """A shell reads back what was meant, and a condition finds its column and its text."""
     if "\x00" not in name:

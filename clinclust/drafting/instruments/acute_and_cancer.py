@@ -54,7 +54,7 @@ pi rads | pirads : 1 5 1
 ti rads | tirads : 1 5 1
 li rads | lirads : 1 5 1
 o rads | orads : 0 5 1
-lung rads : 1 4 1
+lung rads : 0 4 1
 isup | isup grade | grade group : 1 5 1
 nottingham score : 3 9 1
 allred : 0 8 1

@@ -5,12 +5,9 @@ from __future__ import annotations
 __all__ = ["LISTED"]
 
 LISTED = """
-sf 36 | sf 12 | pcs | mcs | eq vas | eq 5 d vas : 0 100 0
-eq 5 d index | eq5d utility | utility : -1 1 0
 apgar : 0 10 1
 bishop : 0 13 1
 silverman : 0 10 1
-mfis : 0 84 1
 downes : 0 10 1
 ballard : -10 50 1
 snappe ii : 0 162 1
@@ -38,7 +35,8 @@ ados css : 1 10 1
 ygtss : 0 100 1
 ygtss tic | ygtss total tic : 0 50 1
 scared : 0 82 1
-cdi depression | cdi 2 : 0 54 1
+cdi depression : 0 54 1
+cdi 2 : 0 56 1
 mfq : 0 66 1
 smfq : 0 26 1
 cy bocs | cybocs : 0 40 1

@@ -1,4 +1,4 @@
-"""Instruments of psychiatry, addiction, sleep and work: their names, lowest and highest total, and step."""
+"""Instruments of psychiatry, addiction, sleep, work and quality of life: names, lowest and highest total, step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ phq 2 : 0 6 1
 gad 7 : 0 21 1
 gad 2 : 0 6 1
 hads : 0 42 1
-hads a | hads d | hads anxiety | hads depression | hads angst : 0 21 1
+hads a | hads d | hadsa | hadsd | hads anxiety | hads depression | hads angst : 0 21 1
 bdi | bdi ii | bdi 2 | beck : 0 63 1
 bai : 0 63 1
 hamd | ham d | hdrs | hamd 17 | hdrs 17 | hrsd : 0 52 1
@@ -29,7 +29,8 @@ isi : 0 28 1
 psqi : 0 21 1
 ess | epworth : 0 24 1
 stop bang | stopbang : 0 8 1
-fss : 1 7 0
+fss | fatigue severity : 1 7 0
+fss total | fss sum : 9 63 1
 cfq 11 : 0 33 1
 pss | pss 10 : 0 40 1
 who 5 : 0 25 1
@@ -118,6 +119,9 @@ whoqol | whoqol bref : 0 100 0
 whodas : 0 100 0
 promis : 0 100 0
 nhp : 0 100 0
+sf 36 | sf 12 | pcs | mcs | sf 36 pcs | sf 36 mcs | sf 12 pcs | sf 12 mcs : 0 100 0
+eq vas | eq 5 d vas | eq 5 d 5 l vas | eq 5 d 3 l vas : 0 100 0
+eq 5 d index | eq5d utility | utility | eq 5 d 5 l index | eq 5 d 3 l index | eq 5 d 5 l utility : -1 1 0
 paid 5 : 0 20 1
 findrisc : 0 26 1
 predimed | medas : 0 14 1

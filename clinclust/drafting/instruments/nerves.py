@@ -18,7 +18,11 @@ updrs 3 | updrs iii | updrs motor : 0 132 1
 updrs 4 | updrs iv : 0 24 1
 updrs | mds updrs | updrs total : 0 260 1
 alsfrs | alsfrs r : 0 48 1
-gcs | glasgow : 3 15 1
+gcs | glasgow | glasgow coma | glasgow koma : 3 15 1
+gcs eye | gcs eyes | gcs augen : 1 4 1
+gcs verbal : 1 5 1
+gcs motor | gcs motorik : 1 6 1
+mfis : 0 84 1
 mrs | rankin | modified rankin : 0 6 1
 nihss : 0 42 1
 aspects : 0 10 1
@@ -41,7 +45,8 @@ iqcode : 1 5 0
 nmsq | nms quest : 0 30 1
 nmss : 0 360 1
 pdq 39 | pdq 8 : 0 100 0
-fogq | fog q | nfogq : 0 24 1
+fogq | fog q : 0 24 1
+nfogq : 0 28 1
 twstrs : 0 85 1
 bfmdrs : 0 120 0
 sara ataxia | sara : 0 40 0.5

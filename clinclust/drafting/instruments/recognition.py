@@ -35,9 +35,8 @@ def _known() -> dict[tuple[str, ...], Instrument]:
             continue
         names, ends = line.rsplit(":", 1)
         low, high, step = map(float, ends.split())
-        for name in names.split("|"):
-            called = names.split("|")[0].strip().upper()
-            known[tuple(words_of(name.strip()))] = Instrument(called, low, high, step)
+        for name in map(str.strip, names.split("|")):  # one line may hold several instruments with these ends
+            known[tuple(words_of(name))] = Instrument(name.upper(), low, high, step)
     return known
 
 

@@ -1,4 +1,4 @@
-"""Texts that have an order: words, rates, intervals, grades, letters, crosses, numbered answers."""
+"""Texts that have an order: words, rates, quantities, intervals, grades, letters, crosses, numbered answers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from clinclust.drafting.orders.extensions import ranks_of_extensions, ranks_of_two_orders
 from clinclust.drafting.orders.grades import ranks_of_crosses, ranks_of_grades, ranks_of_labels, ranks_of_letters
 from clinclust.drafting.orders.intervals import ranks_of_intervals
+from clinclust.drafting.orders.quantities import ranks_of_quantities
 from clinclust.drafting.orders.rates import ranks_of_rates
 from clinclust.drafting.orders.words import ranks_of_words
 from clinclust.files.cell_text import number_of
 
-__all__ = ["in_order", "order_of"]
+__all__ = ["QUANTITIES", "in_order", "order_of"]
 
 Ranks = list[float]
+
+QUANTITIES = "quantities, compared in one unit"
 
 
 def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:
@@ -41,6 +44,7 @@ def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:
         (ranks_of_extensions(texts), "words that deny or extend one another"),
         (ranks_of_crosses(texts), "crosses"),
         (ranks_of_rates(texts), "how often"),
+        (ranks_of_quantities(texts), QUANTITIES),
         (ranks_of_intervals(texts), "intervals"),
         (ranks_of_grades(texts, name), "numbered grades"),
         (ranks_of_letters(texts, name), "letters that are grades, by the name"),

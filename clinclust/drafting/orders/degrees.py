@@ -10,7 +10,7 @@ LEVEL = {
     0.0: "normal; medium; moderate; intermediate; average; mittel; mittelmassig; moyen; moderado; medio; moderato; "
     "normaal; gemiddeld; middel; modere; normale; mittelgradig; massig; "
     "mid; middle; mediano; mitte",
-    2.0: "high; increased; elevated; raised; above normal; hoch; erhoht; eleve; haut; augmente; alto; elevado; "
+    2.0: "high; increased; elevated; raised; above normal; hoch; hohe; erhoht; eleve; haut; augmente; alto; elevado; "
     "aumentado; elevato; aumentato; hoog; verhoogd",
 }
 

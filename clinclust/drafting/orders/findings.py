@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
+    "ABNORMALITY",
+    "ACTIVITY",
     "ALBUMINURIA",
     "BLOOD_PRESSURE",
     "BONE",
@@ -27,11 +29,11 @@ __all__ = [
 ]
 
 DIFFERENTIATION = {
-    0.0: "well differentiated; well; gut differenziert; bien differencie; bien diferenciado; ben differenziato",
+    0.0: "well differentiated; well; gut differenziert; gut; bien differencie; bien diferenciado; ben differenziato",
     1.0: "moderately differentiated; moderately; moderate; massig differenziert; moyennement differencie; "
     "moderadamente diferenciado; moderatamente differenziato; maßig",
-    2.0: "poorly differentiated; poorly; poor; schlecht differenziert; gering differenziert; peu differencie; "
-    "pobremente diferenciado; poco diferenciado; scarsamente differenziato",
+    2.0: "poorly differentiated; poorly; poor; schlecht differenziert; schlecht; gering differenziert; "
+    "peu differencie; pobremente diferenciado; poco diferenciado; scarsamente differenziato",
     3.0: "undifferentiated; anaplastic; undifferenziert; anaplastisch; indifferencie; indiferenciado; indifferenziato",
 }
 
@@ -244,4 +246,22 @@ DIRECTION = {
     2.0: "gained; gain; increase; increased; risen; more; higher; zugenommen; zunahme; gestiegen; mehr; prise; "
     "hausse; augmente; ganancia; aumento; aumentado; subida; aumentato; toegenomen; gestegen; toename; ganho; "
     "up",
+}
+
+ACTIVITY = {
+    -4.0: "remission; remision; remissione; remissie; remissao; in remission; en remission; en remision; "
+    "in remissione; clinical remission; inactive; inaktiv; inactif; inactivo; inattivo",
+    -2.0: "low; mild; minimal; slight; niedrig; gering; leicht; faible; bas; legere; bajo; leve; basso; bassa; lieve; "
+    "laag; licht; baixo",
+    0.0: "moderate; medium; intermediate; massig; mittel; moderat; modere; moyen; moderado; medio; moderato; matig",
+    2.0: "high; severe; hoch; hohe; stark; schwer; eleve; haut; forte; alto; elevado; grave; severo; elevato; "
+    "hoog; ernstig",
+}
+
+ABNORMALITY = {
+    0.0: "normal; unauffallig; normale; normaal; within normal limits; im normbereich; sin alteraciones",
+    1.0: "borderline; equivocal; grenzwertig; kontrollbedurftig; limite; douteux; dudoso; dubbio; grensgeval; "
+    "limitrofe",
+    2.0: "abnormal; pathological; pathologic; auffallig; pathologisch; anormal; pathologique; patologico; anormale; "
+    "alterado; alterato; afwijkend",
 }

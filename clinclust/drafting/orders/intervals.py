@@ -7,8 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clinclust.drafting.numerals import MILLION, THOUSAND
 from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.orders.words import begins_absent, stems_of
+from clinclust.drafting.unit_words import factors_of
 
 __all__ = ["ranks_of_intervals"]
 
@@ -41,18 +43,8 @@ _ENDLESS = re.compile(
     r"unlimited|unrestricted|no limit|unbegrenzt|uneingeschrankt|illimitee?|ilimitado|sin limite|illimitato|onbeperkt"
 )
 _LITTLE, _ALL = 1e-6, 1e12
-_SCALES = {
-    "k": 1e3, "thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "mio": 1e6, "million": 1e6,
-    "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "meter": 1.0, "metres": 1.0, "meters": 1.0, "metros": 1.0,
-    "min": 1 / 1440, "minutes": 1 / 1440, "minuten": 1 / 1440, "h": 1 / 24, "hour": 1 / 24, "hours": 1 / 24,
-    "stunden": 1 / 24, "heures": 1 / 24, "horas": 1 / 24, "ore": 1 / 24, "uur": 1 / 24,
-    "day": 1.0, "days": 1.0, "tag": 1.0, "tage": 1.0, "jours": 1.0, "dias": 1.0, "giorni": 1.0, "dagen": 1.0,
-    "week": 7.0, "weeks": 7.0, "woche": 7.0, "wochen": 7.0, "semaines": 7.0, "semanas": 7.0, "settimane": 7.0,
-    "month": 30.4, "months": 30.4, "monat": 30.4, "monate": 30.4, "mois": 30.4, "meses": 30.4, "mesi": 30.4,
-    "year": 365.25, "years": 365.25, "jahr": 365.25, "jahre": 365.25, "jahren": 365.25, "an": 365.25, "ans": 365.25,
-    "ano": 365.25, "anos": 365.25, "anno": 365.25, "anni": 365.25, "jaar": 365.25,
-}  # fmt: skip
-"""What one unit is in the smallest of its kind; only levels with different units need it."""
+_NUMERALS = dict.fromkeys(THOUSAND, 1e3) | dict.fromkeys(MILLION, 1e6)
+"""Words that multiply the number before them; a number without one counts units."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +59,8 @@ class _Read:
 def ranks_of_intervals(labels: Sequence[str]) -> list[float] | None:
     """Return ranks by the lower ends of intervals, in the order of `labels`; None if they are no intervals.
 
-    At least one level must have two ends, or be open above (`3+`) behind plain numbers; or the levels are quantities in
-    several units (`1 week`, `3 months`).
+    At least one level must have two ends, or be open above (`3+`) behind plain numbers. Ends in several units
+    (`<1 week`, `1-6 months`) are compared in one.
 
     Examples
     --------
@@ -78,33 +70,68 @@ def ranks_of_intervals(labels: Sequence[str]) -> list[float] | None:
     >>> ranks_of_intervals(["School 1", "School 2", "School 3"]) is None
     True
     """
-    read = [_read(plain(label).translate(str.maketrans("", "", "€$£"))) for label in labels]
+    texts = [plain(label).translate(str.maketrans("", "", "€$£")) for label in labels]
+    read = [_read(text) for text in texts]
+    if None in read:
+        read = [_read(text) for text in _without_shared(texts)]  # `EF <40`, `EF 40-49`
     found = [one for one in read if one is not None]
     if len(found) < len(labels):
         return None
     kinds = [one.kind for one in found]
-    units = {one.unit for one in found if one.unit and one.kind not in ("none", "endless")}
-    scaled = len(units) > 1 and all(unit in _SCALES for unit in units)
-    if scaled and all(one.unit for one in found if one.kind == "alone"):
-        return [_ranked(one, _SCALES.get(one.unit, 1.0)) for one in found]
     if not ("within" in kinds or ({"above", "below"} & set(kinds) and "alone" in kinds)):
         return None
-    if not _agree_in_unit([one for one in found if one.kind != "alone"], [one for one in found if one.kind == "alone"]):
+    scales = _scales([one for one in found if one.kind not in ("none", "endless")])
+    if scales is None or not (scales or _agree_in_unit(found)):
         return None
-    return [_ranked(one, _SCALES.get(one.unit, 1.0) if scaled else 1.0) for one in found]
+    if len(set(scales.values())) > 1 and _overlap(found, scales):
+        return None
+    return [_ranked(one, scales.get(one.unit, 1.0)) for one in found]
+
+
+def _without_shared(texts: Sequence[str]) -> list[str]:
+    """Return the texts without the words at their beginning that all share."""
+    split = [text.split() for text in texts]
+    shared = 0
+    while all(len(words) > shared + 1 and words[shared] == split[0][shared] for words in split):
+        shared += 1
+    return [" ".join(words[shared:]) for words in split]
+
+
+def _scales(found: Sequence[_Read]) -> dict[str, float] | None:
+    """Return what the unit of each interval is in one unit; None if the intervals cannot be compared.
+
+    Words that are no known units (`10-20 pills`) change no number. But where known units differ, all must be known and
+    of one kind, and no interval may be without one.
+    """
+    units = {one.unit for one in found if one.unit}
+    if not units.isdisjoint(_NUMERALS):
+        return _NUMERALS if units <= set(_NUMERALS) else None
+    if len(units) < 2 or not any(unit == "m" or factors_of([unit]) for unit in units):
+        return {}
+    factors = factors_of(units)
+    if factors is None or (len(set(factors.values())) > 1 and not all(one.unit for one in found)):
+        return None
+    return factors
+
+
+def _overlap(found: Sequence[_Read], scales: dict[str, float]) -> bool:
+    """Return whether what is open below reaches beyond the lower end of another level: `<1 week` beside `1-3 days`."""
+    below = [one.number * scales.get(one.unit, 1.0) for one in found if one.kind == "below"]
+    others = [one.number * scales.get(one.unit, 1.0) for one in found if one.kind in ("within", "alone")]
+    return bool(below and others) and max(below) > min(others) * (1 + _LITTLE)
 
 
 def _ranked(one: _Read, scale: float) -> float:
     number = one.number * scale
     if one.kind == "below":
         return number - _ALL
-    return number * (1 + _LITTLE) + _LITTLE if one.kind == "above" else number
+    return number * (1 + _LITTLE) + _LITTLE * scale if one.kind == "above" else number
 
 
-def _agree_in_unit(intervals: list[_Read], alone: list[_Read]) -> bool:
+def _agree_in_unit(found: Sequence[_Read]) -> bool:
     """Return whether plain numbers name no other unit than the intervals do: `1 pill` beside `2-3 pills`."""
-    named = {stems_of(one.unit) for one in intervals}
-    return all(not one.unit or stems_of(one.unit) in named for one in alone)
+    named = {stems_of(one.unit) for one in found if one.kind != "alone"}
+    return all(not one.unit or stems_of(one.unit) in named for one in found if one.kind == "alone")
 
 
 def _read(text: str) -> _Read | None:
@@ -118,13 +145,18 @@ def _read(text: str) -> _Read | None:
     if within := _WITHIN.fullmatch(text):
         low, high = _decimal(within[1]), _decimal(within[3])
         unit = _unit(within[2]) or _unit(within[4])
-        apart = _SCALES.get(_unit(within[2]), 1.0) < _SCALES.get(_unit(within[4]), 1.0) and _unit(within[2])
-        return _Read(low, "within", unit) if low < high or apart else None
+        return _Read(low, "within", unit) if low < high or _is_smaller(_unit(within[2]), _unit(within[4])) else None
     for kind, patterns in (("below", (_BELOW, _BELOW_AFTER)), ("above", (_ABOVE, _ABOVE_AFTER)), ("alone", (_ALONE,))):
         for pattern in patterns:
             if found := pattern.fullmatch(text):
                 return _Read(_decimal(found[1]), kind, _unit(found[2]))
     return None
+
+
+def _is_smaller(unit: str, other: str) -> bool:
+    """Return whether one unit is certainly less than another: `6 months - 1 year` rises."""
+    factors = factors_of([unit, other]) if unit not in _NUMERALS else _NUMERALS
+    return factors is not None and unit in factors and other in factors and factors[unit] < factors[other]
 
 
 def _unit(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.orders.words import is_absent
+from clinclust.drafting.unit_words import is_amount
 
 __all__ = ["ranks_of_rates"]
 
@@ -59,6 +60,7 @@ _ADVERBS = {
     "toujours": 800.0, "siempre": 800.0, "sempre": 800.0, "altijd": 800.0,
 }  # fmt: skip
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_AMOUNT = re.compile(r"[0-9]\s*([a-zμ]+)")
 
 
 def ranks_of_rates(labels: Sequence[str]) -> list[float] | None:
@@ -73,6 +75,9 @@ def ranks_of_rates(labels: Sequence[str]) -> list[float] | None:
     rates = [_rate(plain(label)) for label in labels]
     if None in rates or not any(word in _PER_YEAR for label in labels for word in re.findall(r"\w+", plain(label))):
         return None
+    counted = [_AMOUNT.findall(plain(label)) for label, rate in zip(labels, rates, strict=True) if rate]
+    if len({tuple(filter(is_amount, words)) for words in counted}) > 1:
+        return None  # 500 mg a week are less than 1 g a day, but more than 2 mg a day
     return [rate for rate in rates if rate is not None]
 
 

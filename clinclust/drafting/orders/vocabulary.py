@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from clinclust.drafting.orders import degrees, findings, judgements, persons
 
-__all__ = ["ABSENT", "ADVERBS", "GRADED", "LETTER_GRADED", "NEGATIONS", "ORDERS", "SOUND", "UNABLE", "UNIPOLAR"]
+__all__ = [
+    "ABSENT",
+    "ADVERBS",
+    "COMPLAINTS",
+    "GRADED",
+    "LETTER_GRADED",
+    "NEGATIONS",
+    "ORDERS",
+    "SOUND",
+    "UNABLE",
+    "UNIPOLAR",
+]
 
 ABSENT = (
     "none; no; absent; not present; nil; nothing; without; free; never; no response; nie; niemals; jamais; nunca; "
@@ -19,6 +30,15 @@ ABSENT = (
     "nulla; senza; niente; geen; afwezig; zonder; nee; niets; nenhum; nenhuma; nao; sem"
 )
 """Words for the absence of what is graded: the lowest level of every order that is `UNIPOLAR`, and of grades."""
+
+COMPLAINTS = (
+    "symptoms; symptom; complaints; signs; pain; limitation; impairment; restriction; disability; difficulty; "
+    "problems; activity; symptome; beschwerden; zeichen; schmerzen; schmerz; einschrankung; behinderung; aktivitat; "
+    "probleme; symptomes; signes; douleur; gene; limitation; handicap; plainte; activite; sintomas; signos; dolor; "
+    "limitacion; molestias; discapacidad; actividad; sintomi; segni; dolore; limitazione; disturbi; attivita; "
+    "klachten; beperking; dor; limitacao; queixas"
+)
+"""What is graded though the other levels do not say it: `no symptoms` beside `mild` and `severe`."""
 
 SOUND = (
     "normal; good; well; healthy; intact; preserved; stable; full; unimpaired; unremarkable; gut; unauffallig; "
@@ -70,6 +90,8 @@ ORDERS: tuple[tuple[str, dict[float, str]], ...] = (
     ("nutrition", persons.NUTRITION),
     ("exertion", findings.EXERTION),
     ("direction", findings.DIRECTION),
+    ("activity", findings.ACTIVITY),
+    ("abnormality", findings.ABNORMALITY),
 )
 """The kinds of order; a column whose levels are in two of them is ordered by the first."""
 

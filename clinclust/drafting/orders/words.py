@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, NEGATIONS, ORDERS, SOUND, UNABLE, UNIPOLAR
+from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, COMPLAINTS, NEGATIONS, ORDERS, SOUND, UNABLE, UNIPOLAR
 from clinclust.files.dictionaries.plain_text import words_of
 
 __all__ = ["begins_absent", "is_absent", "rank_in", "ranks_of_words", "stems_of"]
@@ -23,7 +23,28 @@ Ranks = list[float]
 _ENDINGS = re.compile(r"(?:es|en|er|em|as|os|a|e|o|i|s)$")
 _SHORTEST_STEM = 3
 _REMARK = re.compile(r"[,;:(\[]|\s[-–—]\s")
-_JOINERS = frozenset("to bis a tot or oder ou o of and und et y e till until hasta fino".split())  # noqa: SIM905
+_JOINERS = frozenset(
+    (
+        "to",
+        "bis",
+        "a",
+        "tot",
+        "or",
+        "oder",
+        "ou",
+        "o",
+        "of",
+        "and",
+        "und",
+        "et",
+        "y",
+        "e",
+        "till",
+        "until",
+        "hasta",
+        "fino",
+    )
+)
 _NUMERALS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _BELOW_ALL = -20.0
 
@@ -153,10 +174,11 @@ def _without_shared(phrases: Sequence[Phrase]) -> list[Phrase]:
 
 
 def _absence(phrase: Phrase, phrases: Sequence[Phrase]) -> Phrase:
-    """Return the word for absence alone, if what is absent is what the other phrases grade: `no pain`."""
-    if phrase[:1] in _of(ABSENT) and phrase[1:] and any(set(phrase[1:]) <= set(o) for o in phrases if o != phrase):
-        return phrase[:1]
-    return phrase
+    """Return the word for absence alone, if what is absent is what the other phrases grade: `no symptoms`."""
+    if phrase[:1] not in _of(ABSENT) or not phrase[1:]:
+        return phrase
+    is_graded = any(set(phrase[1:]) <= set(other) for other in phrases if other != phrase)
+    return phrase[:1] if is_graded or phrase[-1:] in _of(COMPLAINTS) else phrase
 
 
 def _n_shared(phrases: Sequence[Phrase]) -> int:

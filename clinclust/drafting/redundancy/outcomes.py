@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.redundancy.columns import Columns
 from clinclust.drafting.redundancy.finding import Redundancy
+from clinclust.drafting.redundancy.outcome_levels import are_courses, are_vital, say_who_died
 from clinclust.drafting.redundancy.outcome_names import (
-    are_vital,
+    is_course_name,
     is_label_name,
+    is_of_another,
     is_outcome_name,
     is_paired,
     is_surely_outcome_name,
@@ -45,8 +47,13 @@ def outcome_columns(columns: Columns, active: NDArray[np.int64]) -> list[Redunda
 def _sure(columns: Columns, index: int) -> str | None:
     """Return how it is known that a column is an outcome, in words; None if it is not."""
     name, levels = columns.names[index], columns.features[index].levels
-    if levels is not None and are_vital(levels):
-        return "its values say who is alive and who died"
+    if levels is not None and not is_of_another(name):
+        if are_vital(levels):
+            return "its values say who is alive and who died"
+        if say_who_died(levels):
+            return "its values say who died"
+        if is_course_name(name) and not are_courses(levels) and not all(map(str.isdigit, levels)):
+            return "what became of the disease, by its name"
     if is_time_name(name):
         return "the time to an outcome, or of follow-up, by its name"
     if is_paired(name, columns.names):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["may_mean_missing", "means_missing"]
+__all__ = ["MISSING_SIGNS", "may_mean_missing", "means_missing", "says_missing"]
 
 _PHRASES = (
     # English
@@ -44,6 +44,26 @@ _PHRASES = (
 _SHORT = "dk; d k; dnk; ref; rf; nk; nr; na; n a; nap; inap; iap; skip; skipped; valid skip; miss; ukn; k a; wn; ns; nc"
 _ABBREVIATED = frozenset(phrase.strip() for phrase in _SHORT.split(";"))
 _MISSING = frozenset(" ".join(words_of(phrase)) for phrase in _PHRASES.split(";"))
+
+
+_SIGNS = (
+    "n/a n.a. nan <na> nat null (null) n.d. k.a. unb. n.b. nr . .. ... ? ?? - -- --- "
+    "#n/a #null! #value! #div/0! #ref! #nv #wert! #bezug! #zahl! #num! #name?"
+)
+MISSING_SIGNS = frozenset([*_SIGNS.split(), "k. a."])
+"""How tables write a missing value without a word, and what spreadsheet programs write for an error; in lower case."""
+
+
+def says_missing(text: str) -> bool:
+    """Return whether the text of a cell among numbers says that there is no value.
+
+    Examples
+    --------
+    >>> from clinclust.files.dictionaries.missing_words import says_missing
+    >>> [says_missing(text) for text in ("NA", "n.d.", "-", "", "<5", "0")]
+    [True, True, True, True, False, False]
+    """
+    return not text or text.casefold() in MISSING_SIGNS or means_missing(text)
 
 
 def means_missing(label: str) -> bool:

@@ -11,6 +11,7 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.command_words import name_in_condition, option_in_shell, text_in_condition
 from clinclust.files.dictionaries.plain_text import folded
 from clinclust.files.listed import listed
+from clinclust.files.selection.repeated_subjects import one_row_of_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ def several_rows(frame: pd.DataFrame, record_id: str | None) -> list[str]:
     if instrument is not None and (frame[instrument].map(canonical_text) != "").any():
         said += f", with repeated forms ({instrument})"
         ways.append(_where(frame, instrument, "is missing"))
-    ways.append(option_in_shell("--one-row-per", record_id))
+    ways.append(one_row_of_each(record_id))
     return [f"{said}; subtypes need one row for each subject: choose it in every command by {' or '.join(ways)}"]
 
 

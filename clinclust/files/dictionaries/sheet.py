@@ -59,7 +59,7 @@ class Sheet:
     Parameters
     ----------
     frame : pandas.DataFrame
-        As `clinclust.files.tables.read_cohort` returned it.
+        As `clinclust.read_cohort` returned it.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:

@@ -254,6 +254,11 @@ class Cells:
         return date_column(self.texts, ~self.missing, self._dates)
 
     @property
+    def is_comma_told(self) -> bool:
+        """Whether somebody said what a comma in the numbers of the table means."""
+        return self._decimal is not None
+
+    @property
     def looks_like_dates(self) -> bool:
         """Whether all cells with a value are written as dates are, and there is one."""
         return bool(self.counts) and all(map(looks_like_date, self.counts))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from clinclust.files.cell_text import canonical_text
+from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.command_words import name_in_condition, option_in_shell
 from clinclust.files.listed import quoted
+from clinclust.files.selection.dates import looks_like_date
 
-__all__ = ["RepeatedSubjects", "repeated_subjects"]
+__all__ = ["RepeatedSubjects", "names_a_visit", "one_row_of_each", "repeated_subjects"]
 
 _MOST_CANDIDATES = 3
 _VISIT = ("visit", "visite", "wave", "event", "time", "date", "datum", "besuch", "month", "monat", "baseline", "welle")
@@ -30,6 +32,8 @@ class RepeatedSubjects:
         Columns that tell the rows of each subject apart, and whose names speak of visits or time.
     visit_number : int
         The number of the first of these in the table, from 1; 0 if there is none.
+    ordering : str or None
+        The first of these that holds numbers or dates throughout, by which the rows can be ordered.
     """
 
     column: str
@@ -39,20 +43,40 @@ class RepeatedSubjects:
     most_rows: int
     visit_columns: tuple[str, ...]
     visit_number: int = 0
+    ordering: str | None = None
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
         by = where = ""
         if self.visit_columns:
             visit, number = self.visit_columns[0], self.visit_number
-            by = f", or --keep last, or by its date: {option_in_shell('--by', visit)}"
             condition = f'{name_in_condition(visit, number)} == "..."'
-            where = f", or the rows of one visit: {option_in_shell('--where', condition)}"
+            where = f", or the rows of one visit, {option_in_shell('--where', condition)}"
+        if self.ordering is not None:
+            by = f", in the order of {option_in_shell('--by', self.ordering)}"
         return (
             f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
-            f"same {quoted(self.column)}): subtypes are of subjects, so keep one row of each, "
-            f"{option_in_shell('--one-row-per', self.column)} (the first in the file{by}){where}"
+            f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
+            f"{one_row_of_each(self.column)}{by}{where}"
         )
+
+
+def one_row_of_each(column: str) -> str:
+    """Return the option that keeps one row of each subject, and which rows it may be.
+
+    Examples
+    --------
+    >>> from clinclust.files.selection.repeated_subjects import one_row_of_each
+    >>> one_row_of_each("id")
+    '--one-row-per id (the first; with --keep last the last; with --keep mean the mean of its measurements)'
+    """
+    option = option_in_shell("--one-row-per", column)
+    return f"{option} (the first; with --keep last the last; with --keep mean the mean of its measurements)"
+
+
+def names_a_visit(name: str) -> bool:
+    """Return whether the name of a column speaks of visits or time."""
+    return any(word in name.casefold() for word in _VISIT)
 
 
 def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | None:
@@ -84,13 +108,22 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     of_whom = subjects[subjects.isin(several.index)]
     visits = [
         str(name)
-        for name in frame.columns
+        for name in frame.columns[~frame.columns.duplicated(keep=False)]
         if name != column
-        and any(word in str(name).casefold() for word in _VISIT)
+        and names_a_visit(str(name))
         and not pd.DataFrame({"who": of_whom.to_numpy(), "what": repeated[name].astype(str).to_numpy()})
         .duplicated()
         .any()
     ]
     number = [str(name) for name in frame.columns].index(visits[0]) + 1 if visits else 0
     shown = tuple(visits[:_MOST_CANDIDATES])
-    return RepeatedSubjects(column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number)
+    ordering = next((name for name in visits if _has_order(frame[name])), None)
+    return RepeatedSubjects(
+        column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number, ordering
+    )
+
+
+def _has_order(cells: pd.Series) -> bool:
+    """Return whether all cells with a value are numbers, or all are dates."""
+    texts = [text for text in cells.dropna().map(canonical_text).unique().tolist() if text]
+    return bool(texts) and (not np.isnan(numbers_of(texts)).any() or all(map(looks_like_date, texts)))

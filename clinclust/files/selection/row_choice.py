@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
 from clinclust.files.layout.row_ranges import RowRanges
-from clinclust.files.listed import quoted
+from clinclust.files.listed import listed, quoted
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
 from clinclust.nearest import did_you_mean
 
-__all__ = ["Keep", "RowChoice"]
+__all__ = ["KEPT", "ChoiceError", "Keep", "RowChoice"]
 
-Keep = Literal["first", "last"]
+Keep = Literal["first", "last", "mean"]
+KEPT: tuple[str, ...] = get_args(Keep)
+"""What may be kept of the rows of a subject."""
+_MOST_NAMED = 6
 _TEXTS = ("where", "one_row_per", "by", "rows")
-_WORDS = {"keep": ("first", "last"), "dates": DATE_ORDERS}
+_WORDS = {"keep": KEPT, "dates": DATE_ORDERS}
+
+
+class ChoiceError(InputError):
+    """Rows cannot be chosen as somebody asked."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ class RowChoice:
         A condition; see `clinclust.files.selection.condition`.
     one_row_per : str or None
         The column that says whose row it is.
-    keep : {"first", "last"}
-        Which of the rows of one subject.
+    keep : {"first", "last", "mean"}
+        Which of the rows of one subject; ``mean`` is the first row, with the mean of all rows in some columns.
     by : str or None
         The column by whose numbers or dates the rows of a subject are ordered; otherwise by their order in the file.
     dates : {"day-first", "month-first"} or None
@@ -40,6 +47,8 @@ class RowChoice:
     rows : str or None
         The rows of the sheet that hold the subjects, such as ``2-61,66-``; see
         `clinclust.files.layout.row_ranges`. The other fields choose among these.
+    averaged : tuple of str or None
+        With ``keep="mean"``, the columns of which the mean is taken; None if the table decides.
 
     Examples
     --------
@@ -57,6 +66,7 @@ class RowChoice:
     by: str | None = None
     dates: DateOrder | None = None
     rows: str | None = None
+    averaged: tuple[str, ...] | None = None
 
     def __bool__(self) -> bool:
         """Return whether any row is left out."""
@@ -69,7 +79,8 @@ class RowChoice:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
-        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+        said = {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+        return said if self.averaged is None else said | {"averaged": list(self.averaged)}
 
     @classmethod
     def from_dict(cls, given: object) -> RowChoice:
@@ -83,7 +94,7 @@ class RowChoice:
         problems = _problems(given)
         if problems:
             raise InputError("; ".join(problems))
-        return cls(**dict(given))  # type: ignore[call-overload]
+        return cls(**_with_tuple(given))  # type: ignore[arg-type]
 
     def problems(self) -> list[str]:
         """Return what of it makes no sense without the rest."""
@@ -94,6 +105,8 @@ class RowChoice:
                 for option, is_given in (("--keep", self.keep != "first"), ("--by", self.by is not None))
                 if is_given
             ]
+        if self.averaged is not None and self.keep != "mean":
+            problems.append("--averaged names the columns of which --keep mean takes the mean: give --keep mean too")
         if self.dates is not None and self.where is None and self.by is None:
             problems.append("--dates says how --where and --by read dates: give one of these too")
         return problems
@@ -101,11 +114,13 @@ class RowChoice:
     def agrees_with(self, other: RowChoice) -> bool:
         """Return whether both choose the same rows.
 
-        Spaces in a condition make no difference, nor does the order of dates if only one of them says it.
+        Spaces in a condition make no difference, nor does what a table tells if only one of them says it: the order of
+        dates, and the columns that are averaged.
         """
-        same = replace(self, where=None, dates=None, rows=None) == replace(other, where=None, dates=None, rows=None)
+        same = (self.one_row_per, self.keep, self.by) == (other.one_row_per, other.keep, other.by)
         dates = {self.dates, other.dates} - {None}
-        same &= len(dates) < 2 and self._ranges() == other._ranges()
+        averaged = {frozenset(names) for names in (self.averaged, other.averaged) if names is not None}
+        same &= len(dates) < 2 and len(averaged) < 2 and self._ranges() == other._ranges()
         return same and self._condition() == other._condition()
 
     def follows(self, said: RowChoice) -> bool:
@@ -117,6 +132,9 @@ class RowChoice:
         """Return this choice, and what somebody said of the rows where it says nothing itself."""
         chosen = said if self.by_values is None and set(self.as_dict()) <= {"dates", "rows"} else self
         is_same = self.by_values is None or (said.by_values is not None and self.by_values.agrees_with(said.by_values))
+        if is_same:  # what a table told of dates and columns when somebody said this
+            averaged = chosen.averaged if chosen.averaged is not None else said.averaged
+            chosen = replace(chosen, averaged=averaged)
         return replace(chosen, dates=self.dates or (said.dates if is_same else None), rows=self.rows or said.rows)
 
     def _condition(self) -> object:
@@ -138,9 +156,28 @@ class RowChoice:
         if self.where is not None:
             said["where"] = f"those where {on_one_line(self.where.strip())}"
         if self.one_row_per is not None:
-            by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
-            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, {self._which_row()}"
         return said
+
+    def _which_row(self) -> str:
+        by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
+        if self.keep != "mean":
+            return f"the {self.keep} {by}"
+        return f"the mean of its rows in {self._averaged_in_words()}, and the first {by} otherwise"
+
+    def _averaged_in_words(self) -> str:
+        if self.averaged is None:
+            return "every measurement"
+        names = list(map(on_one_line, self.averaged))
+        if len(names) > _MOST_NAMED:
+            return listed(names)
+        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _with_tuple(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a choice with names of columns as a tuple, which can be hashed."""
+    averaged = given.get("averaged")
+    return {**given, "averaged": None if averaged is None else tuple(averaged)}
 
 
 def _problems(given: object) -> list[str]:
@@ -159,10 +196,20 @@ def _problems(given: object) -> list[str]:
     for name, words in _WORDS.items():
         if name in given and given[name] is not None and given[name] not in words:
             problems.append(f"{name} must be {' or '.join(words)}, not {quoted(given[name])}")
+    problems += _problems_of_averaged(given.get("averaged"))
     if problems:
         return problems
-    problems = [*RowChoice(**dict(given)).problems(), *_problems_of_condition(given.get("where"))]
+    problems = [*RowChoice(**_with_tuple(given)).problems(), *_problems_of_condition(given.get("where"))]
     return problems + _problems_of_ranges(given.get("rows"))
+
+
+def _problems_of_averaged(averaged: object) -> list[str]:
+    if averaged is None:
+        return []
+    is_list = isinstance(averaged, list | tuple) and len(averaged) > 0
+    if is_list and all(isinstance(name, str) and name.strip() for name in cast("list[object]", averaged)):
+        return []
+    return [f"averaged must be a list of names of columns, such as [sbp, crp], not {quoted(averaged)}"]
 
 
 def _problems_of_ranges(rows: str | None) -> list[str]:

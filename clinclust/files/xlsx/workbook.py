@@ -22,7 +22,7 @@ __all__ = ["read_xlsx"]
 
 
 def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
-    """Read a sheet of an xlsx file; see `clinclust.files.tables.read_cohort`."""
+    """Read a sheet of an xlsx file; see `clinclust.read_cohort`."""
     archive = Archive(source)
     try:
         return _read(archive, sheet, options)

@@ -38,7 +38,8 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     if "where" in words:
         reasons.append(f"{words['where']} ({shown['not meeting']} left out{shown['unknown']})")
     if "one_row_per" in words:
-        reasons.append(f"{words['one_row_per']} ({shown['further']} left out)")
+        further = "further rows" if choice.keep == "mean" else "left out"  # their values are in the means
+        reasons.append(f"{words['one_row_per']} ({shown['further']} {further})")
     if counts.taken > n_subjects:
         reasons.append(f"without others ({shown['after']}) that were left out after the table was read")
     return [f"Of {shown['in table']} rows of the table, {n_subjects:,} were analysed: {', and '.join(reasons)}."]

@@ -1,0 +1,189 @@
+"""Read a cohort table from a file without interpreting it: text stays text until a schema converts it.
+
+Only where the mean of several rows of a subject is asked for, what a draft would make of a column decides whether it is
+a measurement.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
+from clinclust.errors import CohortWarning, InputError
+from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.opening import check_readable
+from clinclust.files.selection.averages import Column
+from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
+from clinclust.files.selection.row_choice import KEPT, Keep, RowChoice
+from clinclust.files.tables import cohort_table
+from clinclust.files.text_table import TableRead
+
+__all__ = ["read_cohort"]
+
+_ROW = Kind("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
+_DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
+_KEEP = Kind("'first', 'last' or 'mean'", lambda value: value in KEPT)
+_DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
+
+
+@accepting(
+    path=PATH,
+    sheet=TEXT,
+    encoding=TEXT,
+    header_row=_ROW,
+    rows=TEXT,
+    decimal=_DECIMAL,
+    where=TEXT,
+    only=TEXTS,
+    drop=TEXTS,
+    one_row_per=TEXT,
+    keep=_KEEP,
+    by=TEXT,
+    dates=_DATES,
+    averaged=TEXTS,
+)
+def read_cohort(
+    path: str | os.PathLike[str],
+    *,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    header_row: int | None = None,
+    rows: str | None = None,
+    decimal: Decimal | None = None,
+    where: str | None = None,
+    only: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    one_row_per: str | None = None,
+    keep: Keep = "first",
+    by: str | None = None,
+    dates: DateOrder | None = None,
+    averaged: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Read a table from a text file, a workbook, or a file of a statistical program.
+
+    Read are csv, tsv and txt; xlsx; parquet (with ``clinclust[parquet]``); and with ``clinclust[formats]`` xls, xlsb
+    and ods, sav, zsav and por of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
+    a file is is recognised by its content; a name that says something else is told.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. The delimiter of a text file is the comma, semicolon, tab or bar that splits all rows alike, or else
+        most of them. A first line such as ``sep=;`` sets it, and is no row.
+    sheet : str, optional
+        Name or number of the sheet of a workbook. By default the first sheet that is not hidden is read, with a warning
+        if there are several.
+    encoding : str, optional
+        Encoding of a text file, or of a file of a statistical program that states it wrongly. The default is UTF-8, or
+        UTF-16 or UTF-32 if the file begins with its byte order mark. A file without one that is not UTF-8 is read as
+        UTF-16, Windows-1252, or else Latin-1, with a warning.
+    header_row : int, optional
+        The row of the names of the columns, as a spreadsheet counts it. By default it is the first row, or the first
+        that names all columns below titles. 0 says that there is none: the columns are then named ``column 1``,
+        ``column 2`` and so on, by their number in the file.
+    rows : str, optional
+        The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. No other row is a
+        subject, and each of these is one, even if it looks like a total, a legend or another table. The other options
+        choose among these.
+    decimal : {",", "."}, optional
+        The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are; the notes
+        on the columns say which have decimal commas.
+    where : str, optional
+        Keep the rows that meet a condition, such as ``visit == 'baseline' and age >= 18``; `and`, `or`, `not`, `in`,
+        `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column writes
+        them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
+    only, drop : list of str, optional
+        Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
+    one_row_per : str, optional
+        Keep one row for each value of this column.
+    keep : {"first", "last", "mean"}
+        Which row that is, in the order of the file or of `by`. ``"mean"`` keeps the first, with the mean of all rows of
+        the subject that have a value in columns of measurements: numbers alone, with decimals or more than 20 different
+        values, that are no codes, scales, years or identifiers, and hold no number that may stand for a missing value.
+        A mean has as many decimals as its column. Which columns these are is told, as are others whose rows differ.
+    by : str, optional
+        A column of numbers or dates that orders the rows of each subject.
+    dates : {"day-first", "month-first"}, optional
+        How `where` and `by` read dates such as 03/04/2020. It is needed only if no other date of the column tells it.
+    averaged : list of str, optional
+        The columns of which ``keep="mean"`` takes the mean, whatever their numbers are.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (N, D)
+        Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of a workbook is
+        the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). A coded value of SPSS, Stata or SAS is
+        its label if all values have one. Columns of a parquet file keep their types; bytes are read as text. The label
+        of a row plus 2 is its row number in a spreadsheet. ``frame.attrs["column_notes"]`` holds what the file says of
+        its columns: labels, units, coded values, user-missing values; see `clinclust.files.column_notes`.
+        ``frame.attrs["rows_taken"]`` holds which rows were chosen, and how many; a draft, a fit and a report say so.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file does not exist.
+    OSError
+        If the path names a folder, a pipe or a device, or if the file may not be read.
+    ValueError
+        If the file cannot be read as a table, or could be read in two ways: columns without a name or with one name, a
+        header that looks like a subject, rows that may be no subjects (legends, totals that do not add up, headings, a
+        second table), two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells
+        contradict their own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows
+        or columns cannot be understood, or leaves nothing.
+    ImportError
+        If the package that reads the format is not installed.
+
+    Warns
+    -----
+    CohortWarning
+        For everything that was guessed, left out or chosen: the encoding; titles, units, totals and footnotes around
+        the table, and totals and headings in it; headers of two rows, whose names are joined; repeated headers; decimal
+        commas; the first of several sheets; labels that only some values have; how many rows and columns a choice
+        keeps. Also for what a reader of a workbook sees otherwise: cells with errors such as ``#N/A``, merged cells,
+        hidden rows and columns, old values of formulas.
+
+    Examples
+    --------
+    Every cell stays the text that it is in the file:
+
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> cohort = pd.DataFrame({"patient": ["001", "002"], "icd": ["1E5", "G20"], "falls": ["NA", 3]})
+    >>> cohort.to_csv("cohort.csv", index=False)
+    >>> cc.read_cohort("cohort.csv")
+      patient  icd falls
+    0     001  1E5    NA
+    1     002  G20     3
+    """
+    path = Path(path)
+    check_readable(path)
+    names = None if averaged is None else tuple(averaged)
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, names)
+    if choice.problems():
+        raise InputError("; ".join(choice.problems()))
+    frame, told = cohort_table(
+        path,
+        choice,
+        sheet=sheet,
+        encoding=encoding,
+        header_row=header_row,
+        decimal=decimal,
+        only=only,
+        drop=drop,
+        why_not=_why_not if keep == "mean" else None,
+    )
+    for remark in told:
+        warnings.warn(remark, CohortWarning, stacklevel=3)
+    return frame
+
+
+def _why_not(column: Column, read: TableRead, is_named: bool) -> str | None:
+    """Return why the mean of a column could mislead: what a draft would make of it is known only where it is needed."""
+    from clinclust.drafting.averaging import why_not_averaged
+
+    return why_not_averaged(column, read, is_named)
