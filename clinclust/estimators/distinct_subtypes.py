@@ -17,6 +17,8 @@ from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import require_fitted, require_search
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tree_test import TreeTest
+from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -95,6 +97,24 @@ class DistinctSubtypes:
     significance_level: float
     null: str
     random_seed: int
+
+    @classmethod
+    def of(cls, tree: SubtypeTree, test: TreeTest) -> DistinctSubtypes:
+        """Return the distinct subtypes that follow from the test of a tree."""
+        sides = [[tuple(label + 1 for label in tree.members()[node]) for node in pair] for pair in tree.joins.tolist()]
+        tested = [sides[step - 1] for step in test.joins["step"].tolist()]
+        joins = test.joins.drop(columns="step")
+        for place, name in enumerate(("first", "second")):
+            joins.insert(place, name, pd.Series([pair[place] for pair in tested], dtype=object))
+        return cls(
+            labels=tree.united(test.distinct_nodes(tree)),
+            joins=joins,
+            tree=tree,
+            n_draws=test.n_draws,
+            significance_level=test.significance_level,
+            null=test.null,
+            random_seed=test.random_seed,
+        )
 
     @property
     def n_subtypes(self) -> int:
@@ -245,7 +265,7 @@ def distinct_subtypes(
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.search.threads import interruptible
 
-    parameters = {
+    parameters: dict[str, Any] = {
         "n_draws": n_draws,
         "significance_level": significance_level,
         "null": null,
@@ -254,25 +274,16 @@ def distinct_subtypes(
     }
     fit = _checked(model, frame, parameters)
     cohort = cohort_of(model, frame, stacklevel=3)
-    seed = fit.random_seed_ if random_state is None else seed_of(random_state)
+    parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     cancelled = Event()
 
-    def walk() -> tuple[list[int], pd.DataFrame]:
+    def walk() -> TreeTest:
         from clinclust.estimators.tested_tree import tested_tree
 
         with announcing_compilation():
-            return tested_tree(fit, cohort, parameters | {"random_state": seed}, model.progress, cancelled)
+            return tested_tree(fit, cohort, parameters, Progress(bool(model.progress)), cancelled)
 
-    nodes, joins = interruptible(walk, cancelled)
-    return DistinctSubtypes(
-        labels=fit.tree_.united(nodes),
-        joins=joins,
-        tree=fit.tree_,
-        n_draws=int(n_draws),
-        significance_level=float(significance_level),
-        null=null,
-        random_seed=seed,
-    )
+    return DistinctSubtypes.of(fit.tree_, interruptible(walk, cancelled))
 
 
 def _checked(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:

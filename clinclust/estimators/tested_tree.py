@@ -21,11 +21,12 @@ from clinclust.engine.continuum.node_test import (
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.progress import Progress
+from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_tree import SubtypeTree
+    from clinclust.progress import Progress
 
 __all__ = ["tested_tree"]
 
@@ -33,27 +34,11 @@ Labels = NDArray[np.int64]
 
 _BRANCH = 1416
 """Spawn key of the random draws, which keeps them independent of those of the search."""
-_DTYPES = {
-    "first": "object",
-    "second": "object",
-    "first_size": "int64",
-    "second_size": "int64",
-    "n_tested": "int64",
-    "n_clusters": "int64",
-    "n_parts": "int64",
-    "gain": "float64",
-    "expected": "float64",
-    "expected_sd": "float64",
-    "excess": "float64",
-    "z": "float64",
-    "p": "float64",
-    "accepted": "bool",
-}
 
 
 def tested_tree(
-    fit: Fit, cohort: pd.DataFrame, parameters: Mapping[str, Any], progress: bool, cancelled: Event
-) -> tuple[list[int], pd.DataFrame]:
+    fit: Fit, cohort: pd.DataFrame, parameters: Mapping[str, Any], progress: Progress, cancelled: Event
+) -> TreeTest:
     """Test the joins of a tree from its root, and those below each that is accepted.
 
     Parameters
@@ -63,58 +48,52 @@ def tested_tree(
         The cohort of the fit, as `cohort_of` returns it.
     parameters : mapping
         Those of `distinct_subtypes`; `random_state` is a seed.
-    progress : bool
-        Whether to tell the stage.
+    progress : Progress
     cancelled : threading.Event
         Ends the walk when it is set.
-
-    Returns
-    -------
-    nodes : list of int
-        The nodes of the tree that are one subtype each.
-    joins : DataFrame
-        The table `DistinctSubtypes.joins`.
     """
     most_draws = int(parameters["n_draws"]) * fit.tree_.evidence.size
     with (
         Threads(n_threads(parameters["n_jobs"])) as pool,
-        Progress(bool(progress)).stage("draws of one population", most_draws) as advance,
+        progress.stage("draws of one population", most_draws) as advance,
     ):
         plan = DrawPlan(int(parameters["n_draws"]), parameters["null"], pool, cancelled, advance)
         try:
-            nodes, rows = _walked(fit, cohort, plan, parameters["random_state"], parameters["significance_level"])
+            rows = _walked(fit, cohort, plan, parameters["random_state"], parameters["significance_level"])
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return nodes, pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
+    return TreeTest(
+        joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
+        n_draws=int(parameters["n_draws"]),
+        significance_level=float(parameters["significance_level"]),
+        null=parameters["null"],
+        random_seed=int(parameters["random_state"]),
+    )
 
 
 def _walked(
     fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, significance_level: float
-) -> tuple[list[int], list[dict[str, Any]]]:
-    """Return the nodes that are one subtype each, and the rows of `DistinctSubtypes.joins`."""
-    tree, ahead = fit.tree_, [2 * fit.n_clusters_ - 2]
+) -> list[dict[str, Any]]:
+    """Return the rows of `TreeTest.joins`."""
+    tree, rows = fit.tree_, list[dict[str, Any]]()
     if tree.n_subtypes == 1:
-        return ahead, []
+        return rows
     problem = fitted_problem(fit, cohort, coarsening=1.0)
-    labels = fit.labels_[problem.cohort.order]
-    single: list[int] = []
-    rows: list[dict[str, Any]] = []
+    labels = fit.finer_labels_[problem.cohort.order]
+    ahead = [2 * tree.n_subtypes - 2]
     while ahead:
         number = ahead.pop(0)
         node = _node(tree, number, labels)
         if node.n_clusters == 1 or node.members.size < SMALLEST_NODE:
-            single.append(number)
             continue
         found = against_one_population(problem, node, plan, np.random.SeedSequence(seed, spawn_key=(_BRANCH, number)))
         accepted = found.p < significance_level
         rows.append(_row(tree, number, node, found, accepted))
         if accepted:
             ahead += _sides(tree, number)
-        else:
-            single.append(number)
-    return single, rows
+    return rows
 
 
 def _sides(tree: SubtypeTree, number: int) -> list[int]:
@@ -133,12 +112,10 @@ def _node(tree: SubtypeTree, number: int, labels: Labels) -> Node:
 
 
 def _row(tree: SubtypeTree, number: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
-    """Return a row of `DistinctSubtypes.joins`."""
-    first, second = (tuple(subtype + 1 for subtype in tree.members()[side]) for side in _sides(tree, number))
+    """Return a row of `TreeTest.joins`."""
     n_second = int(node.halves.sum())
     return {
-        "first": first,
-        "second": second,
+        "step": number - tree.n_subtypes + 1,
         "first_size": node.members.size - n_second,
         "second_size": n_second,
         "n_tested": min(node.members.size, LARGEST_NODE),
