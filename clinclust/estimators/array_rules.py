@@ -61,7 +61,7 @@ _RULES = {
     "init": _Rule(("given",), "int64", 0, "given"),
 }
 _OPTIONAL = ("resolution_path_.labels", "init")
-_COLUMN = re.compile(r"(?:restarts_|tuning_|resolution_path_\.steps)\.[a-z_]+")
+_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
 """Columns of tables, which are arrays where JSON would change their numbers; the tables have rules of their own."""
 
 

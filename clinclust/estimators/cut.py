@@ -20,10 +20,12 @@ from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, check_parameters
 
 if TYPE_CHECKING:
+    from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = [
+    "DISTINCT",
     "as_asked",
     "cut_model",
     "merged_fit",
@@ -33,21 +35,32 @@ __all__ = [
 ]
 
 
-def as_asked(fit: Fit, n_clusters: int | None) -> Fit:
+DISTINCT = "distinct"
+"""The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
+
+
+def as_asked(fit: Fit, n_clusters: int | str | None) -> Fit:
     """Return the fit with as many subtypes as `MAPDP.n_clusters` asks for.
 
     Raises
     ------
     ValueError
-        If the search found fewer clusters.
+        If the search found fewer clusters, or distinct subtypes are asked for and the tree was not tested.
     """
     if n_clusters is None:
         return fit
-    n_found = fit.subtype_of_.size
-    if n_clusters > n_found:
+    if n_clusters == DISTINCT:
+        if fit.tree_test_ is None:
+            raise InputError(
+                "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
+                "`cut` what `distinct_subtypes(model, frame)` returns"
+            )
+        return merged_fit(fit, fit.tree_.group_of(fit.tree_test_.distinct_nodes(fit.tree_)))
+    asked, n_found = int(n_clusters), fit.subtype_of_.size
+    if asked > n_found:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
-        raise InputError(_too_few(fit, int(n_clusters), n_found), in_python=in_python)
-    return merged_fit(fit, fit.tree_.subtype_of(int(n_clusters)))
+        raise InputError(_too_few(fit, asked, n_found), in_python=in_python)
+    return merged_fit(fit, fit.tree_.subtype_of(asked))
 
 
 def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
@@ -56,7 +69,7 @@ def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
     return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
 
 
-def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | None) -> MAPDP:
+def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str | None) -> MAPDP:
     """Return a fitted model with its clusters merged into subtypes; the given model is not changed.
 
     Parameters
@@ -65,7 +78,7 @@ def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | None)
         A fitted model, merged or not.
     subtype_of : int (J,)
         Group of each cluster that the search found, by any numbers. Subtypes are numbered 0 .. K - 1 by size.
-    n_clusters : int or None
+    n_clusters : int, "distinct" or None
         The parameter of the new model.
 
     Raises
@@ -87,12 +100,29 @@ def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | None)
     return merged
 
 
-def cut_model(model: MAPDP, n_clusters: int | None) -> MAPDP:
+def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None) -> MAPDP:
     """Return a fitted model with `n_clusters` subtypes; see `MAPDP.cut`."""
+    from clinclust.estimators.distinct_subtypes import DistinctSubtypes
+
+    if isinstance(n_clusters, DistinctSubtypes):
+        return _distinct_model(model, n_clusters)
     check_parameters({"n_clusters": MAPDP_RULES["n_clusters"]}, n_clusters=n_clusters)
     if n_clusters is None:
         return merged_model(model, np.arange(model.subtype_of_.size), n_clusters=None)
-    return merged_model(model, as_asked(model.fit_, n_clusters).subtype_of_, n_clusters=int(n_clusters))
+    asked = DISTINCT if n_clusters == DISTINCT else int(n_clusters)
+    return merged_model(model, as_asked(model.fit_, n_clusters).subtype_of_, n_clusters=asked)
+
+
+def _distinct_model(model: MAPDP, distinct: DistinctSubtypes) -> MAPDP:
+    """Return a fitted model with the distinct subtypes that were found in its tree, and keeps their test."""
+    tree, tested = model.fit_.tree_, distinct.tree
+    if not (np.array_equal(tree.labels, tested.labels) and np.array_equal(tree.joins, tested.joins)):
+        raise InputError(
+            "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
+        )
+    found = copy.copy(model)
+    found.fit_ = replace(model.fit_, tree_test_=distinct.test)
+    return cut_model(found, DISTINCT)
 
 
 def number_asked_for(model: MAPDP) -> int | None:
@@ -100,9 +130,9 @@ def number_asked_for(model: MAPDP) -> int | None:
     return model.n_clusters_ if isinstance(model.n_clusters, Integral) or model.clusters_.is_merged else None
 
 
-def refuse_more_than_subjects(n_clusters: int | None, n_subjects: int) -> None:
+def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
     """Raise InputError, before a search, if more subtypes are asked for than there are subjects."""
-    if n_clusters is not None and n_clusters > n_subjects:
+    if isinstance(n_clusters, Integral) and n_clusters > n_subjects:
         raise InputError(
             f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
             "or check how the table was read or filtered"

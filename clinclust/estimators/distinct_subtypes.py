@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import require_fitted, require_search
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tree_test import TreeTest
+from clinclust.estimators.tree_test import DEFAULT_TEST, TreeTest
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ class DistinctSubtypes:
         - `accepted` : whether the sides are distinct, that is, whether p is below the significance level.
     tree : SubtypeTree
         The tree of the fit, whose joins were tested.
-    n_draws, significance_level, null
-        The parameters used.
-    random_seed : int
-        Seed used.
+    test : TreeTest
+        What a fit keeps of the test: the joins by their steps, and `n_draws`, `significance_level`, `null` and
+        `random_seed` as they were used.
 
     Examples
     --------
@@ -90,31 +90,24 @@ class DistinctSubtypes:
     0  (1,)   (2,)         130           70      True
     """
 
-    labels: Labels
-    joins: pd.DataFrame
     tree: SubtypeTree
-    n_draws: int
-    significance_level: float
-    null: str
-    random_seed: int
+    test: TreeTest
 
-    @classmethod
-    def of(cls, tree: SubtypeTree, test: TreeTest) -> DistinctSubtypes:
-        """Return the distinct subtypes that follow from the test of a tree."""
-        sides = [[tuple(label + 1 for label in tree.members()[node]) for node in pair] for pair in tree.joins.tolist()]
-        tested = [sides[step - 1] for step in test.joins["step"].tolist()]
-        joins = test.joins.drop(columns="step")
+    @cached_property
+    def labels(self) -> Labels:
+        """Distinct subtype of each subject, int64 (N,)."""
+        return self.tree.united(self.test.distinct_nodes(self.tree))
+
+    @cached_property
+    def joins(self) -> pd.DataFrame:
+        """The joins that were tested."""
+        members = self.tree.members()
+        sides = [self.tree.joins[step - 1].tolist() for step in self.test.joins["step"].tolist()]
+        joins = self.test.joins.drop(columns="step")
         for place, name in enumerate(("first", "second")):
-            joins.insert(place, name, pd.Series([pair[place] for pair in tested], dtype=object))
-        return cls(
-            labels=tree.united(test.distinct_nodes(tree)),
-            joins=joins,
-            tree=tree,
-            n_draws=test.n_draws,
-            significance_level=test.significance_level,
-            null=test.null,
-            random_seed=test.random_seed,
-        )
+            below = [tuple(label + 1 for label in members[pair[place]]) for pair in sides]
+            joins.insert(place, name, pd.Series(below, dtype=object))
+        return joins
 
     @property
     def n_subtypes(self) -> int:
@@ -155,9 +148,9 @@ class DistinctSubtypes:
 def distinct_subtypes(
     model: MAPDP,
     frame: pd.DataFrame,
-    n_draws: int = 100,
-    significance_level: float = 0.05,
-    null: str = "copula",
+    n_draws: int = DEFAULT_TEST["n_draws"],
+    significance_level: float = DEFAULT_TEST["significance_level"],
+    null: str = DEFAULT_TEST["null"],
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = -1,
 ) -> DistinctSubtypes:
@@ -283,7 +276,7 @@ def distinct_subtypes(
         with announcing_compilation():
             return tested_tree(fit, cohort, parameters, Progress(bool(model.progress)), cancelled)
 
-    return DistinctSubtypes.of(fit.tree_, interruptible(walk, cancelled))
+    return DistinctSubtypes(fit.tree_, interruptible(walk, cancelled))
 
 
 def _checked(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:

@@ -20,6 +20,7 @@ from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, 
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_mixture import SubtypeMixture
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tree_test import TreeTest
 from clinclust.estimators.versions import software_versions
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.schema import FeatureSchema
@@ -72,6 +73,7 @@ class Fit:
     cohort_fingerprint_: CohortFingerprint
     stopped_early_: bool
     row_counts_: RowCounts | None = None
+    tree_test_: TreeTest | None = None
     resolution_path_: ResolutionPath | None = None
 
     @cached_property

@@ -128,3 +128,5 @@ def _problems_of_tree(fit: Fit) -> Iterator[str]:
             yield f"step {step + 1} of the tree joins {sides[0]} and {sides[1]}, which are not two groups that are left"
             return
         left = left.difference(sides) | {n_clusters + step}
+    if fit.tree_test_ is not None:
+        yield from fit.tree_test_.problems(fit.tree_)

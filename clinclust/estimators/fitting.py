@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
 from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.search.stopping import Budget
-from clinclust.estimators.cut import as_asked
+from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of
 from clinclust.estimators.search import search
+from clinclust.estimators.tested_tree import tested_tree
+from clinclust.estimators.tree_test import DEFAULT_TEST
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,4 +37,7 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     with announcing_compilation():
         plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
         fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
+        if model.n_clusters == DISTINCT:
+            parameters = {**DEFAULT_TEST, "random_state": fit.random_seed_, "n_jobs": model.n_jobs}
+            fit = replace(fit, tree_test_=tested_tree(fit, cohort.frame, parameters, plan.progress, cancelled))
     return as_asked(fit, model.n_clusters)

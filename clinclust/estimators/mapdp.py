@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,9 @@ from clinclust.errors import CohortWarning
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
 from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 
 __all__ = ["MAPDP", "NONE_OF_THESE"]
 
@@ -44,11 +47,17 @@ class MAPDP(Parameterised, Prediction):
     schema : FeatureSchema, optional
         Schema of the columns. By default a schema is drafted from the data; check this draft (`schema_`) before you
         rely on the results.
-    n_clusters : int, optional
-        Number of subtypes; by default it follows from the data, and each subtype is a cluster that the search found.
+    n_clusters : int, "distinct" or None
+        Number of subtypes. None: it follows from the data, and each subtype is a cluster that the search found.
+
         With a number, the search is the same, and its clusters are then merged along `tree_` until so many subtypes
         are left: each subtype is a union of clusters, and its predictive the mixture of theirs. If the search found
         fewer clusters, the fit is refused. `cut` does the same after a fit, and keeps the search whatever it found.
+
+        ``"distinct"`` merges all clusters between which there is no more than one continuous population explains, such
+        as slices of one severity. `distinct_subtypes` does this test, here with its default arguments, after the
+        search and outside of `max_seconds`; `tree_test_` keeps it. Use it with ``coarsening="auto"``: where features
+        depend on each other inside a disease, the clusters are otherwise more than there are subtypes.
     concentration : float, sequence of float, "map" or "cross-validation"
         N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
 
@@ -207,6 +216,9 @@ class MAPDP(Parameterised, Prediction):
     outlying_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
         except for their terms in `log_joint_` (see `outlying_share`).
+    tree_test_ : TreeTest
+        With ``n_clusters="distinct"`` only: the joins of `tree_` that were tested against one continuous population.
+        ``DistinctSubtypes(model.tree_, model.tree_test_)`` shows them with the clusters on both sides.
     stopped_early_ : bool
         Whether `max_seconds` ended the search before it had ended by itself.
     row_counts_ : RowCounts
@@ -248,7 +260,7 @@ class MAPDP(Parameterised, Prediction):
         self,
         schema: FeatureSchema | None = None,
         *,
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
         coarsening: float | str = 1.0,
@@ -335,7 +347,7 @@ class MAPDP(Parameterised, Prediction):
         """Fit the model and return `labels_`, int64 (N,)."""
         return self.fit(X).labels_
 
-    def cut(self, n_clusters: int | None) -> MAPDP:
+    def cut(self, n_clusters: int | str | DistinctSubtypes | None) -> MAPDP:
         """Return the model with another number of subtypes, without another search; this model is not changed.
 
         The clusters that the search found are merged along `tree_`, each time the two groups with the least evidence
@@ -348,8 +360,9 @@ class MAPDP(Parameterised, Prediction):
 
         Parameters
         ----------
-        n_clusters : int or None
+        n_clusters : int, "distinct", DistinctSubtypes or None
             Number of subtypes, from 1 to the number of clusters that the search found (the length of `subtype_of_`).
+            What `distinct_subtypes` returned: the distinct subtypes; ``"distinct"``: those of a fit that tested them.
             None: the clusters themselves.
 
         Raises
@@ -357,7 +370,7 @@ class MAPDP(Parameterised, Prediction):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If it is no such number.
+            If it is no such number, the distinct subtypes are those of another fit, or none were tested.
 
         Examples
         --------

@@ -190,7 +190,11 @@ RULES: dict[str, Rule] = {
 MAPDP_RULES: dict[str, Rule] = {
     **RULES,
     "schema": RULES["schema"].or_none(),
-    "n_clusters": _whole(1).or_none(),
+    "n_clusters": Rule(
+        "'distinct' or a whole number of at least 1",
+        lambda value: value == "distinct" if isinstance(value, str) else value is None or _is_whole(value, 1),
+        ", or None",
+    ),
     "concentration": Rule(
         f"'map', 'cross-validation' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
         lambda value: (

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clinclust.estimators.tree_test import JOIN_DTYPES
+
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
@@ -28,6 +30,8 @@ _STEPS = {
     **dict.fromkeys(("independent_share", "ari_to_previous", "ari_to_finest"), "numbers"),
     "start": "text",
 }
+_KIND_OF_DTYPE = {"int64": "whole numbers", "float64": "numbers", "bool": "truth values"}
+_JOINS = {name: _KIND_OF_DTYPE[dtype] for name, dtype in JOIN_DTYPES.items()}
 
 
 def table_problems(fit: Fit) -> list[str]:
@@ -37,17 +41,21 @@ def table_problems(fit: Fit) -> list[str]:
         *_problems("restarts_", fit.restarts_, _RESTARTS),
         *_problems("tuning_", fit.tuning_, _TUNING | {density: "numbers"}),
     ]
+    if fit.tree_test_ is not None:
+        problems += _problems("tree_test_.joins", fit.tree_test_.joins, _JOINS, may_be_empty=fit.tree_.n_subtypes == 1)
     if fit.resolution_path_ is not None:
         problems += _problems("resolution_path_.steps", fit.resolution_path_.steps, _STEPS)
     return problems
 
 
-def _problems(name: str, table: pd.DataFrame, kinds: dict[str, str]) -> Iterator[str]:
+def _problems(name: str, table: pd.DataFrame, kinds: dict[str, str], may_be_empty: bool = False) -> Iterator[str]:
     if set(table.columns) != set(kinds):
         yield f"{name} has the columns {', '.join(map(str, table.columns))[:200]}, not {', '.join(kinds)}"
         return
     if not len(table):
-        yield f"{name} has no rows"
+        if not may_be_empty:
+            yield f"{name} has no rows"
+        return
     for column, kind in kinds.items():
         values = table[column]
         is_text = kind == "text" and all(isinstance(value, str) for value in values)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["JOIN_DTYPES", "TreeTest"]
+__all__ = ["DEFAULT_TEST", "JOIN_DTYPES", "TreeTest"]
+
+DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
+"""The parameters of the test unless somebody gives others."""
 
 JOIN_DTYPES = {
     "step": "int64",

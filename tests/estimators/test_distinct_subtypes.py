@@ -3,6 +3,7 @@
 import logging
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -151,10 +152,10 @@ def test_threads_do_not_change_a_bit(three):
 
 def test_the_seed_is_that_of_the_model_or_the_given_one(three):
     model, frame, _, distinct = three
-    assert distinct.random_seed == model.random_seed_
+    assert distinct.test.random_seed == model.random_seed_
     same(distinct_subtypes(model, frame, n_draws=40, random_state=model.random_seed_), distinct)
     other = distinct_subtypes(model, frame, n_draws=40, random_state=5)
-    assert other.random_seed == 5
+    assert other.test.random_seed == 5
     assert not np.array_equal(other.joins["expected"], distinct.joins["expected"])
     assert (other.labels == distinct.labels).all()  # nothing here is near the level
 
@@ -279,7 +280,7 @@ def test_a_continuum_says_so():
     frame, schema, _ = severity_cohort(1, n=120)
     model = fitted(frame, schema, n_restarts=2)
     distinct = distinct_subtypes(model, frame, n_draws=40, null="unimodal")
-    assert (distinct.n_subtypes, distinct.null) == (1, "unimodal")
+    assert (distinct.n_subtypes, distinct.test.null) == (1, "unimodal")
     assert "are not distinct: one continuous population" in repr(distinct)
     assert "1 subtype of 120 subjects" in "".join(Cells(distinct._repr_html_()).words)
 
@@ -332,3 +333,70 @@ def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
     with caplog.at_level(logging.INFO, logger="clinclust.progress"):
         distinct_subtypes(model, frame, n_draws=100)
     assert "draws of one population" in caplog.text
+
+
+# --- MAPDP(n_clusters="distinct") -----------------------------------------------------------------------------------
+
+
+def test_a_fit_that_asks_for_distinct_subtypes_is_the_plain_fit_tested_and_cut(three, tmp_path):
+    model, frame, groups, _ = three
+    asked = fitted(frame, model.schema_, n_clusters="distinct")
+    distinct = distinct_subtypes(model, frame)
+    assert asked.n_clusters_ == 3 == distinct.n_subtypes
+    assert adjusted_rand_index(asked.labels_, groups) > 0.95
+    np.testing.assert_array_equal(asked.finer_labels_, model.labels_)
+    np.testing.assert_array_equal(asked.labels_, distinct.labels)
+    assert asked.log_joint_ == model.log_joint_ > asked.merged_log_joint_
+    same(DistinctSubtypes(asked.tree_, asked.tree_test_), distinct)
+    assert not hasattr(model, "tree_test_")
+
+    loaded = MAPDP.load(asked.save(tmp_path / "model"))
+    same(DistinctSubtypes(loaded.tree_, loaded.tree_test_), distinct)
+    np.testing.assert_array_equal(loaded.predict(frame), asked.predict(frame))
+
+
+def test_a_model_is_cut_where_its_tree_was_tested(three):
+    model, frame, _, _ = three
+    distinct = distinct_subtypes(model, frame)
+    cut = model.cut(distinct)
+    assert (cut.n_clusters, cut.n_clusters_) == ("distinct", 3)
+    np.testing.assert_array_equal(cut.labels_, distinct.labels)
+    assert cut.cut(None).n_clusters_ == model.n_clusters_
+    np.testing.assert_array_equal(cut.cut(2).cut("distinct").labels_, cut.labels_)
+
+
+def test_a_tree_that_was_not_tested_and_the_test_of_another_tree_are_refused(three):
+    model, _, _, distinct = three
+    with pytest.raises(InputError, match="was not tested at the fit"):
+        model.cut("distinct")
+    frame, schema, _ = severity_cohort(7)
+    with pytest.raises(InputError, match="of another fit"):
+        fitted(frame, schema).cut(distinct)
+    with pytest.raises(InputError, match="'distinct' or a whole number"):
+        fitted(frame, schema, n_clusters="real")
+
+
+def test_one_cluster_needs_no_test_and_is_one_distinct_subtype(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = fitted(frame, schema, coarsening=0.5, n_clusters="distinct")
+    assert (model.n_clusters_, len(model.tree_test_.joins)) == (1, 0)
+    assert len(MAPDP.load(model.save(tmp_path / "model")).tree_test_.joins) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda joins: joins.assign(accepted=~joins["accepted"]), "significance level|above it"),
+        (lambda joins: joins.assign(step=1), "above it"),
+        (lambda joins: joins.iloc[:0], "no join"),
+        (lambda joins: joins.iloc[[0, 0]], "significance level"),
+    ],
+)
+def test_a_test_that_no_walk_makes_is_told(three, change, said):
+    model, frame, _, _ = three
+    test = distinct_subtypes(model, frame).test
+    assert test.problems(model.tree_) == []
+    changed = replace(test, joins=change(test.joins).reset_index(drop=True))
+    assert re.search(said, "; ".join(changed.problems(model.tree_)))
