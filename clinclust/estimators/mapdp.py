@@ -83,8 +83,8 @@ class MAPDP(Parameterised, Prediction):
         ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
         zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
         clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
-        the zeta of its own partition, within a tolerance of .01, or else the last. The fit is then the same as with
-        this number.
+        the zeta of its own partition, within a tolerance of .01, and ends there; if there is none, the last. The
+        function `resolution_path` goes on to coarser ones.
     block_powers : "auto", None or dict
         What the features of a `block` of the schema count for. Their likelihoods are raised to a power w in (0, 1], so
         that p features count for w p: `log_joint_` then holds w ln m_d in the place of ln m_d. Without it, eight
@@ -225,7 +225,8 @@ class MAPDP(Parameterised, Prediction):
         How many rows the file of the cohort has, and how many of them were left out for which reason (`schema_.rows`
         says which were taken). Only if the table came from `read_cohort`.
     resolution_path_ : ResolutionPath
-        With ``coarsening="auto"`` only: the best partition at each coarsening, as the search found it, without mergers.
+        With ``coarsening="auto"`` only: the best partition at each coarsening from 1 to the one that was chosen, as the
+        search found it, without mergers.
     schema_ : FeatureSchema
         Schema used, given or drafted. Its `rows` say which rows of the file were taken, if `read_cohort` chose them.
     concentration_, discount_, coarsening_, outlying_share_ : float

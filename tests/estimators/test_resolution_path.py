@@ -205,6 +205,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     assert (path.labels_at(model.coarsening_) == model.labels_).all()
     finer = path.steps[path.steps["coarsening"] > model.coarsening_]
     assert (finer["coarsening"] > finer["independent_share"] + 0.01).all()
+    assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
     # The fit is that of the number chosen: no move raises its joint.
     assert (model.tree_.evidence > 0).all()
     again = MAPDP(

@@ -80,7 +80,8 @@ def resolution_steps(
 ) -> list[ResolutionStep]:
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
-    The path ends at the first step whose best partition has one cluster.
+    The path ends at the first step whose best partition has one cluster and, if a coarsening is to be chosen, at the
+    first that is `borne_out`: coarser steps do not change the choice, and took nine tenths of the time.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def resolution_steps(
     found = first or first_step(posed, starts, plan)
     steps.append(_step(posed, found.restarts, found.best, found.outlying, plan.outlying_share))
     with plan.progress.stage("coarsening") as advance:
-        while ahead and int(steps[-1].labels.max()) > 0 and not plan.budget.used_up():
+        while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
             if resolution.choose and _aims_between(steps, ahead[0]):
                 ahead.insert(0, steps[-1].independent_share)
             posed = _at(problem, ahead.pop(0))
@@ -114,6 +115,10 @@ def resolution_steps(
             steps.append(_step(posed, *_beside(posed, steps[-1], starts, drawn, plan), plan.outlying_share))
             advance()
     return steps
+
+
+def _ends(step: ResolutionStep, resolution: ResolutionPlan) -> bool:
+    return int(step.labels.max()) == 0 or (resolution.choose and step.borne_out)
 
 
 def _at(problem: Problem, coarsening: float) -> Problem:

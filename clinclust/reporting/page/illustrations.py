@@ -118,7 +118,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             )
         )
     path = None if fit is None else fit.resolution_path_
-    if fit is not None and path is not None:
+    if fit is not None and path is not None and len(path.steps) > 1:
         steps = path.steps
         found.append(
             Illustration(
