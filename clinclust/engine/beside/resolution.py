@@ -28,7 +28,7 @@ from clinclust.progress import SILENT
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["ResolutionStep", "chosen_step", "first_step", "resolution_steps"]
+__all__ = ["ResolutionStep", "at_coarsening", "chosen_step", "first_step", "resolution_steps", "step_of"]
 
 Labels = NDArray[np.int64]
 
@@ -101,18 +101,18 @@ def resolution_steps(
     steps: list[ResolutionStep] = []
     ahead = [float(coarsening) for coarsening in resolution.coarsenings]
     (drawn,) = seed.spawn(1)
-    posed = _at(problem, ahead.pop(0))
+    posed = at_coarsening(problem, ahead.pop(0))
     starts = search_starts(problem.cohort.n_subjects, drawn.spawn(plan.n_restarts))
     found = first or first_step(posed, starts, plan)
-    steps.append(_step(posed, found.restarts, found.best, found.outlying, plan.outlying_share))
+    steps.append(step_of(posed, found.restarts, found.best, found.outlying, plan.outlying_share))
     with plan.progress.stage("coarsening") as advance:
         while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
             if resolution.choose and _aims_between(steps, ahead[0]):
                 ahead.insert(0, steps[-1].independent_share)
-            posed = _at(problem, ahead.pop(0))
+            posed = at_coarsening(problem, ahead.pop(0))
             (drawn,) = seed.spawn(1)
             starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-            steps.append(_step(posed, *_beside(posed, steps[-1], starts, drawn, plan), plan.outlying_share))
+            steps.append(step_of(posed, *_beside(posed, steps[-1], starts, drawn, plan), plan.outlying_share))
             advance()
     return steps
 
@@ -121,7 +121,8 @@ def _ends(step: ResolutionStep, resolution: ResolutionPlan) -> bool:
     return int(step.labels.max()) == 0 or (resolution.choose and step.borne_out)
 
 
-def _at(problem: Problem, coarsening: float) -> Problem:
+def at_coarsening(problem: Problem, coarsening: float) -> Problem:
+    """Return the problem at a coarsening."""
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
@@ -165,9 +166,10 @@ def _beside(
     return restarts, best, outlying
 
 
-def _step(
+def step_of(
     posed: Problem, restarts: list[RestartResult], best: int, outlying: OutlyingMask, share: float
 ) -> ResolutionStep:
+    """Return the step of these restarts, the best of them, and its outlying values."""
     kept = without_outlying(posed, outlying, share) if share > 0.0 else posed
     whole = replace(kept, model=kept.model._replace(coarsening=1.0))
     partition = new_partition(kept.cohort.arrays, restarts[best].labels)

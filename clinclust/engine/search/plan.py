@@ -141,6 +141,17 @@ class SearchPlan:
             or self.concentration is not None
         )
 
+    @property
+    def begins_in_sample(self) -> bool:
+        """Whether the search of a large cohort begins in a sample.
+
+        It does if it may begin anywhere, and estimates at most one coarsening and outlying values.
+        """
+        from_anywhere = isinstance(self.start, str) and self.start == "search"
+        whole_path = self.resolution is not None and not self.resolution.choose
+        tunes = self.select_features or self.hyperparameters is not None or self.concentration is not None
+        return from_anywhere and not whole_path and not tunes
+
 
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads for `n_jobs`: None and -1 = one for each processor that this process may use."""

@@ -35,7 +35,7 @@ from clinclust.engine.search.threads import Threads
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["LARGE", "run_sampled_restarts"]
+__all__ = ["LARGE", "N_SAMPLED", "carried_over", "run_sampled_restarts", "searched_on_among_all"]
 
 Labels = NDArray[np.int64]
 
@@ -80,7 +80,7 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
             with plan.progress.stage("search among all subjects", len(chosen)) as advance:
                 for restart in chosen:
                     if not carried or not plan.budget.used_up():
-                        carried.append(_carried_over(problem, part, restart, rng, pool, plan))
+                        carried.append(carried_over(problem, part, restart, rng, pool, plan))
                         advance()
             return carried
         except BaseException:
@@ -100,7 +100,7 @@ def _unlike(found: list[RestartResult]) -> list[RestartResult]:
     return chosen
 
 
-def _carried_over(
+def carried_over(
     problem: Problem,
     part: Problem,
     restart: RestartResult,
@@ -108,10 +108,18 @@ def _carried_over(
     pool: Executor,
     plan: SearchPlan,
 ) -> RestartResult:
-    """Search on all subjects, starting from a partition of the sample."""
-    began = time.perf_counter()
+    """Search on all subjects, starting from a partition of the sample, whose problem is `part`."""
     labels = assigned(problem, new_partition(part.cohort.arrays, restart.labels), pool)
-    found = settle_by_scans(problem, labels, plan, pool)
+    from_sample = replace(restart, start=f"sample: {restart.start}", labels=labels, trace=np.array([]), n_sweeps=0)
+    return searched_on_among_all(problem, from_sample, rng, pool, plan)
+
+
+def searched_on_among_all(
+    problem: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
+) -> RestartResult:
+    """Continue a search on all subjects of a large cohort from the labels of a restart; its trace goes on."""
+    began = time.perf_counter()
+    found = settle_by_scans(problem, restart.labels, plan, pool)
     trace = list(found.trace)
     enough = Either(plan.cancelled, plan.budget)
     while found.converged and not enough.is_set():
@@ -127,11 +135,11 @@ def _carried_over(
         found = after
         trace += found.trace
     return RestartResult(
-        start=f"sample: {restart.start}",
+        start=restart.start,
         labels=found.partition.labels,
         log_joint=trace[-1],
-        trace=np.array(trace),
-        n_sweeps=len(trace),
+        trace=np.append(restart.trace, trace),
+        n_sweeps=restart.n_sweeps + len(trace),
         converged=found.converged,
         seconds=restart.seconds + time.perf_counter() - began,
     )
