@@ -327,3 +327,54 @@ def test_the_figures_say_what_they_show(contaminated, tmp_path):
     assert plot_tree(model, ax=tree) is tree
     with pytest.raises(ValueError, match="not fitted"):
         plot_tree(MAPDP())
+
+
+# --- large cohorts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Return (frame, schema, groups, a function that fits automatically, beginning in a sample)."""
+    frame, schema, groups = wrong_cohort(6, correlation=0.5, contaminated=0.03, n=900)
+
+    def fitted(**options):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("clinclust.estimators.search.LARGE", 500)
+            patch.setattr("clinclust.engine.beside.sampled_resolution.N_SAMPLED", 300)
+            given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
+            return MAPDP(schema, **given).fit(frame)
+
+    return frame, schema, groups, fitted
+
+
+def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_all(large):
+    frame, schema, groups, fitted = large
+    model = fitted()
+    assert model.restarts_["start"].str.startswith("sample: ").all()
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_index(model.labels_, groups) > 0.9
+    whole = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
+    assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
+    same = model.outlying_ == whole.outlying_
+    assert same[model.outlying_ | whole.outlying_].mean() > 0.9
+    path = model.resolution_path_
+    assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
+
+
+def test_the_joint_of_a_search_that_begins_in_a_sample_never_falls_and_is_that_of_its_partition(large):
+    frame, schema, _, fitted = large
+    model = fitted(coarsening=0.6, outlying_share=0.01)
+    assert not hasattr(model, "resolution_path_")
+    assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
+    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.6)
+    kept = without_outlying(posed, model.outlying_[posed.cohort.order], 0.01)
+    partition = new_partition(kept.cohort.arrays, model.labels_[posed.cohort.order])
+    assert model.log_joint_ == pytest.approx(joint_of(kept, partition), abs=1e-6)
+
+
+def test_a_search_that_begins_in_a_sample_has_the_same_bits_with_any_number_of_threads(large):
+    *_, fitted = large
+    one, two = fitted(n_jobs=1), fitted(n_jobs=2)
+    assert one.log_joint_ == two.log_joint_
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    np.testing.assert_array_equal(one.outlying_, two.outlying_)

@@ -9,6 +9,7 @@ if the joint is higher.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,14 +21,21 @@ from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, search_from
 from clinclust.engine.search.restarts import index_of_best, run_restarts
-from clinclust.engine.search.settle import minimum_gain, settle
+from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["OutlyingResult", "none_outlying", "raise_in_turns", "run_outlying_restarts", "search_with_outlying"]
+__all__ = [
+    "OutlyingResult",
+    "dissolved",
+    "none_outlying",
+    "raise_in_turns",
+    "run_outlying_restarts",
+    "search_with_outlying",
+]
 
 Labels = NDArray[np.int64]
 
@@ -137,13 +145,17 @@ def raise_in_turns(
     if share == 0.0:
         return _searched_on(problem, restart, start, plan), outlying
     least = minimum_gain(problem)
+
+    def sweep(kept: Problem, labels: Labels) -> SweepResult:
+        return settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
+
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
         restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
         if plan.budget.used_up():
             return restart, outlying
-        restart, outlying = _dissolved(problem, restart, outlying, start, plan)
+        restart, outlying = dissolved(problem, restart, outlying, plan, sweep)
         if restart.log_joint > before + least:
             continue
         if not look_back:
@@ -151,9 +163,8 @@ def raise_in_turns(
         look_back = False
         whole = search_from(problem, _from(restart.labels, start), plan, Attempts())
         again, joint = best_outlying(problem, whole.labels, none_outlying(problem), share)
-        other, its_outlying = _dissolved(
-            problem, replace(restart, labels=whole.labels, log_joint=joint), again, start, plan
-        )
+        found = replace(restart, labels=whole.labels, log_joint=joint)
+        other, its_outlying = dissolved(problem, found, again, plan, sweep)
         if other.log_joint > restart.log_joint + least:
             trace = np.append(restart.trace, other.log_joint)
             restart, outlying = replace(other, trace=trace), its_outlying
@@ -176,25 +187,54 @@ def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: Sear
     )
 
 
-def _dissolved(
-    problem: Problem, restart: RestartResult, outlying: OutlyingMask, start: Start, plan: SearchPlan
+def dissolved(
+    problem: Problem,
+    restart: RestartResult,
+    outlying: OutlyingMask,
+    plan: SearchPlan,
+    sweep: Callable[[Problem, Labels], SweepResult],
+    largest: float = np.inf,
 ) -> tuple[RestartResult, OutlyingMask]:
-    """Dissolve clusters, the smallest first, as long as this raises the joint; return the restart and its mask."""
+    """Dissolve clusters, the smallest first, as long as this raises the joint; return the restart and its mask.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem of all values.
+    restart : RestartResult
+    outlying : bool (N, D)
+    plan : SearchPlan
+    sweep : callable
+        Takes the problem of the values that are kept and labels; moves subjects while this raises the joint.
+    largest : float
+        Size above which no cluster is dissolved.
+    """
     least = minimum_gain(problem)
-    cluster, order = 0, np.argsort(np.bincount(restart.labels), kind="stable")
-    while cluster < order.size and order.size > 1 and not plan.budget.used_up():
+    cluster, order = 0, _by_size(restart.labels, largest)
+    while cluster < order.size and restart.labels.max() > 0 and not plan.budget.used_up():
         labels = best_elsewhere(problem, restart.labels, outlying, plan.outlying_share, int(order[cluster]))
-        labels, its_outlying, joint = _settled(problem, labels, outlying, start, plan)
+        labels, its_outlying, joint = _settled(problem, labels, outlying, plan, sweep)
         cluster += 1
         if joint > restart.log_joint + least:
             restart = replace(restart, labels=labels, log_joint=joint, trace=np.append(restart.trace, joint))
             outlying = its_outlying
-            cluster, order = 0, np.argsort(np.bincount(labels), kind="stable")
+            cluster, order = 0, _by_size(labels, largest)
     return restart, outlying
 
 
+def _by_size(labels: Labels, largest: float) -> NDArray[np.intp]:
+    """Return the clusters of at most `largest` subjects, the smallest first."""
+    sizes = np.bincount(labels)
+    order = np.argsort(sizes, kind="stable")
+    return order[sizes[order] <= largest]
+
+
 def _settled(
-    problem: Problem, labels: Labels, outlying: OutlyingMask, start: Start, plan: SearchPlan
+    problem: Problem,
+    labels: Labels,
+    outlying: OutlyingMask,
+    plan: SearchPlan,
+    sweep: Callable[[Problem, Labels], SweepResult],
 ) -> tuple[Labels, OutlyingMask, float]:
     """Find outlying values and sweep, in turns, until the joint no longer rises, at most four times.
 
@@ -209,7 +249,7 @@ def _settled(
     for _ in range(_ROUNDS_OF_A_DISSOLUTION):
         outlying, _ = best_outlying(problem, labels, outlying, share)
         kept = without_outlying(problem, outlying, share)
-        settled = settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
+        settled = sweep(kept, labels)
         labels = compact(settled.partition.labels)
         raised = settled.trace[-1] if settled.trace else -np.inf
         done, joint = raised <= joint + minimum_gain(problem), raised
