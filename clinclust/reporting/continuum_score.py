@@ -119,8 +119,8 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> score = cc.continuum_score(model, frame)
-    >>> round(float(np.corrcoef(score, severity)[0, 1]), 2)
-    0.96
+    >>> bool(np.corrcoef(score, severity)[0, 1] > 0.9)
+    True
     """
     fit = require_search(model, "continuum_score")
     cohort = cohort_of(model, frame, stacklevel=3)

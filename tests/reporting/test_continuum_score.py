@@ -131,5 +131,5 @@ def test_what_is_no_search_of_this_cohort_is_refused():
     model = fitted(frame)
     with pytest.raises(InputError, match="rows"):
         cc.continuum_score(model, frame.iloc[1:])
-    with pytest.raises(InputError, match="MAP-DP"):
+    with pytest.raises(InputError, match="made by a clinician"):
         cc.continuum_score(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
