@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.files.visible_text import shortened
 from clinclust.reporting.divisions import Division, divisions_of
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for
 from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
@@ -27,6 +28,7 @@ _SIZES, _BRACKETS = -0.03, -0.17
 _NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
 _RESULTS = 2.30
 _SMALL = 8
+_LONGEST_NAME = 40
 _LINES: dict[bool | None, dict[str, Any]] = {
     True: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
     False: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
@@ -106,7 +108,7 @@ def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, st
         rows = list(run)
         total = sum(int(sizes[order[row]]) for row in rows)
         places.append((rows[0] + rows[-1]) / 2.0)
-        titles.append(f"{called[subtype + 1]} (n = {total:,})")
+        titles.append(f"{shortened(called[subtype + 1], _LONGEST_NAME)} (n = {total:,})")
         if len(rows) > 1:
             ax.plot([_BRACKETS] * 2, [rows[0] - 0.3, rows[-1] + 0.3], color=GREY, linewidth=1.0)
             for row in rows:

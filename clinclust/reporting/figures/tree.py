@@ -9,6 +9,7 @@ import numpy as np
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.estimators.subtype_model import require_search
+from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named
 from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.figures.tested_tree import draw_tested_tree
@@ -24,6 +25,7 @@ __all__ = ["plot_tree"]
 
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
+_LONGEST_NAME = 40
 
 
 @accepting(model=MODEL, ax=AXES, names=NAMES)
@@ -132,4 +134,5 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
     subtype = int(fit.subtype_of_[tip]) + 1
     name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
+    name = shortened(name, _LONGEST_NAME)
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
