@@ -133,6 +133,8 @@ class Chart:
         Index of the columns of the numbers; `below` and `above` are of the intervals.
     expected : int, optional
         Index of the column of what is expected.
+    least : float, optional
+        Left end of the axis of numbers; by default the program that draws the chart chooses it.
     """
 
     table: int
@@ -144,6 +146,7 @@ class Chart:
     below: int = 0
     above: int = 0
     expected: int | None = None
+    least: float | None = None
 
 
 @dataclass(frozen=True)

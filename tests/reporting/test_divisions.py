@@ -362,7 +362,7 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
         (table,) = divisions_table(shared)
         for row, each in zip(table.rows, private.divisions, strict=True):
             assert row[:4] == [*each.sides, each.number, each.result]
-            assert set(row[6:]) == {"[c]"}
+            assert len(row) == len(table.columns) == 6
             if each.subtypes is None:
                 assert row[4:6] == ["[c]", "[c]"]
             else:

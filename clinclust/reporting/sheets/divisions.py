@@ -83,7 +83,7 @@ def _on_groups(fit: Fit) -> list[str]:
 
 def _how_to_read(findings: Findings, test: TreeTest) -> str:
     numbers = (
-        ""
+        "The numbers behind the result are withheld. "
         if findings.is_shared
         else (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
@@ -126,7 +126,7 @@ def divisions_table(findings: Findings) -> list[Table]:
     """
     if not findings.divisions:
         return []
-    subjects, population = ("Subjects", ""), ("In one population (nats)", "")
+    subjects = ("Subjects", "")
     columns = [
         Column("One side"),
         Column("Other side"),
@@ -134,6 +134,15 @@ def divisions_table(findings: Findings) -> list[Table]:
         Column("Result"),
         Column("One side", "0", subjects),
         Column("Other side", "0", subjects),
+        *([] if findings.is_shared else _columns_of_evidence()),
+    ]
+    rows = [_row(findings, division) for division in findings.divisions]
+    return [Table("Divisions tested", columns, rows, stub=2)]
+
+
+def _columns_of_evidence() -> list[Column]:
+    population = ("In one population (nats)", "")
+    return [
         Column("p", "p"),
         Column("p in words"),
         Column("Evidence (nats)", "0.0"),
@@ -141,14 +150,12 @@ def divisions_table(findings: Findings) -> list[Table]:
         Column("SD", "0.0", population),
         Column("Excess (nats)", "0.0"),
     ]
-    rows = [_row(findings, division) for division in findings.divisions]
-    return [Table("Divisions tested", columns, rows, stub=2)]
 
 
 def _row(findings: Findings, division: Division) -> list[Value]:
     start: list[Value] = [*division.sides, division.number, division.result, *_sizes(findings, division)]
     if findings.is_shared:
-        return [*start, *[WITHHELD] * 6]
+        return start
     numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
     return [*start, division.p, p_in_words(division.p), *numbers]
 

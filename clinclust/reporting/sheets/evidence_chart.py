@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING
 
 from clinclust.reporting.layout import Chart, Column, Table, Value
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["evidence_chart", "evidence_table"]
 
 _LONGEST_NAME = 60
+_LEFT_END = -3.0
 
 
 def evidence_table(findings: Findings) -> Table:
@@ -37,6 +39,7 @@ def evidence_chart(findings: Findings, table: int) -> Chart:
         below=3,
         above=3,
         expected=2,
+        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.divisions)))),
     )
 
 

@@ -62,7 +62,7 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
     numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
     numbers.title = _title(chart.axis, 10, QUIET)
     numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
-    numbers.number_format = "General"
+    numbers.number_format, numbers.scaling.min = "General", chart.least
     if chart.kind == "bars":
         drawn.series = [_series(cells(chart.value), BLUE)]
     else:
