@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
+    from clinclust.reporting.continuum_score import continuum_score
     from clinclust.reporting.figures import (
         plot_certainty,
         plot_effects,
@@ -46,6 +47,7 @@ _HOME = {
     "Partition": "clinclust.estimators.partition",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
+    "continuum_score": "clinclust.reporting.continuum_score",
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
     "draft_schema": "clinclust.drafting",
     "log_joint": "clinclust.estimators.joint",
@@ -77,6 +79,7 @@ __all__ = [
     "SchemaError",
     "audit_disclosure",
     "compare_subtypes",
+    "continuum_score",
     "distinct_subtypes",
     "draft_schema",
     "log_joint",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.estimators.tree_test import JOIN_DTYPES
+from clinclust.estimators.tree_test import JOIN_DTYPES, is_tested
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -42,7 +42,7 @@ def table_problems(fit: Fit) -> list[str]:
         *_problems("tuning_", fit.tuning_, _TUNING | {density: "numbers"}),
     ]
     if fit.tree_test_ is not None:
-        problems += _problems("tree_test_.joins", fit.tree_test_.joins, _JOINS, may_be_empty=fit.tree_.n_subtypes == 1)
+        problems += _problems("tree_test_.joins", fit.tree_test_.joins, _JOINS, may_be_empty=not is_tested(fit.tree_))
     if fit.resolution_path_ is not None:
         problems += _problems("resolution_path_.steps", fit.resolution_path_.steps, _STEPS)
     return problems

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from clinclust.engine.continuum.node_test import SMALLEST_NODE
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["DEFAULT_TEST", "JOIN_DTYPES", "TreeTest"]
+__all__ = ["DEFAULT_TEST", "JOIN_DTYPES", "TreeTest", "is_tested"]
 
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
 """The parameters of the test unless somebody gives others."""
@@ -67,8 +68,8 @@ class TreeTest:
 
     def problems(self, tree: SubtypeTree) -> list[str]:
         """Return why it cannot be a test of the tree; empty if it can."""
-        if not (len(self.joins) or tree.n_subtypes == 1):
-            return ["no join of the tree was tested"]
+        if not len(self.joins):
+            return ["no join of the tree was tested"] if is_tested(tree) else []
         steps, wanted = self.joins["step"].tolist(), {2 * tree.n_subtypes - 2}
         for step, is_accepted in zip(steps, self.joins["accepted"].tolist(), strict=True):
             node = tree.n_subtypes + step - 1
@@ -79,6 +80,11 @@ class TreeTest:
         if len(set(steps)) < len(steps) or not np.array_equal(is_below, self.joins["accepted"].to_numpy()):
             return ["the joins that were accepted are not those whose p is below the significance level"]
         return []
+
+
+def is_tested(tree: SubtypeTree) -> bool:
+    """Return whether a test of the tree begins: it has a join, among enough subjects."""
+    return tree.n_subtypes > 1 and tree.labels.size >= SMALLEST_NODE
 
 
 def _undivided(tree: SubtypeTree, divided: set[int], node: int) -> Iterator[int]:

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from clinclust.files.inert_text import inert_text
 from clinclust.files.writing import atomic_write
+from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
+from clinclust.reporting.divisions import n_distinct
 
 if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["assignment_table", "write_assignments", "write_inert_csv"]
+__all__ = ["assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
 
 _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
 
@@ -28,6 +31,7 @@ def assignment_table(
     membership: NDArray[np.float64],
     none_of_these: NDArray[np.float64] | None = None,
     assigned: NDArray[np.bool_] | None = None,
+    continuum_score: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
 
@@ -44,6 +48,8 @@ def assignment_table(
         For new subjects: the probability of a cluster that was not found.
     assigned : bool (rows of `frame`,), optional
         Which subjects were assigned, if some could not be; `labels` and the probabilities are of these alone.
+    continuum_score : float64 (N,), optional
+        Position of each subject in a cohort that is one continuum; NaN = nothing observed.
 
     Returns
     -------
@@ -51,7 +57,7 @@ def assignment_table(
         Columns: identifiers (with ``_id`` appended if another column has the same name), ``subtype`` (1 .. K; 0 means
         none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
         ``none_of_these``. If some were not assigned, ``assigned`` (yes or no) precedes ``subtype``, and all further
-        columns are empty where it is no.
+        columns are empty where it is no. ``continuum_score`` is the last column, if it is given.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
@@ -59,12 +65,30 @@ def assignment_table(
     every = np.column_stack(list(of_each.values()))
     probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
     columns = pd.DataFrame({"subtype": labels + 1, "probability": probability, **of_each})
+    if continuum_score is not None:
+        columns[CONTINUUM_SCORE] = continuum_score
     if assigned is not None:
         columns = _with_unassigned(columns, assigned)
     # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
     identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
     return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), columns], axis="columns")
+
+
+def assignments_of(model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the assignment table of the subjects of a fit.
+
+    Where the test of the tree says that the cohort is one continuum, it has the continuum score of each.
+
+    Parameters
+    ----------
+    model : MAPDP
+        A fitted model.
+    frame : DataFrame, N rows
+        The cohort of the fit, as `cohort_of` returns it.
+    """
+    score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
+    return assignment_table(frame, model.schema_, model.labels_, model.membership_, continuum_score=score)
 
 
 def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.DataFrame:

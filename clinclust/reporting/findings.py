@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame, Level, Record
+from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value
 from clinclust.reporting.profiles import profiles_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.reporting.continuum_score import Continuum
     from clinclust.schema import Feature
 
 __all__ = ["Findings", "as_value", "number_of"]
@@ -129,6 +131,22 @@ class Findings:
 
             return shown_sizes(self.sizes, self.withheld_below)
         return {0: sum(self.sizes.values()), **self.sizes}
+
+    @cached_property
+    def divisions(self) -> list[Division]:
+        """The divisions of the tree that were tested, from the root down; empty if none was."""
+        return (
+            [] if self.fit is None else divisions_of(self.fit, {subtype: self.name(subtype) for subtype in self.sizes})
+        )
+
+    @cached_property
+    def continuum(self) -> Continuum | None:
+        """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
+        if self.fit is None or n_distinct(self.fit) != 1:
+            return None
+        from clinclust.reporting.continuum_score import continuum_of
+
+        return continuum_of(self.fit, self.frame)
 
     def is_withheld(self, feature: Feature) -> bool:
         """Return whether any number of the feature is withheld."""

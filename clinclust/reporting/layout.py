@@ -122,24 +122,31 @@ class Chart:
     ----------
     table : int
         Index of the table on the sheet. The chart stands beside it; its first column names the bars or intervals.
-    kind : {"bars", "forest"}
-        Bars of length `value`, or intervals from `value` - `below` to `value` + `above`.
+    kind : {"bars", "forest", "expected"}
+        Bars of length `value`, intervals from `value` - `below` to `value` + `above`, or numbers `value` beside
+        intervals from `expected` - `below` to `expected` + `above`.
     title, axis : str
         Title of the chart and title of the axis of numbers.
     description : str
         Alternative text of the chart.
     value, below, above : int
-        Index of the columns of the numbers; `below` and `above` are for a forest plot only.
+        Index of the columns of the numbers; `below` and `above` are of the intervals.
+    expected : int, optional
+        Index of the column of what is expected.
+    least : float, optional
+        Left end of the axis of numbers; by default the program that draws the chart chooses it.
     """
 
     table: int
-    kind: Literal["bars", "forest"]
+    kind: Literal["bars", "forest", "expected"]
     title: str
     axis: str
     description: str
     value: int
     below: int = 0
     above: int = 0
+    expected: int | None = None
+    least: float | None = None
 
 
 @dataclass(frozen=True)

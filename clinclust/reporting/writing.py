@@ -14,6 +14,7 @@ from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts
 from clinclust.reporting.sheets.codebook import codebook
 from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.first_sheet import with_the_test
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
@@ -63,7 +64,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
     """
     in_workbook = not on_page
     return [
-        summary(findings, moment),
+        with_the_test(summary(findings, moment), findings) if in_workbook else summary(findings, moment),
         subtype_table_sheet(findings),
         tables.subtypes(findings),
         *([profile(findings), charts(findings)] if in_workbook else []),

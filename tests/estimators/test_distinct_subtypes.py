@@ -385,6 +385,13 @@ def test_one_cluster_needs_no_test_and_is_one_distinct_subtype(tmp_path):
     assert len(MAPDP.load(model.save(tmp_path / "model")).tree_test_.joins) == 0
 
 
+def test_a_fit_of_fewer_than_ten_subjects_is_saved_with_its_empty_test(tmp_path):
+    frame, schema, groups = severity_cohort(3, n=9, n_groups=3, separation=60.0)
+    model = fitted(frame, schema, init=groups, n_clusters="distinct")
+    assert (model.n_clusters_, model.finer_labels_.max() + 1, len(model.tree_test_.joins)) == (1, 3, 0)
+    np.testing.assert_array_equal(MAPDP.load(model.save(tmp_path / "model")).labels_, model.labels_)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -46,6 +46,7 @@ class Fitted:
     stopped_early_: bool = False
     row_counts_: object = None
     resolution_path_: object = None
+    tree_test_: object = None
     names_: dict = field(default_factory=dict)
     index_: object = None
     made_by: str = "a MAP-DP search"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from clinclust.engine.continuum.latent import (
     correlations,
@@ -28,10 +28,16 @@ from clinclust.engine.continuum.latent import (
     standard_normals,
     with_correlation,
 )
+from clinclust.engine.continuum.normal_scores import (
+    first_axis,
+    in_score_steps,
+    normal_scores,
+    ordered_columns,
+    reliable_correlations,
+    with_unit_diagonal,
+)
 from clinclust.engine.continuum.unimodal import critical_bandwidth, unimodal_draws
 from clinclust.engine.problem.numeric_columns import encoded_columns
-from clinclust.engine.search.split_merge import principal_axis
-from clinclust.graded import mid_ranks
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
@@ -44,13 +50,9 @@ Array = NDArray[np.float64]
 NULLS = ("copula", "unimodal")
 """Names of the kinds of one population."""
 
-_FEWEST_PAIRS = 5.0
-"""A correlation of n pairs counts n / (n + this)."""
 _ROUNDS = 4
 _DRAWS_OF_A_ROUND = 3000
 _LARGEST = 0.97
-_SCORE_STEPS = 1024.0
-"""Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class OnePopulation:
         latent = with_correlation(normals, self.correlation)
         if self.severity is None:
             return latent
-        axis, variance = _first_axis(self.correlation)
+        axis, variance = first_axis(self.correlation)
         own = np.einsum("ij,j->i", latent, axis)  # the last digits of a BLAS product depend on its threads
         drawn = unimodal_draws(self.severity.sample, self.severity.bandwidth, own.size, rng)
         return np.asarray(latent + (np.sqrt(variance) * drawn - own)[:, None] * axis)
@@ -140,12 +142,11 @@ def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePop
         One of `NULLS`.
     rng : numpy.random.Generator
     """
-    columns = _ordered_columns(part.cohort.arrays, rng)
+    columns = ordered_columns(part.cohort.arrays, rng)
     margins = tuple(map(_margin, columns, _encoded(part.cohort.arrays)))
-    scores = np.column_stack([_normal_scores(column) for column in columns])
-    wanted, n_both = correlations(scores)
-    wanted *= n_both / (n_both + _FEWEST_PAIRS)
-    population = OnePopulation(part, margins, nearest_correlation(_with_unit_diagonal(wanted)))
+    scores = np.column_stack([normal_scores(column) for column in columns])
+    wanted = reliable_correlations(scores)
+    population = OnePopulation(part, margins, nearest_correlation(with_unit_diagonal(wanted)))
     if null == "unimodal":
         population = replace(population, severity=_severity(scores, population.correlation))
     return _corrected(population, wanted, rng)
@@ -164,10 +165,10 @@ def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generato
         drawn = [
             margin.scores[_ranks(share, margin)] for margin, share in zip(population.margins, shares.T, strict=True)
         ]
-        by_chance = correlations(_in_steps(latent))[0] - population.correlation
+        by_chance = correlations(in_score_steps(latent))[0] - population.correlation
         found = correlations(np.column_stack(drawn))[0] - by_chance
         moved = np.clip(population.correlation + wanted - found, -_LARGEST, _LARGEST)
-        population = replace(population, correlation=nearest_correlation(_with_unit_diagonal(moved)))
+        population = replace(population, correlation=nearest_correlation(with_unit_diagonal(moved)))
     return _with_quantiles(population, normals, rng)[0]
 
 
@@ -181,26 +182,13 @@ def _with_quantiles(population: OnePopulation, normals: Array, rng: np.random.Ge
 
 def _severity(scores: Array, correlation: Array) -> _Severity | None:
     """Return the distribution of the first principal score; None if no feature varies."""
-    axis, _ = _first_axis(correlation)
+    axis, _ = first_axis(correlation)
     observed = ~np.isnan(scores)
     weights = np.where(observed, axis, 0.0)
     has_some = (weights**2).sum(axis=1) > 0.0
     along = np.einsum("ij,ij->i", np.where(observed, scores, 0.0), weights)[has_some]
     along /= (weights[has_some] ** 2).sum(axis=1)
     return None if along.size == 0 or along.std() == 0.0 else _Severity(along, critical_bandwidth(along))
-
-
-def _first_axis(correlation: Array) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
-    values, vectors = np.linalg.eigh(correlation)
-    axis = vectors[:, -1]
-    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
-
-
-def _with_unit_diagonal(matrix: Array) -> Array:
-    matrix = matrix.copy()
-    np.fill_diagonal(matrix, 1.0)
-    return matrix
 
 
 def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
@@ -214,42 +202,10 @@ def _encoded(arrays: CohortArrays) -> list[Array]:
     return [column for column, _ in encoded_columns(arrays)]
 
 
-def _ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
-    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
-    columns, along = [], None
-    for column, is_nominal in encoded_columns(arrays):
-        if is_nominal:
-            along = principal_axis(arrays, rng) if along is None else along
-            columns.append(_along(column, along))
-        else:
-            columns.append(column)
-    return columns
-
-
-def _along(column: Array, axis: Array) -> Array:
-    """Return the levels of a nominal feature numbered by their mean position on the axis."""
-    seen = ~np.isnan(column)
-    _, level = np.unique(column[seen], return_inverse=True)
-    position = np.bincount(level, axis[seen]) / np.maximum(np.bincount(level), 1)
-    ranked = np.full(column.size, np.nan)
-    ranked[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-    return ranked
-
-
-def _normal_scores(column: Array) -> Array:
-    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
-    n_seen = max(int((~np.isnan(column)).sum()), 1)
-    return _in_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
-
-
-def _in_steps(scores: Array) -> Array:
-    return np.asarray(np.rint(_SCORE_STEPS * scores))
-
-
 def _margin(column: Array, encoded: Array) -> _Margin:
     """Return the margin of a feature; one that nobody has observed takes a value that no draw shows."""
     seen = np.flatnonzero(~np.isnan(column))
     if seen.size == 0:
         return _Margin(np.zeros(1), np.zeros(1))
     order = seen[np.argsort(column[seen], kind="stable")]
-    return _Margin(encoded[order], _normal_scores(column)[order])
+    return _Margin(encoded[order], normal_scores(column)[order])

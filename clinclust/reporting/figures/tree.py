@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.arguments import AXES, MODEL, accepting
+from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.estimators.subtype_model import require_search
-from clinclust.reporting.figures.canvas import BLUE, GREY, axes_for
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named
 from clinclust.reporting.figures.serial import serially
+from clinclust.reporting.figures.tested_tree import draw_tested_tree
+from clinclust.reporting.figures.tips import tips_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +25,12 @@ __all__ = ["plot_tree"]
 
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
+_LONGEST_NAME = 40
 
 
-@accepting(model=MODEL, ax=AXES)
+@accepting(model=MODEL, ax=AXES, names=NAMES)
 @serially
-def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
+def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int, str] | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 
     Subtypes that join far to the left are hardly distinct. A long line into a join means strong evidence, in nats, that
@@ -33,17 +38,27 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports. If subtypes
     are unions of the clusters that the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
 
+    If the tree was tested (``MAPDP(n_clusters="distinct")``, or ``model.cut(distinct_subtypes(model, frame))``),
+    another figure is drawn. The tree shows which groups make up which subtype: a thick line is a division into distinct
+    sides, a thin grey one was tested and is no more than one continuum, a dotted one was not tested. The number at a
+    join is that of its row on the right: the evidence for the division (a diamond, filled if the sides are distinct)
+    beside what one continuous population gives (mean, and a bar of 2 standard deviations on each side). The scale
+    counts these standard deviations, linearly near the mean and logarithmically beyond; nats stand behind.
+
     Parameters
     ----------
     model : SubtypeModel
         A fitted `MAPDP`.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
+    names : dict of int to str, optional
+        Names of subtypes by number from 1.
 
     Raises
     ------
     ValueError
-        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
+        If the model is not fitted, its subtypes were not found by a MAP-DP search, or names are given for subtypes that
+        do not exist.
 
     Examples
     --------
@@ -57,8 +72,18 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> ax = cc.plot_tree(model)
     >>> ax.figure.savefig("tree.png")
+
+    The same tree, tested:
+
+    >>> distinct = cc.distinct_subtypes(model, frame)
+    >>> ax = cc.plot_tree(model.cut(distinct), names={1: "Robust", 2: "Frail"})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['Robust (n = 130)', 'Frail (n = 70)']
     """
     fit = require_search(model, "plot_tree")
+    called = named(range(1, fit.n_clusters_ + 1), {**model.names_, **(names or {})})
+    if fit.tree_test_ is not None:
+        return draw_tested_tree(fit, called, ax)
     tree = fit.tree_
     n_subtypes = tree.n_subtypes
     ax = axes_for(ax, (7.0, 1.4 + 0.42 * n_subtypes))
@@ -67,7 +92,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     # The tips are at 0, or on a logarithmic scale to the left of the first join.
     tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
     along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
-    order = _tips(tree.joins.tolist(), n_subtypes)
+    order = tips_in_order(tree.joins.tolist(), n_subtypes)
     across = np.zeros(along.size)
     across[order] = np.arange(n_subtypes)
     for step, (first, second) in enumerate(tree.joins.tolist()):
@@ -90,7 +115,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
             color=GREY,
         )
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
-    ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip)} (n = {sizes[tip]:,})" for tip in order])
+    ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip, called)} (n = {sizes[tip]:,})" for tip in order], **PLAIN)
     ax.set_ylim(n_subtypes - 0.5, -0.5)
     if logarithmic:
         ax.set_xscale("log")
@@ -105,21 +130,9 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _called(fit: Fit, tip: int) -> str:
+def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
-    if fit.subtype_of_.size == fit.n_clusters_:
-        return f"subtype {tip + 1}"
-    return f"group {tip + 1} in subtype {fit.subtype_of_[tip] + 1}"
-
-
-def _tips(joins: list[list[int]], n_subtypes: int) -> list[int]:
-    """Return the subtypes in an order in which no lines of the tree cross; the first side of a join comes first."""
-    if not joins:
-        return list(range(n_subtypes))
-
-    def below(node: int) -> list[int]:
-        return (
-            [node] if node < n_subtypes else [*below(joins[node - n_subtypes][0]), *below(joins[node - n_subtypes][1])]
-        )
-
-    return below(n_subtypes + len(joins) - 1)
+    subtype = int(fit.subtype_of_[tip]) + 1
+    name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
+    name = shortened(name, _LONGEST_NAME)
+    return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,42 +12,19 @@ from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.page.illustration import Illustration
+from clinclust.reporting.page.tested_tree import tested_tree
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.overview import searches_sentence
 from clinclust.reporting.sheets.unions import groups_found
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["Illustration", "illustrations"]
 
 _MOST_TOLD = 6  # maximum number of subtypes that an alternative text names
-
-
-@dataclass(frozen=True)
-class Illustration:
-    """A figure with its title, caption and alternative text.
-
-    Attributes
-    ----------
-    name : str
-        Identifier of letters and hyphens.
-    title, caption : str
-        Texts above and below the figure.
-    alternative : str
-        Alternative text, which describes what the figure shows.
-    draw : callable
-        Function without arguments that draws on a new figure and returns the Axes.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alternative: str
-    draw: Callable[[], Axes]
 
 
 def illustrations(findings: Findings) -> list[Illustration]:
@@ -60,6 +35,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
     # Evidence is a function of all counts of a feature. With it a reader could find the last unknown count by trial.
     anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
     found = [
+        *tested_tree(findings),
         Illustration(
             "profile",
             "What marks each subtype",
@@ -67,7 +43,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "subjects; for yes/no features and levels the same of the shares.",
             _profile_told(findings, profiles),
             partial(figures.plot_profile, model, comparisons, names=findings.names),
-        )
+        ),
     ]
     if fit is not None and not anything_withheld:
         found.append(
@@ -104,7 +80,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 partial(figures.plot_certainty, model, names=findings.names),
             )
         )
-    if fit is not None and not anything_withheld and _shows_tree(findings, fit):
+    if fit is not None and fit.tree_test_ is None and not anything_withheld and _shows_tree(findings, fit):
         found.append(_tree(model, fit))
     if fit is not None:
         found.append(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.unions import groups_found
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
 
 __all__ = ["cautions"]
 
@@ -18,17 +23,35 @@ def cautions(findings: Findings) -> list[str]:
     """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
     if findings.fit is None:
         return []
+    if n_distinct(findings.fit) == 1 and len(findings.sizes) < 2:
+        return ["These features give no evidence of subtypes, which is no evidence that there are none."]
     if len(findings.sizes) < 2 and groups_found(findings.fit) is not None:
         return []  # one group was asked for
     if len(findings.sizes) < 2:
         return ["One group means that these features give no evidence of subtypes, not that there are none."]
     found = [
-        "Subtypes describe how these subjects differ. Whether they are kinds of a disease, or the milder and the more "
-        "severe part of one, only other data can tell.",
-        *_on_dependence(findings),
+        f"Subtypes describe how these subjects differ. {_on_kinds(findings.fit)}",
+        *([] if shows_distinct_subtypes(findings.fit) else _on_dependence(findings)),
         *_on_small_ones(findings),
     ]
     return [f"How far to trust it: {' '.join(found)}"]
+
+
+def _on_kinds(fit: Fit) -> str:
+    """Return what is known of whether subtypes are kinds of a disease, or parts of a continuum."""
+    if shows_distinct_subtypes(fit):
+        return (
+            "They are not only the milder and the more severe part of one continuum (Tested); whether they are kinds "
+            "of a disease, only other data can tell, such as causes, course or treatment."
+        )
+    if fit.tree_test_ is not None:
+        return (
+            "Divisions tested says which of them are no more than slices of a continuum; whether the others are kinds "
+            "of a disease, only other data can tell."
+        )
+    return (
+        "Whether they are kinds of a disease, or the milder and the more severe part of one, only other data can tell."
+    )
 
 
 def _on_dependence(findings: Findings) -> Iterator[str]:

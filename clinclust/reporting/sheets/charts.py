@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
+from clinclust.reporting.sheets.evidence_chart import evidence_chart, evidence_table
 
 __all__ = ["charts"]
 
@@ -26,6 +27,9 @@ def charts(findings: Findings) -> Sheet:
             value=1,
         )
     ]
+    if findings.divisions and not findings.is_shared:
+        drawn.append(evidence_chart(findings, len(tables)))
+        tables.append(evidence_table(findings))
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:

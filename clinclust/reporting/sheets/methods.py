@@ -18,6 +18,7 @@ from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
+from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
 from clinclust.reporting.sheets.references import References
 from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions, unions_in_words
@@ -68,6 +69,7 @@ def methods(findings: Findings) -> Methods:
         "Prior": [] if fit is None else _prior(findings, asked, references),
         "Missing values": [] if fit is None else _missing(findings, fit),
         "Search": [] if fit is None else _search(findings, fit, asked),
+        "Distinct subtypes": methods_of_the_test(findings, references),
         "Comparisons": _comparisons(findings, references),
         "Associations": _associations(findings, references),
         "Confidentiality": _confidentiality(findings),

@@ -13,6 +13,8 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.caution import cautions
+from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
+from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
 from clinclust.reporting.sheets.rows import sentences_on_rows
 from clinclust.reporting.sheets.summary import given_subtypes
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
@@ -53,7 +55,8 @@ def overview(findings: Findings) -> Sheet:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
         rows.append([findings.name(subtype), *how_many, *_marks(findings, profiles, place), *how_sure])
     table = Table("The subtypes at a glance", columns, rows)
-    return Sheet("Overview", [*_statements(findings), _how_to_read(findings)], [table])
+    tables = [table, *divisions_table(findings), *continuum_table(findings)]
+    return Sheet("Overview", [*_statements(findings), _how_to_read(findings), *on_the_test(findings)], tables)
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -84,7 +87,7 @@ def _statements(findings: Findings) -> list[str]:
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
             *cautions(findings),
         ]
-    statements[1:1] = sentences_on_rows(findings)
+    statements[1:1] = [*verdict(findings), *on_continuum_score(findings), *sentences_on_rows(findings)]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements

@@ -57,6 +57,27 @@ _WORKS = {
         "Pitman J, Yor M (1997). The two-parameter Poisson–Dirichlet distribution derived from a stable subordinator. "
         "The Annals of Probability 25(2): 855–900. doi:10.1214/aop/1024404422",
     ),
+    "principal components": (
+        "Hotelling, 1933",
+        "Hotelling H (1933). Analysis of a complex of statistical variables into principal components. Journal of "
+        "Educational Psychology 24(6): 417–441. doi:10.1037/h0071325",
+    ),
+    "sigclust": (
+        "Liu et al., 2008",
+        "Liu Y, Hayes DN, Nobel A, Marron JS (2008). Statistical significance of clustering for high-dimension, "
+        "low-sample size data. Journal of the American Statistical Association 103(483): 1281–1293. "
+        "doi:10.1198/016214508000000454",
+    ),
+    "sigclust along a tree": (
+        "Kimes et al., 2017",
+        "Kimes PK, Liu Y, Hayes DN, Marron JS (2017). Statistical significance for hierarchical clustering. Biometrics "
+        "73(3): 811–821. doi:10.1111/biom.12647",
+    ),
+    "one mode": (
+        "Silverman, 1981",
+        "Silverman BW (1981). Using kernel density estimates to investigate multimodality. Journal of the Royal "
+        "Statistical Society, Series B 43(1): 97–99. doi:10.1111/j.2517-6161.1981.tb01155.x",
+    ),
     "student": (
         "Student, 1908",
         "Student (1908). The probable error of a mean. Biometrika 6(1): 1–25. doi:10.1093/biomet/6.1.1",

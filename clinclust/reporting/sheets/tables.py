@@ -247,6 +247,11 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
         for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
             row += [probabilities[label], certainty(probabilities[label]), *probabilities]
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
+    if findings.continuum is not None:
+        columns.append(Column("Continuum score", "0.00"))
+        for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):
+            row.append(as_value(score))
+        notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
     if at_most is not None and len(rows) > at_most:
         notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
     table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from clinclust.estimators.subtype_model import parameters_of
+from clinclust.reporting.divisions import shows_distinct_subtypes
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -42,6 +43,8 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     number = f"The number of subtypes is {n_subtypes}{words}"
     if groups_found(findings.fit) is None:
         return [f"{number}."]
+    if shows_distinct_subtypes(findings.fit):
+        return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     return [
         f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_subtypes} "
         f"{'was' if n_subtypes == 1 else 'were'} left; no subject changed its group."

@@ -30,8 +30,9 @@ def height_of(chart: Chart, n_rows: int) -> float:
 def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
     """Add a chart of the numbers in the rows from `heading` + 1 to `last` to a worksheet.
 
-    A forest plot consists of two series of invisible bars. The error bars of the first are the intervals; the error
-    bars of the second are short and thick, and mark the estimates. The names of the bars label the axis.
+    A forest plot, or a plot of numbers beside what is expected, consists of two series of invisible bars. The error
+    bars of the first are the intervals; the error bars of the second are short and thick, and mark the numbers. The
+    names of the bars label the axis.
 
     Parameters
     ----------
@@ -61,12 +62,13 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
     numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
     numbers.title = _title(chart.axis, 10, QUIET)
     numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
-    numbers.number_format = "General"
+    numbers.number_format, numbers.scaling.min = "General", chart.least
     if chart.kind == "bars":
         drawn.series = [_series(cells(chart.value), BLUE)]
     else:
         drawn.overlap = 100
-        interval, marker = (_series(cells(chart.value), None) for _ in range(2))
+        middle = chart.value if chart.expected is None else chart.expected
+        interval, marker = (_series(cells(place), None) for place in (middle, chart.value))
         interval.errBars = _intervals(cells(chart.below), cells(chart.above))
         marker.errBars = _markers()
         drawn.series = [interval, marker]

@@ -1,0 +1,123 @@
+"""Normal scores of the features of given subjects, and the subjects' position along their first principal axis.
+
+The normal score of a value with the mid-rank r among the n observed values of its feature is Phi^-1((r - 1/2) / n). The
+levels of a nominal feature are ordered by their mean position on the principal axis of the subjects first. The scores z
+have the correlation matrix R with the first eigenvector v. The first principal score of a subject is v' z (Hotelling
+1933, *Analysis of a complex of statistical variables into principal components*, Journal of Educational Psychology 24,
+417-441); where values are missing, its expectation given the observed ones o, as z ~ N(0, R):
+
+    s = v' R_.o R_oo^-1 z_o
+
+Nothing is imputed, and a subject of whom little is known is near the middle, instead of at an end by one value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from clinclust.engine.continuum.latent import correlations
+from clinclust.engine.problem.numeric_columns import encoded_columns
+from clinclust.engine.search.split_merge import principal_axis
+from clinclust.graded import mid_ranks
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.arrays import CohortArrays
+
+__all__ = [
+    "expected_score",
+    "first_axis",
+    "in_score_steps",
+    "normal_scores",
+    "ordered_columns",
+    "reliable_correlations",
+    "with_unit_diagonal",
+]
+
+Array = NDArray[np.float64]
+
+_FEWEST_PAIRS = 5.0
+"""A correlation of n pairs counts n / (n + this)."""
+_SCORE_STEPS = 1024.0
+"""Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
+
+
+def ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
+    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
+    columns, along = [], None
+    for column, is_nominal in encoded_columns(arrays):
+        if is_nominal:
+            along = principal_axis(arrays, rng) if along is None else along
+            columns.append(_along(column, along))
+        else:
+            columns.append(column)
+    return columns
+
+
+def _along(column: Array, axis: Array) -> Array:
+    """Return the levels of a nominal feature numbered by their mean position on the axis."""
+    seen = ~np.isnan(column)
+    _, level = np.unique(column[seen], return_inverse=True)
+    position = np.bincount(level, axis[seen]) / np.maximum(np.bincount(level), 1)
+    ranked = np.full(column.size, np.nan)
+    ranked[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+    return ranked
+
+
+def normal_scores(column: Array) -> Array:
+    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
+    n_seen = max(int((~np.isnan(column)).sum()), 1)
+    return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
+
+
+def in_score_steps(scores: Array) -> Array:
+    """Return scores counted in whole steps."""
+    return np.asarray(np.rint(_SCORE_STEPS * scores))
+
+
+def reliable_correlations(scores: Array) -> Array:
+    """Return the correlations of columns in pairs, each drawn towards 0 where few subjects have both; (D, D)."""
+    found, n_both = correlations(scores)
+    found *= n_both / (n_both + _FEWEST_PAIRS)
+    return found
+
+
+def with_unit_diagonal(matrix: Array) -> Array:
+    """Return a copy of a square matrix with ones on the diagonal."""
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def first_axis(correlation: Array) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+    values, vectors = np.linalg.eigh(correlation)
+    axis = vectors[:, -1]
+    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
+
+
+def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
+    """Return the expected first principal score of each subject, float64 (N,); NaN where nothing is observed.
+
+    Parameters
+    ----------
+    scores : float64 (N, D)
+        Normal scores; NaN = missing.
+    correlation : float64 (D, D)
+        Their correlation matrix R, positive definite.
+    axis : float64 (D,)
+        Its first eigenvector v.
+    """
+    observed = ~np.isnan(scores)
+    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
+    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
+    found = np.full(len(scores), np.nan)
+    for seen, rows in zip(patterns, np.split(by_pattern, ends[:-1]), strict=True):
+        if seen.any():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
+            found[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
+    return found

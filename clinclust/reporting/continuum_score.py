@@ -1,0 +1,180 @@
+"""The continuum score: the position of each subject along the main axis of a cohort, for where subtypes are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.engine.continuum.latent import nearest_correlation
+from clinclust.engine.continuum.normal_scores import (
+    expected_score,
+    first_axis,
+    normal_scores,
+    ordered_columns,
+    reliable_correlations,
+    with_unit_diagonal,
+)
+from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.subtype_model import require_search
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+    FloatSeries: TypeAlias = pd.Series[float]
+else:
+    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
+
+__all__ = ["CONTINUUM_SCORE", "Continuum", "continuum_of", "continuum_score"]
+
+Array = NDArray[np.float64]
+
+CONTINUUM_SCORE = "continuum_score"
+"""Name of the column of the score."""
+_BRANCH = 1933
+"""Spawn key of the random start of the axis along which the levels of nominal features are ordered."""
+_DECIMALS = 6
+"""Further decimals depend on the order in which a linear algebra library sums."""
+
+
+@dataclass(frozen=True)
+class Continuum:
+    """The main axis of a cohort.
+
+    Attributes
+    ----------
+    score : float64 (N,)
+        Position of each subject of the fit, mean 0 and standard deviation 1; NaN where nothing is observed.
+    correlations : Series
+        Correlation of the normal scores of each feature with the score, the strongest first.
+    share : float
+        Share of the variance of all normal scores that lies along the axis, 0 to 1.
+    """
+
+    score: Array
+    correlations: FloatSeries
+    share: float
+
+
+@accepting(model=MODEL, frame=FRAME)
+def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
+    """Return the position of each subject along the main axis of the cohort, such as its severity.
+
+    Where a cohort is one continuum (`distinct_subtypes`), its subjects differ by degree: a score says more than
+    subtypes do. This is the first principal component of the features that were clustered on, on the scale of their
+    normal scores: the value with mid-rank r among n observed ones becomes Phi^-1((r - 1/2) / n), so that neither units
+    nor outlying values matter. The axis is that of the one population against which `distinct_subtypes` tests.
+
+    Parameters
+    ----------
+    model : MAPDP
+        A fitted model.
+    frame : DataFrame, N rows
+        The cohort of the fit. Rows in another order than at the fit are put back into it.
+
+    Returns
+    -------
+    Series, N rows
+        Named `continuum_score`, with the index of the cohort in the order of the fit; mean 0, standard deviation 1.
+        NaN for a subject of whom nothing is observed.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` were in another order than at the fit.
+
+    Notes
+    -----
+    The sign is chosen such that most features increase with the score; it cannot know which end is the worse. Where
+    values are missing, the score is its expectation given the observed values of the subject, as if normal scores were
+    normal with the correlations of the cohort. The levels of a nominal feature are ordered along the axis. What the fit
+    set aside as outlying counts as missing. Scores belong to this cohort: those of two cohorts do not compare.
+
+    References
+    ----------
+    Hotelling (1933), *Analysis of a complex of statistical variables into principal components*, Journal of Educational
+    Psychology 24, 417-441.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> severity = rng.normal(size=200)
+    >>> frame = pd.DataFrame(severity[:, None] + 0.7 * rng.normal(size=(200, 6)), columns=list("abcdef"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> score = cc.continuum_score(model, frame)
+    >>> bool(np.corrcoef(score, severity)[0, 1] > 0.9)
+    True
+    """
+    fit = require_search(model, "continuum_score")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    return pd.Series(continuum_of(fit, cohort).score, index=cohort.index, name=CONTINUUM_SCORE)
+
+
+def continuum_of(fit: Fit, cohort: pd.DataFrame) -> Continuum:
+    """Return the main axis of a cohort.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        The cohort of the fit, as `cohort_of` returns it.
+    """
+    encoded = fitted_problem(fit, cohort, coarsening=1.0).cohort
+    features = encoded.encoding.features
+    if not features:
+        return Continuum(np.full(len(cohort), np.nan), pd.Series(dtype=np.float64), 0.0)
+    rng = np.random.default_rng(np.random.SeedSequence(fit.random_seed_, spawn_key=(_BRANCH,)))
+    scores = np.column_stack([normal_scores(column) for column in ordered_columns(encoded.arrays, rng)])
+    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
+    axis, variance = first_axis(correlation)
+    is_nominal = np.array([feature.traits.is_nominal for feature in features])
+    axis = axis * _direction(axis[~is_nominal])
+    score = _standardised(expected_score(scores, correlation, axis))
+    found = np.array([_correlation(column, score) for column in scores.T])
+    found = np.where(is_nominal, np.abs(found), found)  # the order of its levels has no direction of its own
+    strongest = np.argsort(-np.abs(found), kind="stable")
+    names = [features[place].name for place in strongest]
+    return Continuum(
+        encoded.in_table_order(np.round(score, _DECIMALS)),
+        pd.Series(found[strongest], index=names, name="correlation"),
+        variance / len(features),
+    )
+
+
+def _direction(axis: Array) -> float:
+    """Return the sign that lets most entries be positive; where as many are negative, their sum."""
+    balance = float(np.sign(axis).sum()) or float(axis.sum())
+    return -1.0 if balance < 0.0 else 1.0
+
+
+def _standardised(score: Array) -> Array:
+    seen = ~np.isnan(score)
+    spread = float(score[seen].std()) if seen.any() else 0.0
+    return (score - score[seen].mean()) / spread if spread > 0.0 else np.where(seen, 0.0, np.nan)
+
+
+def _correlation(column: Array, score: Array) -> float:
+    """Return the correlation of two columns where both are observed; 0 if one does not vary there."""
+    both = ~np.isnan(column) & ~np.isnan(score)
+    if not both.any():
+        return 0.0
+    one, other = column[both] - column[both].mean(), score[both] - score[both].mean()
+    length = float(np.sqrt((one**2).sum() * (other**2).sum()))
+    return float((one * other).sum()) / length if length > 0.0 else 0.0

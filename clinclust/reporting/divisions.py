@@ -1,0 +1,166 @@
+"""The divisions of a tree that were tested against one continuous population, in the terms of the subtypes shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_tree import SubtypeTree
+
+__all__ = ["DISTINCT", "ONE_CONTINUUM", "Division", "divisions_of", "n_distinct", "shows_distinct_subtypes"]
+
+DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
+"""The results of a test."""
+_MOST_NAMED = 6
+"""Subtypes that the name of a side lists."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """A join of the tree that was tested.
+
+    Attributes
+    ----------
+    number : int
+        Its number in a report, from 1: from the root down, the first side before the second.
+    node : int
+        The node of the tree that the join made, numbered as in `SubtypeTree.joins`.
+    sides : tuple of two str
+        The subtypes on each side, as the report calls them.
+    subtypes : tuple of two tuples of int, or None
+        The subtypes on each side, from 1; None if a subtype lies on both.
+    sizes : tuple of two int
+        Subjects on each side.
+    gain, expected, expected_sd : float
+        Evidence for the division, and its mean and standard deviation in one continuous population, in nats.
+    p : float
+    is_distinct : bool
+    """
+
+    number: int
+    node: int
+    sides: tuple[str, str]
+    subtypes: tuple[tuple[int, ...], tuple[int, ...]] | None
+    sizes: tuple[int, int]
+    gain: float
+    expected: float
+    expected_sd: float
+    p: float
+    is_distinct: bool
+
+    @property
+    def excess(self) -> float:
+        """Evidence beyond that of one continuous population, in nats."""
+        return self.gain - self.expected
+
+    @property
+    def result(self) -> str:
+        """What the test says of the two sides."""
+        return DISTINCT if self.is_distinct else ONE_CONTINUUM
+
+    @property
+    def title(self) -> str:
+        """The two sides in one line."""
+        return f"{self.sides[0]} | {self.sides[1]}"
+
+
+def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
+    """Return the divisions of the tree of a fit that were tested, from the root down; empty if none was.
+
+    Parameters
+    ----------
+    fit : Fit
+    titles : mapping of int to str
+        What the report calls each subtype, by number from 1.
+    """
+    if fit.tree_test_ is None:
+        return []
+    tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
+    members = tree.members()
+    found: list[Division] = []
+    for node in _from_the_root(tree):
+        row = tested.get(node - tree.n_subtypes + 1)
+        if row is not None:
+            first, second = (members[side] for side in tree.joins[node - tree.n_subtypes].tolist())
+            found.append(
+                Division(
+                    number=len(found) + 1,
+                    node=node,
+                    sides=_sides(fit.subtype_of_.tolist(), first, second, titles),
+                    subtypes=_whole_subtypes(fit.subtype_of_.tolist(), first, second),
+                    sizes=(int(row["first_size"]), int(row["second_size"])),
+                    gain=float(row["gain"]),
+                    expected=float(row["expected"]),
+                    expected_sd=float(row["expected_sd"]),
+                    p=float(row["p"]),
+                    is_distinct=bool(row["accepted"]),
+                )
+            )
+    return found
+
+
+def n_distinct(fit: Fit) -> int:
+    """Return the number of distinct subtypes in a tree that was tested."""
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
+
+
+def shows_distinct_subtypes(fit: Fit) -> bool:
+    """Return whether the subtypes of a fit are those that the test of its tree found distinct."""
+    if fit.tree_test_ is None:
+        return False
+    return bool(np.array_equal(fit.subtype_of_, fit.tree_.group_of(fit.tree_test_.distinct_nodes(fit.tree_))))
+
+
+def _from_the_root(tree: SubtypeTree) -> list[int]:
+    """Return the nodes that joins made, each before those below it and the first side before the second."""
+    found, ahead = list[int](), [2 * tree.n_subtypes - 2]
+    while ahead:
+        node = ahead.pop()
+        if node >= tree.n_subtypes:
+            found.append(node)
+            ahead += reversed(tree.joins[node - tree.n_subtypes].tolist())
+    return found
+
+
+def _whole_subtypes(
+    subtype_of: Sequence[int], first: Sequence[int], second: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the subtypes on each side, from 1; None if a subtype lies partly on a side."""
+    sides = [tuple(sorted({subtype_of[cluster] + 1 for cluster in side})) for side in (first, second)]
+    is_whole = all(
+        len(side) == _n_clusters(subtype_of, below) for side, below in zip((first, second), sides, strict=True)
+    )
+    return (sides[0], sides[1]) if is_whole else None
+
+
+def _n_clusters(subtype_of: Sequence[int], subtypes: Sequence[int]) -> int:
+    return sum(subtype + 1 in subtypes for subtype in subtype_of)
+
+
+def _sides(
+    subtype_of: Sequence[int], first: Sequence[int], second: Sequence[int], titles: Mapping[int, str]
+) -> tuple[str, str]:
+    """Return what a report calls the two sides of a join."""
+    of_both = {subtype_of[cluster] for cluster in (*first, *second)}
+    if len(of_both) == 1:
+        (subtype,) = of_both
+        is_whole = _n_clusters(subtype_of, [subtype + 1]) == len(first) + len(second)
+        return (
+            f"a part of {titles[subtype + 1]}",
+            f"{'the rest' if is_whole else 'another part'} of {titles[subtype + 1]}",
+        )
+    return _side(subtype_of, first, titles), _side(subtype_of, second, titles)
+
+
+def _side(subtype_of: Sequence[int], side: Sequence[int], titles: Mapping[int, str]) -> str:
+    named = []
+    for subtype in sorted({subtype_of[cluster] + 1 for cluster in side}):
+        is_whole = sum(subtype_of[cluster] + 1 == subtype for cluster in side) == _n_clusters(subtype_of, [subtype])
+        named.append(titles[subtype] if is_whole else f"a part of {titles[subtype]}")
+    more = [f"{len(named) - _MOST_NAMED} more"] if len(named) > _MOST_NAMED else []
+    return ", ".join([*named[:_MOST_NAMED], *more])

@@ -1,0 +1,177 @@
+"""The tree of a fit that was tested: which groups make up which subtype, and how sure each division is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clinclust.files.visible_text import shortened
+from clinclust.reporting.divisions import Division, divisions_of
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for
+from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
+from clinclust.reporting.figures.tips import tips_in_order
+from clinclust.reporting.layout import number_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_tree import SubtypeTree
+
+__all__ = ["draw_tested_tree"]
+
+# Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions.
+_SIZES, _BRACKETS = -0.03, -0.17
+_NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
+_RESULTS = 2.30
+_SMALL = 8
+_LONGEST_NAME = 40
+_LINES: dict[bool | None, dict[str, Any]] = {
+    True: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
+    False: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
+    None: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
+}
+_ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45}
+_LINE_TITLES = {True: "distinct sides", False: "one continuum", None: "not tested"}
+
+
+def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
+    """Draw the tree of a fit beside the evidence for each division that was tested.
+
+    Parameters
+    ----------
+    fit : Fit
+        `tree_test_` is not None.
+    called : mapping of int to str
+        What each subtype is called, by number from 1.
+    ax : matplotlib Axes or None
+    """
+    tree, divisions = fit.tree_, divisions_of(fit, called)
+    ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
+    order = tips_in_order(tree.joins.tolist(), tree.n_subtypes)
+    kinds = _draw_joins(ax, tree, order, {division.node: division for division in divisions})
+    _draw_tips(ax, fit, order, called)
+    if divisions:
+        _draw_evidence(ax, divisions)
+    ax.set_ylim(max(tree.n_subtypes, 3) - 0.5, -0.7)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    _add_legend(ax, kinds, with_evidence=bool(divisions))
+    return ax
+
+
+def _draw_joins(
+    ax: Axes, tree: SubtypeTree, order: Sequence[int], divisions: Mapping[int, Division]
+) -> list[bool | None]:
+    """Draw the joins, the distinct ones last and so above the others; return the kinds of lines that occur."""
+    n_tips = tree.n_subtypes
+    across, level = np.zeros(n_tips + len(tree.joins)), np.zeros(n_tips + len(tree.joins))
+    across[list(order)] = np.arange(n_tips)
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        across[n_tips + step] = (across[first] + across[second]) / 2.0
+        level[n_tips + step] = max(level[first], level[second]) + 1.0
+    along = level / max(level[-1], 1.0)
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        node = n_tips + step
+        division = divisions.get(node)
+        kind = None if division is None else division.is_distinct
+        ax.plot(
+            [along[first], along[node], along[node], along[second]],
+            [across[first], across[first], across[second], across[second]],
+            zorder=2.0 if kind is None else 2.1 + 0.1 * kind,
+            solid_joinstyle="miter",
+            **_LINES[kind],
+        )
+        if division is not None:
+            ax.annotate(
+                str(division.number),
+                (float(along[node]), float(across[node])),
+                xytext=(4, 2),
+                textcoords="offset points",
+                va="bottom",
+                fontsize=_SMALL,
+                fontweight="bold",
+            )
+    nodes = range(n_tips, n_tips + len(tree.joins))
+    occurring = {divisions[node].is_distinct if node in divisions else None for node in nodes}
+    return [kind for kind in _LINES if kind in occurring]
+
+
+def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, str]) -> None:
+    """Name each run of tips of one subtype once, with a bracket around its groups and the size of each group."""
+    sizes = np.bincount(fit.tree_.labels, minlength=fit.tree_.n_subtypes)
+    places, titles = [], []
+    for subtype, run in groupby(range(len(order)), key=lambda place: int(fit.subtype_of_[order[place]])):
+        rows = list(run)
+        total = sum(int(sizes[order[row]]) for row in rows)
+        places.append((rows[0] + rows[-1]) / 2.0)
+        titles.append(f"{shortened(called[subtype + 1], _LONGEST_NAME)} (n = {total:,})")
+        if len(rows) > 1:
+            ax.plot([_BRACKETS] * 2, [rows[0] - 0.3, rows[-1] + 0.3], color=GREY, linewidth=1.0)
+            for row in rows:
+                size = f"{sizes[order[row]]:,}"
+                ax.text(_SIZES, row, size, ha="right", va="center", fontsize=_SMALL - 1, color=GREY)
+    ax.set_yticks(places, labels=titles, fontsize=9, **PLAIN)
+
+
+def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
+    """Draw a row for each division: its evidence as seen from one continuous population, in SDs from the mean there."""
+    scale = ScaleOfExcess.over(each.excess / each.expected_sd for each in divisions)
+
+    def at(deviations: float) -> float:
+        return _ROWS + (_ROWS_END - _ROWS) * scale.share(deviations)
+
+    for row, division in enumerate(divisions):
+        ax.text(_NUMBERS, row, str(division.number), ha="center", va="center", fontsize=_SMALL, fontweight="bold")
+        ax.plot([at(-2.0), at(2.0)], [row, row], solid_capstyle="butt", **_ONE_POPULATION)
+        ax.plot([at(0.0)], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
+        filled = BLUE if division.is_distinct else "none"
+        place = at(division.excess / division.expected_sd)
+        ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
+        ax.text(_RESULTS, row, _in_short(division), va="center", fontsize=_SMALL)
+    ticks = scale.ticks()
+    ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
+    ax.tick_params(axis="x", labelsize=_SMALL)
+    ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
+    ax.set_xlabel("Evidence: SDs from one continuous population", x=_share_of_width(), fontsize=9)
+
+
+def _in_short(division: Division) -> str:
+    p = number_text(division.p, "p", 0)
+    said = f"{division.result}, p {p if p.startswith('<') else f'= {p}'}"
+    return f"{said}: {division.gain:,.0f} nats, {division.expected:,.0f} expected".replace("-", "−")
+
+
+def _share_of_width() -> float:
+    """Return the middle of the rows as a share of the width of the Axes."""
+    return ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)
+
+
+_RIGHT = 3.6
+"""Right end of the Axes, with room for the results."""
+
+
+def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], label=_LINE_TITLES[kind], **_LINES[kind]) for kind in kinds]
+    if with_evidence:
+        handles.append(Line2D([], [], color=BLUE, marker="D", linestyle="none", markersize=6, label="evidence"))
+        handles.append(Line2D([], [], label="one continuous population: mean ± 2 SD", **_ONE_POPULATION))
+        ax.set_xlim(_BRACKETS - 0.03, _RIGHT)
+    else:
+        ax.set_xlim(_BRACKETS - 0.03, 1.1)
+        ax.set_xticks([])
+        ax.spines["bottom"].set_visible(False)
+    if handles:
+        ax.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncol=3,
+            frameon=False,
+            fontsize=_SMALL,
+        )

@@ -1,0 +1,193 @@
+"""What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
+from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
+from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
+from clinclust.reporting.sheets.unions import groups_found
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.reporting.findings import Findings
+
+__all__ = ["divisions_table", "evidence_in_words", "on_the_test", "verdict"]
+
+_OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
+_BY_DEGREE = (
+    "subjects who differ by degree only, such as by severity, with the same distribution of each feature, the same "
+    "correlations and the same missing values"
+)
+
+
+def verdict(findings: Findings) -> list[str]:
+    """Return the sentence whether the subtypes are more than one continuum; empty if the tree was not tested."""
+    fit = findings.fit
+    if fit is None or fit.tree_test_ is None:
+        return []
+    said = _verdict(fit, fit.tree_test_)
+    if not shows_distinct_subtypes(fit):
+        said += (
+            f" This report shows {_count(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
+            "what lies inside a distinct subtype is a slice of a continuum."
+        )
+    return [f"Tested: {said}"]
+
+
+def _verdict(fit: Fit, test: TreeTest) -> str:
+    found = n_distinct(fit)
+    if found > 1:
+        return (
+            f"the cohort is more than one continuum; it has {found} distinct subtypes. At each division between them "
+            "(Divisions tested), the subjects are parted more clearly than one continuous population would be: "
+            f"{_BY_DEGREE}."
+        )
+    if len(test.joins):
+        return (
+            "the cohort looks like one continuum. Its subjects are parted no more clearly (Divisions tested) than one "
+            f"continuous population would be: {_BY_DEGREE}. In the place of subtypes, use the continuum score of each "
+            "subject, which may be a severity."
+        )
+    if fit.tree_.n_subtypes > 1:
+        return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
+    return (
+        "the search found one group, so that there was no division to test: the subjects differ by degree at most, "
+        "which the continuum score of each subject measures."
+    )
+
+
+def on_the_test(findings: Findings) -> list[str]:
+    """Return what finer groups are good for, how to read the test, and what it cannot tell; empty without a test."""
+    fit = findings.fit
+    if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
+        return []
+    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_)]
+
+
+def _on_groups(fit: Fit) -> list[str]:
+    n_groups = groups_found(fit)
+    if n_groups is None:
+        return []
+    if fit.n_clusters_ == 1:
+        made, inside = "the cohort is made of whole groups", "They"
+    else:
+        made, inside = "the subtypes are made of whole groups", "Those inside one subtype"
+    return [
+        f"Finer groups: the search told {n_groups} apart, and {made}; no subject was moved. {inside} are slices of a "
+        "continuum: good to describe its course and to predict values, but no kinds of a disease."
+    ]
+
+
+def _how_to_read(findings: Findings, test: TreeTest) -> str:
+    numbers = (
+        "The numbers behind the result are withheld. "
+        if findings.is_shared
+        else (
+            "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
+            "probable). One continuous population gives evidence as well, because its slices differ: the mean and the "
+            f"standard deviation (SD) in {test.n_draws} cohorts drawn from it are beside. The excess, evidence less "
+            "this mean, is what counts. "
+        )
+    )
+    return (
+        f"Divisions tested: from the whole cohort down, who is divided from whom. {numbers}p: how often a cohort from "
+        f"one continuous population would be parted as clearly. Below {test.significance_level:g} the result is "
+        f"“{DISTINCT}”, and each side is tested in turn; otherwise it is “{ONE_CONTINUUM}”, and the sides stay one "
+        "subtype."
+    )
+
+
+def _limits(test: TreeTest) -> str:
+    skewed = (
+        "A severity that is itself skewed, with many mild and few severe subjects, can still be divided"
+        if test.null == "copula"
+        else "The test allowed for a skewed severity, and so finds fewer of the true subtypes"
+    )
+    sampled = (
+        f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
+        if (test.joins["n_tested"] < test.joins["first_size"] + test.joins["second_size"]).any()
+        else ""
+    )
+    return (
+        "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
+        f"diseases. {skewed}; three ordered classes may be found as two. Fewer than {SMALLEST_NODE} subjects are not "
+        f"tested. The level {test.significance_level:g} holds at each division, not for all together.{sampled}"
+    )
+
+
+def divisions_table(findings: Findings) -> list[Table]:
+    """Return the table Divisions tested; no table if no division was tested.
+
+    Evidence is a function of all counts, and the parts of a subtype are no subtypes, whose sizes the rule of shared
+    reports protects: a shared report has the result of each division only, and sizes that it shows elsewhere.
+    """
+    if not findings.divisions:
+        return []
+    subjects = ("Subjects", "")
+    columns = [
+        Column("One side"),
+        Column("Other side"),
+        Column("Division", "0"),
+        Column("Result"),
+        Column("One side", "0", subjects),
+        Column("Other side", "0", subjects),
+        *([] if findings.is_shared else _columns_of_evidence()),
+    ]
+    rows = [_row(findings, division) for division in findings.divisions]
+    return [Table("Divisions tested", columns, rows, stub=2)]
+
+
+def _columns_of_evidence() -> list[Column]:
+    population = ("In one population (nats)", "")
+    return [
+        Column("p", "p"),
+        Column("p in words"),
+        Column("Evidence (nats)", "0.0"),
+        Column("Mean", "0.0", population),
+        Column("SD", "0.0", population),
+        Column("Excess (nats)", "0.0"),
+    ]
+
+
+def _row(findings: Findings, division: Division) -> list[Value]:
+    start: list[Value] = [*division.sides, division.number, division.result, *_sizes(findings, division)]
+    if findings.is_shared:
+        return start
+    numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
+    return [*start, division.p, p_in_words(division.p), *numbers]
+
+
+def _sizes(findings: Findings, division: Division) -> list[Value]:
+    """Return the sizes of the sides; in a shared report only sums of sizes that it shows."""
+    if not findings.is_shared:
+        return list(division.sizes)
+    if division.subtypes is None:
+        return [WITHHELD, WITHHELD]
+    shown = [[findings.shown_sizes[subtype] for subtype in side] for side in division.subtypes]
+    return [WITHHELD if None in side else sum(size for size in side if size is not None) for side in shown]
+
+
+def p_in_words(p: float) -> str:
+    """Return how often a cohort from one population seems as divided."""
+    if p < 0.001:
+        said = f"fewer than {_OF_MANY.format(1, '1,000')}"
+    else:
+        said = _OF_MANY.format(round(1000 * p), "1,000") if p < 0.01 else _OF_MANY.format(round(100 * p), "100")
+    return said
+
+
+def evidence_in_words(division: Division) -> str:
+    """Return a division with its evidence in one line."""
+    p = number_text(division.p, "p", 0)
+    return (
+        f"{division.number}: {division.title}: {division.gain:,.0f} nats, one continuous population gives "
+        f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), p {p if p.startswith('<') else f'= {p}'}, "
+        f"{division.result}"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

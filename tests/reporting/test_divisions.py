@@ -1,0 +1,430 @@
+"""Reports of a tree that was tested: what they say, show and withhold, and that nothing changes without a test."""
+
+import io
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clinclust as cc
+from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
+from clinclust.reporting.assignments import assignments_of, write_assignments
+from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
+from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.page.illustrations import illustrations
+from clinclust.reporting.sheets.caution import cautions
+from clinclust.reporting.sheets.charts import charts
+from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
+from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.sheets.first_sheet import with_the_test
+from clinclust.reporting.sheets.methods import methods
+from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.tables import assignments
+
+from .conftest import GENERATED
+from .stand_in import fitted as stand_in
+
+NAMES = {1: "Mild & <b>shaky</b>", 2: "=HYPERLINK($x^2$)"}
+
+
+def severity_cohort(n_groups, n=160, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = 4.0 * np.array([[0] * 8, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4])[np.arange(n) % n_groups]
+    X = centres + 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 8))
+    schema = cc.FeatureSchema([cc.Feature(name=f"x{column}", likelihood="gaussian") for column in range(8)])
+    return pd.DataFrame(X, columns=schema.names), schema
+
+
+def case_of(n_groups, **options):
+    frame, schema = severity_cohort(n_groups)
+    model = cc.MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    return model, frame, cc.distinct_subtypes(model, frame, n_draws=40, **options)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return case_of(3)
+
+
+@pytest.fixture(scope="module")
+def one():
+    return case_of(1)
+
+
+def findings_of(model, frame, names=None, suppress=None):
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
+    findings = Findings(model, frame, comparisons, 0.01, None, names or {})
+    return findings if suppress is None else findings.for_sharing(suppress)
+
+
+def shown(case, names=None, suppress=None):
+    model, frame, distinct = case
+    return findings_of(model.cut(distinct), frame, names, suppress)
+
+
+def report(findings, folder, suffix, **options):
+    path = folder / f"report{suffix}"
+    return cc.write_report(
+        findings.model, findings.frame, path, associations=None, names=findings.names, progress=False,
+        generated=GENERATED, **options,
+    )  # fmt: skip
+
+
+# --- what is said -------------------------------------------------------------------------------------------------
+
+
+def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
+    model, _, distinct = three
+    findings = shown(three, NAMES)
+    (table,) = divisions_table(findings)
+    at = {column.title if not column.group[0] else f"{column.group[0]} {column.title}": place
+          for place, column in enumerate(table.columns)}  # fmt: skip
+    joins = distinct.joins
+    assert len(table.rows) == len(joins) >= 3
+    assert not joins["accepted"].all()
+    by_sizes = {(row.first_size, row.second_size): row for row in joins.itertuples()}
+    for row in table.rows:
+        join = by_sizes[row[at["Subjects One side"]], row[at["Subjects Other side"]]]
+        assert row[at["Evidence (nats)"]] == join.gain
+        assert row[at["In one population (nats) Mean"]] == join.expected
+        assert row[at["In one population (nats) SD"]] == join.expected_sd
+        assert row[at["Excess (nats)"]] == pytest.approx(join.excess)
+        assert row[at["p"]] == join.p
+        assert row[at["Result"]] == ("distinct" if join.accepted else "one continuum")
+        for side, name in ((join.first, row[0]), (join.second, row[1])):
+            below = np.unique(distinct.labels[np.isin(model.labels_ + 1, side)]) + 1
+            if join.accepted:
+                assert name == ", ".join(findings.name(subtype) for subtype in below)
+            else:
+                assert name in {f"{part} of {findings.name(below[0])}" for part in ("a part", "the rest")}
+    assert [row[at["Division"]] for row in table.rows] == list(range(1, len(joins) + 1))
+
+
+def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_path):
+    findings = shown(three)
+    said = [*verdict(findings), *on_the_test(findings)]
+    assert len(said) == 4
+    for words in (
+        "more than one continuum; it has 3 distinct subtypes",
+        "no subject was moved",
+        "in 40 cohorts drawn from it",
+        "1 nat: 2.7 times more probable",
+        "not that subtypes are diseases",
+        "skewed",
+        "three ordered classes may be found as two",
+        "Fewer than 10 subjects are not tested",
+        "0.05 holds at each division",
+    ):
+        assert words in " ".join(said)
+    assert set(said) <= set(overview(findings).notes)
+    assert overview(findings).notes[1] == said[0]
+    book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
+    column = [row[0] for row in book.worksheets[0].iter_rows(values_only=True)]
+    assert " ".join(said[0].split()) in " ".join(" ".join(map(str, filter(None, column))).split())
+    assert "Divisions tested" in column
+
+
+def test_one_continuum_is_said_plainly_and_gets_a_score(one):
+    model, frame, _ = one
+    findings = shown(one)
+    assert len(findings.sizes) == 1
+    assert "the cohort looks like one continuum" in verdict(findings)[0]
+    assert "first principal component" in on_continuum_score(findings)[0]
+    assert cautions(findings) == [
+        "These features give no evidence of subtypes, which is no evidence that there are none."
+    ]
+    score = cc.continuum_score(model, frame)
+    sheet = assignments(findings)
+    (table,) = sheet.tables
+    assert table.columns[-1].title == "Continuum score"
+    assert [row[-1] for row in table.rows] == score.tolist()
+    (table,) = continuum_table(findings)
+    assert len(table.rows) == 5
+    assert all(direction == "higher" and 0.5 < correlation < 1 for _, direction, correlation in table.rows)
+
+
+def test_the_csv_of_assignments_has_the_score_of_a_continuum_alone(one, three):
+    for (model, frame, distinct), has_score in ((one, True), (three, False)):
+        for each in (model, model.cut(distinct)):
+            stream = io.StringIO()
+            write_assignments(assignments_of(each, frame), stream)
+            stream.seek(0)
+            table = pd.read_csv(stream)
+            assert ("continuum_score" in table) == (has_score and each is not model)
+            if "continuum_score" in table:
+                np.testing.assert_allclose(table["continuum_score"], cc.continuum_score(model, frame))
+                assert table.columns[-1] == "continuum_score"
+
+
+def test_a_missing_score_is_an_empty_cell(one):
+    findings = shown(one)
+    score = findings.continuum.score.copy()
+    score[0] = np.nan
+    findings.__dict__["continuum"] = replace(findings.continuum, score=score)
+    assert assignments(findings).tables[0].rows[0][-1] is None
+
+
+def test_one_group_that_the_search_found_needs_no_division():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP(schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False).fit(frame)
+    assert model.subtype_of_.size == 1
+    findings = findings_of(model, frame)
+    assert "there was no division to test" in verdict(findings)[0]
+    assert (divisions_table(findings), on_the_test(findings)) == ([], [])
+    assert "tree" not in [each.name for each in illustrations(findings)]
+    assert "No division was tested" in methods(findings).paragraphs["Distinct subtypes"]
+
+
+def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
+    model, frame, distinct = three
+    found = model.cut(distinct)
+    for number in (2, model.n_clusters_):
+        findings = findings_of(found.cut(number), frame)
+        assert (n_distinct(findings.fit), shows_distinct_subtypes(findings.fit)) == (3, False)
+        assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
+        assert "are not only the milder" not in cautions(findings)[0]
+        assert len(divisions_table(findings)[0].rows) == len(distinct.joins)
+    parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.sides]
+    assert any(side.startswith("a part of Subtype") for side in parts)
+
+
+def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
+    (said,) = cautions(shown(three))
+    assert "They are not only the milder and the more severe part of one continuum" in said
+    (said,) = cautions(findings)
+    assert "Whether they are kinds of a disease, or the milder and the more severe part of one" in said
+
+
+@pytest.mark.parametrize("null", ["copula", "unimodal"])
+def test_the_methods_describe_the_test_with_its_references(null, three):
+    model, frame, _ = three
+    distinct = cc.distinct_subtypes(model, frame, n_draws=20, null=null, random_state=77, significance_level=0.02)
+    findings = findings_of(model.cut(distinct), frame)
+    written = methods(findings)
+    paragraph = written.paragraphs["Distinct subtypes"]
+    for words in ("20 cohorts", "the level was 0.02", "random seed was 77", "Liu et al., 2008; Kimes et al., 2017"):
+        assert words.lower() in paragraph.lower()
+    assert f"{len(distinct.joins)} division" in paragraph
+    cited = " ".join(written.references)
+    assert ("Silverman" in cited) == ("Silverman" in paragraph) == (null == "unimodal")
+    assert "no subject changed its group" in written.paragraphs["Model"]
+    assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        (0.0, "fewer than 1 in 1,000"),
+        (0.004, "4 in 1,000"),
+        (0.01, "1 in 100"),
+        (0.234, "23 in 100"),
+        (0.5, "50 in 100"),
+    ],
+)
+def test_p_in_words(p, words):
+    assert p_in_words(p).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------------
+
+
+def test_the_figure_draws_each_join_by_its_result_and_names_the_subtypes(three):
+    model, _, distinct = three
+    cut = model.cut(distinct)
+    ax = cc.plot_tree(cut, names={1: "$x^2$"})
+    joins = [line for line in ax.lines if len(line.get_xdata()) == 4]
+    widths = [(line.get_linewidth(), line.get_linestyle()) for line in joins]
+    n_accepted = int(distinct.joins["accepted"].sum())
+    n_rejected = len(distinct.joins) - n_accepted
+    assert len(joins) == model.n_clusters_ - 1
+    assert widths.count((3.0, "-")) == n_accepted
+    assert widths.count((1.0, "-")) == n_rejected
+    assert widths.count((1.0, ":")) == model.n_clusters_ - 1 - n_accepted - n_rejected
+    sizes = np.bincount(distinct.labels)
+    ticks = {label.get_text() for label in ax.get_yticklabels()}
+    assert ticks == {
+        f"{name} (n = {size})" for name, size in zip(["$x^2$", "Subtype 2", "Subtype 3"], sizes, strict=True)
+    }
+    assert not any(label.get_parse_math() for label in ax.get_yticklabels())
+    diamonds = [line for line in ax.lines if line.get_marker() == "D"]
+    filled = [line.get_markerfacecolor() != "none" for line in diamonds]
+    assert filled.count(True) == n_accepted
+    assert len(filled) == len(distinct.joins)
+
+
+def test_the_alternative_text_says_what_the_figure_shows(three):
+    _, _, distinct = three
+    findings = shown(three, NAMES)
+    first = illustrations(findings)[0]
+    assert first.name == "tree"
+    for each in findings.divisions:
+        assert f"{each.number}: {each.title}: {each.gain:,.0f} nats" in first.alternative
+    (chart,) = [chart for chart in charts(findings).charts if chart.kind == "expected"]
+    assert all(f"{each.number}: {each.title}" in chart.description for each in findings.divisions)
+    table = charts(findings).tables[chart.table]
+    excess = distinct.joins["excess"] / distinct.joins["expected_sd"]
+    assert sorted(row[chart.value] for row in table.rows) == pytest.approx(sorted(excess))
+
+
+def hand_made(n_tips, accepted_steps, subtype_of=None):
+    """Return a fitted stand-in of a caterpillar tree, tested from the root until a step that is not accepted."""
+    schema = cc.FeatureSchema([cc.Feature(name="a", likelihood="gaussian")])
+    labels = np.repeat(np.arange(n_tips), 12)
+    model = stand_in(schema, labels)
+    row = dict.fromkeys(JOIN_DTYPES, 12)
+    rows = []
+    for step in range(n_tips - 1, 0, -1):
+        accepted = step in accepted_steps
+        rows.append(row | {"step": step, "gain": 90.0 + step, "expected": -3.0, "expected_sd": 4.0,
+                           "p": 0.001 if accepted else 0.4, "accepted": accepted})  # fmt: skip
+        if not accepted:
+            break
+    model.tree_test_ = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, "copula", 0)
+    return model
+
+
+@pytest.mark.parametrize("n_tips", [2, 3, 12, 30])
+def test_the_figure_is_readable_with_few_and_many_clusters(n_tips):
+    """No two texts lie on each other, and all of them are on the figure."""
+    ax = cc.plot_tree(hand_made(n_tips, set(range(n_tips // 2, n_tips))))
+    figure = ax.figure
+    figure.draw_without_rendering()
+    texts = [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, *ax.get_legend().get_texts(), ax.xaxis.label]
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    assert len(boxes) > 2 * n_tips
+    for place, box in enumerate(boxes):
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y1 <= figure.bbox.height
+        assert not any(box.shrunk(0.9, 0.9).overlaps(other.shrunk(0.9, 0.9)) for other in boxes[:place])
+
+
+@given(st.lists(st.floats(-1e6, 1e12), max_size=6), st.floats(-2, 2), st.floats(-2, 2))
+def test_the_scale_keeps_the_order_and_has_few_ticks(numbers, one, other):
+    scale = ScaleOfExcess.over(numbers)
+    assert scale.share(scale.low) == 0
+    assert scale.share(scale.high) == 1
+    assert (scale.share(one) < scale.share(other)) <= (one < other)
+    ticks = scale.ticks()
+    assert {-2, 0, 2} <= set(ticks)
+    assert ticks == sorted(set(ticks))
+    assert len(ticks) <= 13
+    assert all(scale.low <= tick <= scale.high for tick in ticks)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=9), st.randoms(use_true_random=False))
+def test_sides_are_named_by_the_subtypes_that_lie_on_them(subtype_of, random):
+    _, subtype_of = np.unique(subtype_of, return_inverse=True)
+    n = subtype_of.size
+    ahead, joins = list(range(n)), []
+    while len(ahead) > 1:
+        random.shuffle(ahead)
+        joins.append((ahead.pop(), ahead.pop()))
+        ahead.append(n + len(joins) - 1)
+    tree = SubtypeTree(np.arange(n), np.array(joins), np.ones(n - 1))
+    rows = [dict.fromkeys(JOIN_DTYPES, 1) | {"step": step + 1} for step in range(n - 1)]
+    test = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, "copula", 0)
+    fit = SimpleNamespace(tree_=tree, tree_test_=test, subtype_of_=subtype_of)
+    found = divisions_of(fit, {k + 1: f"<{k}>" for k in range(4)})
+    assert sorted(each.node for each in found) == list(range(n, 2 * n - 1))
+    assert found[0].node == 2 * n - 2
+    members = tree.members()
+    for each in found:
+        for place, (side, node) in enumerate(zip(each.sides, tree.joins[each.node - n], strict=True)):
+            below = list(members[node])
+            assert {int(k) for k in re.findall(r"<(\d)>", side)} == set(subtype_of[below].tolist())
+            whole = np.isin(subtype_of, subtype_of[below]).sum() == len(below)
+            assert ("part of" not in side and "the rest of" not in side) == whole
+            if each.subtypes is not None:
+                assert whole
+                assert set(each.subtypes[place]) == set((subtype_of[below] + 1).tolist())
+
+
+# --- what is withheld, and what names may hold --------------------------------------------------------------------
+
+
+def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
+    for case in (three, one):
+        private, shared = shown(case), shown(case, suppress=5)
+        assert any(each.sizes for each in private.divisions)
+        (table,) = divisions_table(shared)
+        for row, each in zip(table.rows, private.divisions, strict=True):
+            assert row[:4] == [*each.sides, each.number, each.result]
+            assert len(row) == len(table.columns) == 6
+            if each.subtypes is None:
+                assert row[4:6] == ["[c]", "[c]"]
+            else:
+                assert row[4:6] == list(each.sizes)  # no size is small here
+        assert "tree" not in [each.name for each in illustrations(shared)]
+        assert "expected" not in [chart.kind for chart in charts(shared).charts]
+        page = report(private, tmp_path, ".html", suppress=5).read_text(encoding="utf-8")
+        assert page.count("Divisions tested</caption>") == 1
+        for each in private.divisions:
+            for number in (each.gain, each.expected, each.excess):
+                assert f">{number:.1f}</td>" not in page
+        whole = report(private, tmp_path, ".html").read_text(encoding="utf-8")
+        assert f">{private.divisions[0].gain:.1f}</td>" in whole
+        assert "Continuum score</th>" not in page
+        for correlation in [] if private.continuum is None else private.continuum.correlations.iloc[:5]:
+            assert f'<td class="n">{correlation:.2f}</td>' not in page
+
+
+def test_a_withheld_size_is_withheld_in_sums_too(three):
+    findings = shown(three)
+    shared = replace(findings, withheld_below=5)
+    shared.__dict__["shown_sizes"] = {0: 160, 1: 54, 2: None, 3: None}
+    hidden = {subtype for subtype, size in shared.shown_sizes.items() if size is None}
+    assert hidden
+    for row, each in zip(divisions_table(shared)[0].rows, shared.divisions, strict=True):
+        for cell, side in zip(row[4:6], each.subtypes or ((), ()), strict=True):
+            assert (cell == "[c]") == (each.subtypes is None or bool(hidden & set(side)))
+
+
+def test_names_run_nothing(three, tmp_path):
+    findings = shown(three, {1: "<script>alert(1)</script>", 2: "=1+1", 3: "a\x1b[31m\u202eb"})
+    page = report(findings, tmp_path, ".html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert not set("\x1b\u202e") & set(page)
+    book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
+    for sheet in book:
+        assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
+
+
+# --- without a test -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_test_nothing_is_added(findings, three, tmp_path):
+    model, frame, _ = three
+    assert model.fit_.tree_test_ is None
+    for each in (findings, findings_of(model, frame)):
+        assert each.divisions == []
+        assert each.continuum is None
+        for part in (verdict, on_the_test, on_continuum_score, divisions_table, continuum_table):
+            assert part(each) == []
+        sheet = summary(each, GENERATED)
+        assert with_the_test(sheet, each) == sheet
+        assert "Distinct subtypes" not in methods(each).paragraphs
+        assert "expected" not in [chart.kind for chart in charts(each).charts]
+    page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")
+    for word in ("Tested:", "continuum", "Divisions tested", "Continuum score"):
+        assert word not in page
+    assert "Which subtypes are near each other" in page
+
+
+def test_a_partition_that_was_given_has_no_divisions(three):
+    model, frame, _ = three
+    findings = findings_of(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+    assert (findings.divisions, findings.continuum, verdict(findings)) == ([], None, [])
