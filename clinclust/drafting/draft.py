@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from clinclust.drafting.administration import set_aside
 from clinclust.drafting.column import ObservedColumn, observed
 from clinclust.drafting.declaration import about
 from clinclust.drafting.doubtful_words import doubtful_words
@@ -191,7 +192,7 @@ def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> 
 
 def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
     """Return the feature of a column and the proposal that it follows from."""
-    proposal = _propose(column)
+    proposal = set_aside(_propose(column), column)
     turned = turned_into_dates(cells)
     if turned is not None:
         proposal = replace(proposal, looks=(*proposal.looks, turned))
