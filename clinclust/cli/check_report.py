@@ -11,6 +11,7 @@ from clinclust.control_characters import on_one_line
 from clinclust.drafting.look import LOOK, SEE, Look
 from clinclust.engine.beside.independent_features import independent_features
 from clinclust.files.cell_text import shortened
+from clinclust.files.selection.repeated_subjects import noted_several_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +99,10 @@ def _item(look: Look, width: int) -> list[str]:
 
 def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
     frame, schema = cohort.frame, cohort.schema
+    visits = noted_several_rows(frame)
+    n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
     return (
-        f"{names[0]} fits {names[1]}: {len(frame)} subjects, {len(schema.clustered)} features to cluster on, "
+        f"{names[0]} fits {names[1]}: {n_subjects}, {len(schema.clustered)} features to cluster on, "
         f"{len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
     )
 

@@ -21,7 +21,8 @@ _MOST_LEVELS = 30
 _ABOUT_READERS = ("label", "section", "description", "asked_if")
 _NOT_THE_PATIENTS = ", which is not the patient's"
 _UNDONE = "described only (write `role: cluster` to search for subtypes with it)"
-_PLACES_OF_THE_BODY = """colon rectum rectal breast lung liver bone brain head neck arm leg foot hand hip knee shoulder trunk skin stomach
+_PLACES_OF_THE_BODY = """
+    colon rectum rectal breast lung liver bone brain head neck arm leg foot hand hip knee shoulder trunk skin stomach
     kidney prostate ovary left right upper lower proximal distal abdomen thorax spine femur tibia oral larynx sinister
     links rechts pelvis thigh buttock deltoid axilla groin sigmoid caecum cecum"""
 """Words of levels that say that `site` is a place of the body."""
@@ -84,8 +85,10 @@ def _as_codes(proposal: Proposal, column: ObservedColumn, what: str) -> Proposal
     numbers = known.numbers[np.isfinite(known.numbers)]
     if len(known.texts) > _MOST_LEVELS:
         return Proposal({**_kept(fields), "role": "ignore"}, f"{_said(what)}; {len(known.texts)} different values")
-    if len(known.texts) < 3 or len(set(numbers.tolist())) < len(numbers):
-        return _described(fields, proposal.reason, what)
+    is_nominal = "levels" in fields and not traits_of(fields["likelihood"]).is_scale
+    if is_nominal or column.notes.reason or len(set(numbers.tolist())) < len(numbers):
+        described = _described(fields, proposal.reason.partition("; if they have an order")[0], what)
+        return replace(described, looks=(*described.looks, *proposal.looks))
     levels = list(fields.get("levels", ())) or _in_order(known)
     codes = proposal_of_codes(known, levels, f"{len(levels)} codes")
     kept = {name: value for name, value in fields.items() if name in (*_ABOUT_READERS, "missing_codes", "synonyms")}

@@ -54,7 +54,7 @@ _CALENDAR_COMPOUND = re.compile(
 )
 _WEIGHTS = "weight weights wt wgt wght gewicht gewichtung poids peso pesos pond ponderation ponderacion ponderazione"
 _OF_SAMPLING = """
-    design sampling survey poststratification post stratification calibration raking population psp erhebung
+    design sampling survey poststratification calibration raking psp erhebung
     stichprobe stichproben hochrechnung sondage muestral campionario campionamento diseno expansion normalised"""
 _WEIGHT_ALONE = """
     designgewicht stichprobengewicht erhebungsgewicht hochrechnungsfaktor gewichtungsfaktor pspwght pspwgt dweight

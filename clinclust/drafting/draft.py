@@ -15,6 +15,7 @@ from clinclust.drafting.doubtful_words import doubtful_words
 from clinclust.drafting.excel_dates import turned_into_dates
 from clinclust.drafting.from_notes import declared
 from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
+from clinclust.drafting.lists_in_cells import proposal_of_lists
 from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, quoted
 from clinclust.drafting.noted_columns import completed
@@ -29,6 +30,7 @@ from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
+from clinclust.files.dictionaries.redcap_export import notes_without_dictionary
 from clinclust.files.selection.rows_taken import rows_taken
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.failures import Failure, failures_frame
@@ -97,7 +99,7 @@ def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema
 
 def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[FeatureSchema, set[str]]:
     """Return a schema in which each column is drafted for itself, in the order of the table, and which are unclear."""
-    notes = notes_of(frame)
+    notes = {**notes_without_dictionary(frame), **notes_of(frame)}
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
     columns = []
@@ -259,6 +261,9 @@ def _by_values(column: ObservedColumn) -> Proposal:
 
 
 def _of_texts(column: ObservedColumn) -> Proposal:
+    lists = proposal_of_lists(column)
+    if lists is not None:
+        return lists
     meaning = one_spelling(column)
     if not meaning:
         return proposal_of_texts(column)

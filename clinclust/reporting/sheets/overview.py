@@ -13,7 +13,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.caution import cautions
-from clinclust.reporting.sheets.rows import sentences_on_rows
+from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.summary import given_subtypes
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _statements(findings: Findings) -> list[str]:
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
             *cautions(findings),
         ]
-    statements[1:1] = sentences_on_rows(findings)
+    statements = [*sentences_on_visits(findings), statements[0], *sentences_on_rows(findings), *statements[1:]]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements
