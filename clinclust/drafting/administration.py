@@ -33,16 +33,18 @@ _TREATMENTS = "icd crt crtd crtp pacemaker lvad stent implant catheter pump insu
 def set_aside(proposal: Proposal, column: ObservedColumn) -> Proposal:
     """Return the proposal for a column, with the role that it has if it describes the hospital or the study.
 
-    A column of yes and no is kept as it is: whether there was a device, or a stay on a ward, is of the patient.
+    The label that the file gives the column counts like its name. A column of yes and no is kept as it is: whether
+    there was a device, or a stay on a ward, is of the patient.
     """
     fields = proposal.fields
     if "role" in fields or "likelihood" not in fields:
         return proposal
     if is_comment_name(column.name) and not _is_answer(column) and not np.isfinite(column.numbers).all():
         return Proposal({**_kept(fields), "role": "ignore"}, "free text, by its name", proposal.looks)
-    if is_weight_name(column.name) and traits_of(fields["likelihood"]).is_continuous:
+    names = [name for name in (column.name, column.notes.label) if name]
+    if any(map(is_weight_name, names)) and traits_of(fields["likelihood"]).is_continuous:
         return _described(fields, proposal.reason, "how the sample was drawn (a weight of sampling)")
-    what = what_it_describes(column.name)
+    what = next((said for name in names if (said := what_it_describes(name)) is not None), None)
     if what is None or _is_answer(column) or _is_of_the_patient(column):
         return proposal
     return _as_codes(proposal, column, what)
@@ -53,7 +55,7 @@ def _described(fields: dict[str, Any], reason: str, what: str) -> Proposal:
 
 
 def _said(what: str) -> str:
-    return f"by its name it says {what}{_NOT_THE_PATIENTS}"
+    return f"its name or label says {what}{_NOT_THE_PATIENTS}"
 
 
 def _kept(fields: dict[str, Any]) -> dict[str, Any]:

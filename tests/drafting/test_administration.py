@@ -101,3 +101,13 @@ def test_levels_that_a_file_declares_are_kept():
     site = cc.draft_schema(frame, progress=False)["site"]
     assert (site.role, site.label) == ("describe", "Centre")
     assert len(site.levels) == 3
+
+
+def test_the_label_of_a_column_says_what_its_name_does_not():
+    rng = np.random.default_rng(6)
+    weights = np.exp(rng.normal(0, 0.4, N)).round(3).astype(str)
+    frame = pd.DataFrame({"wt": weights, "v7": rng.choice(["1", "2", "3"], N), "hb": rng.normal(13, 1, N).round(1)})
+    assert cc.draft_schema(frame, progress=False)["wt"].role == "cluster"
+    frame.attrs["column_notes"] = {"wt": {"label": "Design weight"}, "v7": {"label": "Interviewer"}}
+    schema = cc.draft_schema(frame, progress=False)
+    assert [schema[name].role for name in ("wt", "v7", "hb")] == ["describe", "describe", "cluster"]
