@@ -254,7 +254,7 @@ def _by_values(column: ObservedColumn) -> Proposal:
         proposal, more = proposal_of_written(known, written)
         codes += more
     fields = dict(proposal.fields)
-    if codes and fields.get("role") != "ignore":
+    if codes and (fields.get("role") != "ignore" or "likelihood" in fields):
         fields["missing_codes"] = codes
     looks = (*proposal.looks, look) if look else proposal.looks
     return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons), looks=looks)
