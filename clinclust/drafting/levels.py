@@ -8,8 +8,10 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import SCALES, candidate, how_clear
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.orders.words import level_in_doubt
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.yes_no import ranked_pair
+from clinclust.files.cell_text import shortened
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 
@@ -33,7 +35,13 @@ def proposal_of_texts(column: ObservedColumn) -> Proposal:
     ordered = in_order(texts, column.name)
     if ordered is not None:
         return levels_in_order(column, ordered[0], f"{len(texts)} levels, {ordered[1]}")
-    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts without a known order")
+    doubtful = None if looks_coded(column.name) else level_in_doubt(texts)
+    why = (
+        "without a known order"
+        if doubtful is None
+        else f"; the place of {shortened(doubtful)!r} among them is not certain"
+    )
+    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts {why}".replace(" ;", ";"))
 
 
 def two_levels(column: ObservedColumn) -> Proposal:
