@@ -14,6 +14,7 @@ from clinclust.drafting.yes_no import ranked_pair
 from clinclust.files.cell_text import shortened
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
+from clinclust.schema.level_numbers import numbers_of_levels
 
 __all__ = ["levels_in_order", "ordered_by_the_table", "proposal_of_codes", "proposal_of_texts", "two_levels"]
 
@@ -74,7 +75,9 @@ def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Pro
     best = max(options, key=lambda option: option.evidence)
     words, is_clear = how_clear(best, [option for option in options if option is not best])
     reason = joined(what, f"an ordered scale, {best.called}" + (f" ({words})" if words else ""))
-    return Proposal(best.fields, reason, _rare(column), is_clear or best is options[0])
+    # A rare number is no misspelt one.
+    looks = () if numbers_of_levels(tuple(levels)) is not None else _rare(column)
+    return Proposal(best.fields, reason, looks, is_clear or best is options[0])
 
 
 def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> Proposal:

@@ -214,6 +214,11 @@ def names_a_unit(name: str) -> bool:
     return _UNIT.search(unicodedata.normalize("NFC", name)) is not None
 
 
+def names_a_percentage(name: str) -> bool:
+    """Return whether the name says that the numbers are percentages: `ER %`, `Ki67_percent`."""
+    return "%" in name or _names("percent percentage pct prozent pourcent pourcentage porcentaje percentuale", name)
+
+
 def looks_measured(name: str) -> bool:
     """Return whether the name is one of measurements, such as `age` or `heart_rate`."""
     measured = _names(_MEASURED, name) or _ends(_MEASURED_ENDINGS, name)

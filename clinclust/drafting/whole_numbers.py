@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import COUNTS, SCALES, Candidate, candidate, how_clear
-from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_levels
-from clinclust.drafting.measurements import measured, proposal_of_measurements
+from clinclust.drafting.levels import proposal_of_codes, two_levels
+from clinclust.drafting.measurements import measured, proposal_of_few_numbers, proposal_of_measurements
 from clinclust.drafting.names import (
     is_called_a_count,
     is_counted_a_period,
@@ -89,8 +89,7 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
     if (is_called_a_count(column.name) or per_period) and low >= 0:
         return _called_count(column, values, low, high)
     if _are_few_levels(column, distinct, values, text_of):
-        levels = [text_of[number] for number in distinct.tolist()]
-        return levels_in_order(column, levels, f"{len(levels)} different numbers with gaps between them")
+        return proposal_of_few_numbers(column, values, text_of)
     if high - low <= _SHORT and not (low > _HIGHEST_START and values.std() >= _WIDE):
         return _short_run(column, values, low, high)
     return _long_run(column, values, low, high)

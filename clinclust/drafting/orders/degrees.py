@@ -108,6 +108,7 @@ FREQUENCY = {
     "meerdere dagen; several times; talvolta; alle volte; zuweilen; teils; de loin en loin; a few times; less "
     "than half the days; occasionally bothered; episodisch; episodic; intermittently; intermitentemente; "
     "mensuel",
+    1.4: "regelmatig",
     2.0: "often; frequently; more than half the days; a good bit of the time; oft; haufig; an mehr als der halfte "
     "der tage; souvent; frequemment; plus de la moitie du temps; a menudo; con frecuencia; muchas veces; "
     "frecuentemente; "
@@ -117,7 +118,7 @@ FREQUENCY = {
     2.5: "a lot of the time",
     3.0: "usually; most of the time; generally; regularly; meistens; regelmassig; la plupart du temps; "
     "generalement; regulierement; la mayor parte del tiempo; normalmente; di solito; meestal; geralmente; "
-    "habitualmente; regelmatig; most days; die meisten tage; an den meisten tagen; la plupart des jours; la "
+    "habitualmente; most days; die meisten tage; an den meisten tagen; la plupart des jours; la "
     "mayoria de los dias; quasi tutti i giorni; de meeste dagen; most times; very often; sehr oft; sehr "
     "haufig; tres souvent; muy a menudo; muy frecuentemente; molto spesso; heel vaak; zeer vaak; muito "
     "frequentemente; casi todo el tiempo; die meiste zeit; regularmente; regolarmente; gewoonlijk; "

@@ -21,7 +21,7 @@ RANGES: dict[str, tuple[tuple[float, float, str], ...]] = {
         (-1.0, 1.0, "fair; acceptable; aceptable; okay; ok"),
     ),
     "frequency": (
-        (1.5, 3.5, "regularly; regelmassig; regulierement; regularmente; regolarmente; regelmatig"),
+        (1.5, 3.5, "regularly; regelmassig; regulierement; regularmente; regolarmente"),
         (-3.0, -1.0, "sporadisch; sporadic; sporadicamente"),
     ),
     "education": ((2.5, 4.5, "vocational; technical; tecnico; formacion profesional; apprenticeship; trade"),),
