@@ -247,6 +247,13 @@ def looks_postal(name: str) -> bool:
     return _names(_POSTAL, name)
 
 
+def names_a_year(name: str) -> bool:
+    """Return whether the name is one of calendar years: `Year of diagnosis`, `Diagnosi (anno)`, `gebjahr`, `yob`."""
+    return _names("year years anno anni annee annees ano anos jahrgang yob birthyear", name) or _ends(
+        "year jahr jaar", name
+    )
+
+
 def looks_dated(name: str) -> bool:
     """Return whether the name is one of dates."""
     return _names(_DATED, name)

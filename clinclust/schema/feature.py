@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
-from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
+from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
 from clinclust.schema.as_written import Censored, Decimal, Thousands
@@ -274,7 +274,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
             choices, given = _CHOICES[field], found["input"]
-            hint = did_you_mean(given, choices) if isinstance(given, str) else ""
+            hint = _hint(field, given)
             problems.append((field, f"must be one of {', '.join(choices)}, not {quoted(given)}.{hint}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
@@ -289,6 +289,14 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
                 if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)
     return problems
+
+
+def _hint(field: str, given: object) -> str:
+    """Return which of the choices of a field was probably meant: by what people call it, or by its spelling."""
+    if not isinstance(given, str):
+        return ""
+    meant = name_meant(given) if field == "likelihood" else None
+    return did_you_mean(given, _CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
 
 
 def _is_scale(likelihood: object) -> bool:

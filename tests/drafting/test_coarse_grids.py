@@ -1,4 +1,4 @@
-"""Measurements in few steps: no spikes where all are common, no Gaussian where it makes subtypes, no end at the last."""
+"""Measurements in few steps: no spike where all values are common, no Gaussian where it makes subtypes."""
 
 from __future__ import annotations
 
