@@ -24,6 +24,7 @@ from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
+from clinclust.drafting.ticks import are_in_a_ticked_list, proposal_of_ticks
 from clinclust.drafting.titres import proposal_of_titres
 from clinclust.drafting.two_numbers import proposal_of_two_numbers
 from clinclust.drafting.unmodelled import unmodelled
@@ -111,8 +112,9 @@ def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[Fea
     drafted = []
     # Numbers may be of any size; a log marginal that is not finite is never chosen.
     with np.errstate(all="ignore"), progress.stage("drafting columns", len(columns)) as advance:
-        for column in columns:
-            feature, proposal = _draft(replace(column, has_decimal_commas=commas), frame[column.name])
+        for column, is_ticked in zip(columns, are_in_a_ticked_list(columns), strict=True):
+            seen = replace(column, has_decimal_commas=commas, is_ticked=is_ticked)
+            feature, proposal = _draft(seen, frame[column.name])
             drafted.append((feature, with_visits(proposal, frame, column.name)))
             advance()
     drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
@@ -230,6 +232,9 @@ def _propose(column: ObservedColumn) -> Proposal:
 
 def _by_values(column: ObservedColumn) -> Proposal:
     """Return the proposal for a column by its values: first what is missing in it, then what its other texts are."""
+    ticks = proposal_of_ticks(column)
+    if ticks is not None:
+        return ticks
     codes = missing_words(column)
     reasons = [f"{quoted(codes)} taken for missing"] if codes else []
     known = column.without(codes)

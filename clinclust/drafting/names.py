@@ -231,6 +231,11 @@ def names_a_unit(name: str) -> bool:
     return _UNIT.search(unicodedata.normalize("NFC", name)) is not None
 
 
+def names_a_percentage(name: str) -> bool:
+    """Return whether the name says that the numbers are percentages: `ER %`, `Ki67_percent`."""
+    return "%" in name or _names("percent percentage pct prozent pourcent pourcentage porcentaje percentuale", name)
+
+
 def looks_measured(name: str) -> bool:
     """Return whether the name is one of measurements, such as `age` or `heart_rate`."""
     measured = _names(_MEASURED, name) or _ends(_MEASURED_ENDINGS, name)
@@ -257,6 +262,13 @@ def looks_lasting(name: str) -> bool:
 def looks_postal(name: str) -> bool:
     """Return whether the name is one of postal codes."""
     return _names(_POSTAL, name)
+
+
+def names_a_year(name: str) -> bool:
+    """Return whether the name is one of calendar years: `Year of diagnosis`, `Diagnosi (anno)`, `gebjahr`, `yob`."""
+    return _names("year years anno anni annee annees ano anos jahrgang yob birthyear", name) or _ends(
+        "year jahr jaar", name
+    )
 
 
 def looks_dated(name: str) -> bool:

@@ -155,7 +155,7 @@ def _mark(findings: Findings, profiles: Profiles, row: int, place: int) -> str:
         return f"{profiles.titles[row]}: {100 * inside:.0f}% ({100 * overall:.0f}%)"
     decimals = max(decimals_for(profiles.sd[row, 0]) - 1, 0)
     unit = f" {feature.unit}" if feature.unit else ""
-    if feature.n_trials is not None:
-        unit = f" on {feature.lowest:g}–{feature.lowest + feature.n_trials:g}"
+    if feature.range_text is not None:
+        unit = f" on {feature.range_text}"
     here, everywhere = (number_text(float(value), "measure", decimals) for value in (inside, overall))
     return f"{profiles.titles[row]}: {here}{unit} ({everywhere})"
