@@ -72,7 +72,7 @@ def _numbered(columns: Columns, active: NDArray[np.int64]) -> list[list[int]]:
     by_stem: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for index in active[columns.n_levels[active] <= _MOST_ANSWERS].tolist():
         stem = _stem(columns.names[index])
-        if stem and _is_scored(columns, index):
+        if stem and _is_scored(columns, index) and not _is_ticked(columns, index):
             by_stem[stem, columns.features[index].levels].append(index)
     groups = (_of_one_scale(columns, group) for group in by_stem.values())
     return [group for group in groups if len(group) >= _FEWEST_ITEMS]
@@ -90,6 +90,11 @@ def _is_scored(columns: Columns, index: int) -> bool:
     """Return whether the answers are levels or whole numbers."""
     values = columns.sample[:, index]
     return bool((np.nan_to_num(values) == np.floor(np.nan_to_num(values))).all())
+
+
+def _is_ticked(columns: Columns, index: int) -> bool:
+    """Return whether the column is a line of a ticked list: of findings that need not measure one thing."""
+    return "" in (columns.features[index].synonyms or {})
 
 
 def _of_one_scale(columns: Columns, group: list[int]) -> list[int]:
