@@ -23,7 +23,7 @@ _AROUND = r"[^\W\d_]*[\s.:]*"
 _NUMBERED = re.compile(
     rf"(?P<before>{_AROUND})(?P<number>[-+\u2212]?\d+(?:[.,]\d+)?)(?P<after>\s*(?:[%‰°]|[^\W\d_]*(?:[/ ][^\W\d_]+)?))"
 )
-_ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
+_ROMAN = {"0": 0, "I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LevelNumbers:
 def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
     """Return the numbers that the levels are, if they rise or fall from level to level; None for other levels.
 
-    The same word or sign may stand beside each number, and Roman numerals are numbers.
+    The same word or sign may stand beside each number. Roman numerals are numbers, and 0 may stand below them.
 
     Examples
     --------
@@ -58,6 +58,8 @@ def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
     LevelNumbers(numbers=(0.0, 60.0, 70.0), step=10.0)
     >>> numbers_of_levels(("NYHA I", "NYHA II", "NYHA III")).numbers
     (1.0, 2.0, 3.0)
+    >>> numbers_of_levels(("0", "I", "II")).ends
+    (0.0, 2.0)
     >>> numbers_of_levels(("none", "mild", "severe")) is None
     True
     """
