@@ -143,6 +143,28 @@ def _of_one_unit(name: str, draw: Draw, n: int, rng: np.random.Generator) -> boo
     return two_units(name, values[values > 0]) is not None
 
 
+def patients(columns: int, alike: bool, digits: str) -> dict[str, float | str]:
+    """Return how often two groups of patients, 2 to 20 times apart, are taken for two units of an unknown marker."""
+    rng = np.random.default_rng(0)
+    apart = certain = told = 0
+    for _ in range(40 * columns):
+        n, factor = rng.choice([150, 300, 600]), np.exp(rng.uniform(np.log(2), np.log(20)))
+        spreads = rng.uniform(0.08, 0.5, 2)
+        spreads[1] = spreads[0] if alike else spreads[1]
+        is_upper = rng.random(n) < rng.choice([0.1, 0.3, 0.5])
+        middle = np.exp(rng.uniform(0, np.log(50))) * np.where(is_upper, factor, 1.0)
+        values = middle * np.exp(rng.normal(0, np.where(is_upper, spreads[1], spreads[0])))
+        values = values.round(1) if digits == "one decimal" else np.array([float(f"{x:.3g}") for x in values])
+        values = values[values > 0]
+        seen = two_units("marker", values)
+        certain += seen is not None and seen.is_certain
+        told += seen is not None and not seen.is_certain
+        apart += bool(np.diff(np.sort(np.log(values))).max() >= 0.35)
+    total = 40 * columns
+    shape = "the same spread" if alike else "any spreads"
+    return {"two groups of": f"{shape}, {digits}", "a gap of 30%": apart / total, "left out": certain / total, "told": told / total}  # fmt: skip
+
+
 def tables(columns: int) -> dict[str, pd.DataFrame]:
     """Return the tables of rates, by their titles."""
     no_codes = [
@@ -166,12 +188,21 @@ def tables(columns: int) -> dict[str, pd.DataFrame]:
         "Codes that are told, by their share": pd.DataFrame(codes),
         "Two units that are told, by the share of the second": pd.DataFrame(two),
         "Two units where there is one": pd.DataFrame(one),
+        "Two groups of patients taken for two units": pd.DataFrame(
+            [patients(columns, alike, digits) for alike in (True, False) for digits in ("one decimal", "three digits")]
+        ),
     }
 
 
 def markdown(table: pd.DataFrame) -> str:
     """Return a table of rates in Markdown."""
-    cells = table.map(lambda value: f"{value:.2f}" if isinstance(value, float) else str(value))
+    cells = table.map(
+        lambda value: (
+            (f"{value:.2f}" if value >= 0.01 or not value else f"{value:.4f}")
+            if isinstance(value, float)
+            else str(value)
+        )
+    )
     lines = [list(cells.columns), ["---"] * cells.shape[1], *cells.to_numpy().tolist()]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 

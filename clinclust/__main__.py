@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from clinclust.cli.entry import main
+from clinclust.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,6 +19,7 @@ from clinclust.files.layout.decimal_marks import Decimal
 from clinclust.files.opening import check_readable
 from clinclust.files.selection.averages import Column
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
+from clinclust.files.selection.repeated_subjects import note_several_rows
 from clinclust.files.selection.row_choice import KEPT, Keep, RowChoice
 from clinclust.files.tables import cohort_table
 from clinclust.files.text_table import TableRead
@@ -179,7 +180,15 @@ def read_cohort(
     )
     for remark in told:
         warnings.warn(remark, CohortWarning, stacklevel=3)
+    _note_several_rows(frame)
     return frame
+
+
+def _note_several_rows(frame: pd.DataFrame) -> None:
+    """Note that the subjects of a table have several rows: a fit warns of it, and a report says it first."""
+    from clinclust.drafting.repeated_rows import subjects_with_several_rows
+
+    note_several_rows(frame, subjects_with_several_rows(frame))
 
 
 def _why_not(column: Column, read: TableRead, is_named: bool) -> str | None:

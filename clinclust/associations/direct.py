@@ -47,7 +47,7 @@ def tested(
     contrasts: Mapping[str, ContrastKind],
 ) -> dict[str, Any]:
     """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
-    values = feature.scores(frame[feature.name])
+    values = feature.described(frame[feature.name])
     kind = contrasts.get(feature.name) or contrast_kind(feature, values)
     found = association_of(values, parts, kind, min_size)
     about = {"method": method, "n_subtypes": found.n_subtypes}

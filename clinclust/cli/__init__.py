@@ -8,6 +8,22 @@ of a fit, and each command has its own module. A slow package is imported only w
 
 from __future__ import annotations
 
-from clinclust.cli.entry import main
+import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; see `clinclust.cli.entry.main`.
+
+    Ctrl-C while the command is still imported ends it like any other, without a traceback.
+    """
+    try:
+        from clinclust.cli.entry import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("clinclust: stopped\n")
+        return _INTERRUPTED
+    return run(arguments)

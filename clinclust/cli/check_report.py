@@ -11,6 +11,7 @@ from clinclust.control_characters import on_one_line
 from clinclust.drafting.look import LOOK, SEE, Look
 from clinclust.engine.beside.independent_features import independent_features
 from clinclust.files.cell_text import shortened
+from clinclust.files.selection.repeated_subjects import noted_several_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,15 +83,21 @@ def check_lines(
     missing = _much_missing(cohort.frame)
     lines += _wrapped(f"more than {_MUCH_MISSING:.0%} missing ({len(missing)})", missing, width)
     if looks:
-        lines.append(f"deserve a look ({len(looks)}); what is wrong is corrected in {names[1]}:")
+        lines.append(f"deserve a look ({len(looks)}); {_who_acts(looks, names[1])}:")
         lines += [line for look in looks for line in _item(look, width)]
     return lines
+
+
+def _who_acts(looks: Sequence[Look], schema: str) -> str:
+    """Return what is left to the reader: a look with a repair is not dealt with in the schema."""
+    left = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
+    return f"read each, and edit {schema} where that is wrong{left}"
 
 
 def _item(look: Look, width: int) -> list[str]:
     names = ", ".join(map(_name, look.columns))
     about = "" if not names or look.what.startswith(names) else f"{names}: "
-    said = on_one_line(f"{about}{look.what}" + (f"; {look.repair}" if look.repair else ""))
+    said = on_one_line(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""))
     return textwrap.wrap(  # options stay in one piece
         said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False
     )
@@ -98,9 +105,14 @@ def _item(look: Look, width: int) -> list[str]:
 
 def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
     frame, schema = cohort.frame, cohort.schema
+    visits = noted_several_rows(frame)
+    n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
+    # The same features as in the report: those that the fit clusters on.
+    used = [feature.name for feature in schema.clustered if feature.name not in cohort.problem.kept_out]
+    missing = frame[used].isna().to_numpy().mean() if used else 0.0
     return (
-        f"{names[0]} fits {names[1]}: {len(frame)} subjects, {len(schema.clustered)} features to cluster on, "
-        f"{len(schema.described)} to describe, {frame.isna().to_numpy().mean():.1%} of the values missing."
+        f"{names[0]} fits {names[1]}: {n_subjects}, {len(schema.clustered)} features to cluster on "
+        f"({missing:.1%} of their values missing), {len(schema.described)} to describe."
     )
 
 

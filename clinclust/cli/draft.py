@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.check import check_cohort, say_next
+from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
@@ -26,13 +27,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
-    parser.add_argument(
-        "--dictionary",
-        type=path_given,
-        metavar="FILE",
-        help="REDCap data dictionary, or a codebook (csv, xlsx): labels, levels, units, missing codes of the columns",
-    )
-    parser.add_argument("--dictionary-sheet", metavar="SHEET", help="sheet of an xlsx dictionary (default: the first)")
+    add_dictionary(parser)
     parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -49,13 +44,9 @@ def run(options: argparse.Namespace) -> int:
 
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     spare_file(options, options.out, "your edits")
-    if options.dictionary_sheet is not None and options.dictionary is None:
-        raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
+    check_dictionary(options)
     frame = read_table(options)
-    if options.dictionary is not None:
-        from clinclust.files.dictionaries import note_columns
-
-        note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
+    note_dictionary(options, frame)
     with about_table(options):
         schema = draft_schema(frame, progress=not options.quiet)
     if options.out is None:

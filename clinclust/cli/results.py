@@ -88,14 +88,13 @@ def _write_model(
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
-    from clinclust.reporting.assignments import assignment_table, write_assignments
+    from clinclust.reporting.assignments import assignments_of, write_assignments
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         model.fit(frame)
         hold_interrupts()
         model.save(folder)
-        assigned = assignment_table(frame, model.schema_, model.labels_, model.membership_)
-        write_assignments(assigned, folder / "assignments.csv")
+        write_assignments(assignments_of(model, frame), folder / "assignments.csv")
         write_manifest(folder, FILES_OF_A_MODEL)
 
 

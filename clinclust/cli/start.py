@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.check import check_cohort
+from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
 from clinclust.cli.next_command import next_command, results_folder, stem
 from clinclust.cli.options import (
     Commands,
@@ -24,6 +25,8 @@ from clinclust.cli.results import check_options, write_results
 from clinclust.cli.row_options import forget_rows
 from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet, say, tell
+from clinclust.cli.visits import add_every_row, refuse_visits
+from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -55,15 +58,17 @@ def _add_own(parser: argparse.ArgumentParser) -> None:
     add_quiet(parser)
 
 
-_ADDERS = (add_table, _add_own, add_search, add_report)
+_ADDERS = (add_table, add_every_row, add_dictionary, _add_own, add_search, add_report)
 
 
 def run(options: argparse.Namespace) -> int:
     """Draft a schema beside the table, check the table, find the subtypes, write the report, and open it.
 
-    A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced.
+    A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced. Where subjects
+    have several rows, somebody must say which rows are taken.
     """
     check_options(options)
+    check_dictionary(options)
     given = argparse.Namespace(**vars(options))
     options.out = options.out or results_folder(options.table)
     options.schema = options.table.with_name(f"{stem(options.table)}.yaml")
@@ -84,7 +89,7 @@ def _again(options: argparse.Namespace, given: argparse.Namespace) -> str:
 
 def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
     """Go the whole way, and return the exit code."""
-    schema, table, looks = _schema_and_table(options)
+    schema, table, looks = _schema_and_table(options, given)
     frame = check_cohort(options, schema, table, options.schema, looks).frame
     if _asks(options):
         if not _goes_on(options):
@@ -100,7 +105,9 @@ def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
     return code
 
 
-def _schema_and_table(options: argparse.Namespace) -> tuple[FeatureSchema, pd.DataFrame, list[Look]]:
+def _schema_and_table(
+    options: argparse.Namespace, given: argparse.Namespace
+) -> tuple[FeatureSchema, pd.DataFrame, list[Look]]:
     """Return the schema beside the table, or else one that is drafted there; the table; and what to look at in it.
 
     ``options.wrote_schema`` says afterwards which it was.
@@ -110,10 +117,19 @@ def _schema_and_table(options: argparse.Namespace) -> tuple[FeatureSchema, pd.Da
 
     path = options.schema
     if (path.exists() or path.is_symlink()) and path != options.table:
+        if options.dictionary is not None:
+            raise InputError(
+                f"{path} stands beside the table and is used as it is, so --dictionary would not be read: leave it "
+                f"out, or rename {path} to have a schema drafted by the dictionary"
+            )
         say(f"Using {path}, which stands beside the table")
         schema = read_schema(options)
-        return schema, read_table_of_schema(options, schema), []
+        table = read_table_of_schema(options, schema)
+        refuse_visits(given, table, adders=_ADDERS)
+        return schema, table, []
     table = read_table(options)
+    note_dictionary(options, table)
+    refuse_visits(given, table, adders=_ADDERS)
     with about_table(options):
         schema = draft_schema(table, progress=not options.quiet)
     schema.to_yaml(path)

@@ -42,6 +42,8 @@ _DTYPES: dict[str, Any] = {
     "measure": "string",
     **dict.fromkeys(("estimate", "lower", "upper"), "float64"),
     **dict.fromkeys(("whole", "suppressed"), "boolean"),
+    "step": "float64",
+    "scored": "string",
 }
 
 
@@ -95,7 +97,9 @@ def compare_subtypes(
         subjects. `n` is the number of observed values, `missing` that of missing ones; then `mean`, `sd` (denominator
         n - 1), `median`, `q1` and `q3`. For Bernoulli features and for levels, the mean is the share of subjects with
         that level; `count` is their number and `percent` their percentage. Values are in the unit of the column, never
-        transformed; ordered levels have scores 0, 1, .... `minimum` and `maximum` are the ends of a scale.
+        transformed. Ordered levels that are numbers (``60 %``, ``70 %``) are these numbers, and `step` is what all
+        their differences are multiples of; levels that are words have the scores 0, 1, ..., and `scored` says what the
+        lowest and the highest score mean. `minimum` and `maximum` are the ends of a scale.
 
         ``"test"``: the test of `subtype` against `versus`. `test` is ``"student"`` (equal variances, as in the paper)
         or ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and `standardised_difference` are
@@ -296,6 +300,8 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
         "minimum": [measure.scale[0] for measure in compared],
         "maximum": [measure.scale[1] for measure in compared],
         "whole": [measure.is_whole for measure in compared],
+        "step": [measure.step for measure in compared],
+        "scored": [measure.feature.scored for measure in compared],
     }
     for name in ("section", "unit", "role", "likelihood"):
         described[name] = [getattr(measure.feature, name) for measure in compared]

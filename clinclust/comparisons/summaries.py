@@ -31,7 +31,8 @@ class Measure:
     level : str or None
         The level whose share is compared, for Bernoulli and categorical features; otherwise None.
     scores : ndarray, shape (N,)
-        The scores of the feature. If there is a level: 1 for subjects with this level, 0 for others. NaN where missing.
+        The feature as numbers for a reader (`Feature.described`). If there is a level: 1 for subjects with this level,
+        0 for others. NaN where missing.
     """
 
     feature: Feature
@@ -41,10 +42,13 @@ class Measure:
     @property
     def scale(self) -> tuple[float, float]:
         """The lowest and the highest possible value of a scale; (NaN, NaN) for other features."""
-        trials = self.feature.n_trials
-        if not self.feature.traits.is_scale or trials is None:
-            return (np.nan, np.nan)
-        return (self.feature.lowest, self.feature.lowest + trials)
+        return self.feature.ends or (np.nan, np.nan)
+
+    @property
+    def step(self) -> float:
+        """The distance of which all differences of levels that are numbers are multiples; NaN for other features."""
+        known = self.feature.level_numbers
+        return np.nan if known is None else known.step
 
     @property
     def is_whole(self) -> bool:
@@ -63,7 +67,7 @@ def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measu
     """Yield a measure without a level for each feature to compare in a validated frame, in schema order."""
     for feature in schema:
         if feature.role in ("cluster", "describe"):
-            yield Measure(feature, None, feature.scores(frame[feature.name]))
+            yield Measure(feature, None, feature.described(frame[feature.name]))
 
 
 def measures(features: Iterable[Measure]) -> Iterator[Measure]:

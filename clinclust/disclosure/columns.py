@@ -115,16 +115,17 @@ def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
     if not shown.is_whole or not np.isfinite(mean):
         return possible
-    error = 0.5 * 10.0**-shown.decimals + _SLACK
-    mean = round(float(mean), shown.decimals)
+    origin, step = shown.grid
+    error = 0.5 * 10.0**-shown.decimals / step + _SLACK
+    mean = (round(float(mean), shown.decimals) - origin) / step
     first, last = np.ceil((mean - error) * n), np.floor((mean + error) * n)
     possible &= first <= last
     if not np.isfinite(sd):
         return possible
-    sd = round(float(sd), shown.decimals)
+    sd = round(float(sd), shown.decimals) / step
     found = np.zeros(n.shape, dtype=bool)
-    for step in range(int(max((last - first).max(initial=0), 0)) + 1):
-        total = first + step
+    for further in range(int(max((last - first).max(initial=0), 0)) + 1):
+        total = first + further
         squares = total**2 / np.maximum(n, 1)
         lowest = np.ceil((n - 1) * max(sd - error, 0.0) ** 2 + squares - _SLACK)
         highest = np.floor((n - 1) * (sd + error) ** 2 + squares + _SLACK)

@@ -50,7 +50,10 @@ class FeatureCounts:
     decimals : int
         The number of decimals of printed means and SDs.
     is_whole : bool
-        Whether every observed value, and so any sum of them, is a whole number; False for features counted by level.
+        Whether every observed value is a whole number of steps above the origin of the grid, and so any sum of them;
+        False for features counted by level.
+    grid : tuple of two float
+        The origin and the step of the possible values: 0 and 1 unless the values are levels that are numbers.
     """
 
     name: str
@@ -67,6 +70,7 @@ class FeatureCounts:
     scale: tuple[float, float]
     decimals: int
     is_whole: bool
+    grid: tuple[float, float] = (0.0, 1.0)
 
     @property
     def is_share(self) -> bool:
@@ -140,6 +144,8 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
         values = {number: read.numbers(number, places) for number in _NUMBERS}
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
+        step = float(first["step"])  # NaN but for levels that are numbers
+        grid = (float(first["minimum"]), step) if step > 0 else (0.0, 1.0)
         yield FeatureCounts(
             name=name,
             likelihood=str(first["likelihood"]),
@@ -154,5 +160,6 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             sd=values["sd"],
             scale=(float(first["minimum"]), float(first["maximum"])),
             decimals=decimals_of_mean(values["sd"][0].tolist(), is_scored=is_share or traits.is_scale),
-            is_whole=not is_share and bool(first["whole"]),
+            is_whole=not is_share and (bool(first["whole"]) or step > 0),
+            grid=grid,
         )

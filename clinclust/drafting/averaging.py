@@ -74,7 +74,7 @@ def _units(name: str, numbers: Array) -> str | None:
     """Return that the numbers seem to have two units, or that some are impossible; None otherwise."""
     two = two_units(name, numbers)
     if two is not None:
-        return two
+        return two.said
     impossible = impossible_values(name, numbers)
     return None if impossible is None else f"{impossible.partition(':')[0]}, and {_CORRECT}"
 

@@ -74,14 +74,16 @@ def unit_of_cells(column: ObservedColumn, parts: Sequence[WrittenNumber | None])
         return CellUnit()
     written = max((text for text in spelled if unit_key(text) == unit), key=lambda text: spelled[text])
     without = [place for place, part in enumerate(parts) if part is not None and not part.unit]
+    bare = [place for place in named[unit] if (part := parts[place]) is not None and part.unit == "°" != written]
+    degrees = (f"'°' is read as {shortened(written)!r}: {told_cells(column, bare)}",) if bare else ()
     if not without:
-        return CellUnit(written)
+        return CellUnit(written, degrees)
     if _is_of_some(column, parts, named[unit], without, unit):
         return _of_some(column, named[unit], without, written)
     told = (
         f"{column.counts[without].sum():,} numbers have no unit, and are read as {shortened(written)!r} like the others"
     )
-    return CellUnit(written, (f"{told}: {told_cells(column, without)}",))
+    return CellUnit(written, (*degrees, f"{told}: {told_cells(column, without)}"))
 
 
 def _is_of_some(

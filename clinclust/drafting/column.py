@@ -39,6 +39,8 @@ class ObservedColumn:
         Whether the cells are dates or times by their type.
     has_decimal_commas : bool
         Whether other columns of the table have decimal commas.
+    is_ticked : bool
+        Whether it is one of several columns side by side that hold one mark alone (`ticks.py`).
     order : tuple of str
         All levels from low to high, if the column is an ordered categorical of pandas; otherwise empty.
     """
@@ -52,6 +54,7 @@ class ObservedColumn:
     labels: pd.Index
     is_time: bool = False
     has_decimal_commas: bool = False
+    is_ticked: bool = False
     order: tuple[str, ...] = ()
 
     @cached_property

@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from clinclust.drafting.administration import set_aside
 from clinclust.drafting.column import ObservedColumn, observed
 from clinclust.drafting.declaration import about
 from clinclust.drafting.doubtful_words import doubtful_words
 from clinclust.drafting.excel_dates import turned_into_dates
 from clinclust.drafting.from_notes import declared
 from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
+from clinclust.drafting.lists_in_cells import proposal_of_lists
 from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, quoted
 from clinclust.drafting.noted_columns import completed
@@ -22,12 +24,14 @@ from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.sections import sections_of
 from clinclust.drafting.spellings import one_spelling
+from clinclust.drafting.ticks import are_in_a_ticked_list, proposal_of_ticks
 from clinclust.drafting.titres import proposal_of_titres
 from clinclust.drafting.two_numbers import proposal_of_two_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import written_numbers
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.column_notes import ColumnNotes, notes_of
+from clinclust.files.dictionaries.redcap_export import notes_without_dictionary
 from clinclust.files.selection.rows_taken import rows_taken
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.failures import Failure, failures_frame
@@ -96,7 +100,7 @@ def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema
 
 def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[FeatureSchema, set[str]]:
     """Return a schema in which each column is drafted for itself, in the order of the table, and which are unclear."""
-    notes = notes_of(frame)
+    notes = {**notes_without_dictionary(frame), **notes_of(frame)}
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
     columns = []
@@ -108,8 +112,9 @@ def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[Fea
     drafted = []
     # Numbers may be of any size; a log marginal that is not finite is never chosen.
     with np.errstate(all="ignore"), progress.stage("drafting columns", len(columns)) as advance:
-        for column in columns:
-            feature, proposal = _draft(replace(column, has_decimal_commas=commas), frame[column.name])
+        for column, is_ticked in zip(columns, are_in_a_ticked_list(columns), strict=True):
+            seen = replace(column, has_decimal_commas=commas, is_ticked=is_ticked)
+            feature, proposal = _draft(seen, frame[column.name])
             drafted.append((feature, with_visits(proposal, frame, column.name)))
             advance()
     drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
@@ -191,7 +196,7 @@ def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> 
 
 def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
     """Return the feature of a column and the proposal that it follows from."""
-    proposal = _propose(column)
+    proposal = set_aside(_propose(column), column)
     turned = turned_into_dates(cells)
     if turned is not None:
         proposal = replace(proposal, looks=(*proposal.looks, turned))
@@ -227,6 +232,9 @@ def _propose(column: ObservedColumn) -> Proposal:
 
 def _by_values(column: ObservedColumn) -> Proposal:
     """Return the proposal for a column by its values: first what is missing in it, then what its other texts are."""
+    ticks = proposal_of_ticks(column)
+    if ticks is not None:
+        return ticks
     codes = missing_words(column)
     reasons = [f"{quoted(codes)} taken for missing"] if codes else []
     known = column.without(codes)
@@ -251,13 +259,16 @@ def _by_values(column: ObservedColumn) -> Proposal:
         proposal, more = proposal_of_written(known, written)
         codes += more
     fields = dict(proposal.fields)
-    if codes and fields.get("role") != "ignore":
+    if codes and (fields.get("role") != "ignore" or "likelihood" in fields):
         fields["missing_codes"] = codes
     looks = (*proposal.looks, look) if look else proposal.looks
     return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons), looks=looks)
 
 
 def _of_texts(column: ObservedColumn) -> Proposal:
+    lists = proposal_of_lists(column)
+    if lists is not None:
+        return lists
     meaning = one_spelling(column)
     if not meaning:
         return proposal_of_texts(column)

@@ -14,6 +14,8 @@ from clinclust.drafting.names import (
     looks_coded,
     looks_identifying,
     looks_measured,
+    names_a_code,
+    names_somebody,
 )
 from clinclust.drafting.proposal import Proposal
 from clinclust.files.selection.repeated_subjects import one_row_of_each
@@ -36,6 +38,7 @@ _FEWEST_DRAWN, _CLEARLY = {4: 150, 5: 40, 6: 40}, {4: 16.0, 5: 8.0, 6: 8.0}
 By their digits: with four, two groups of newborns by their weights in g look drawn in few rows.
 Among 60 to 2,000 values of platelets, NT-proBNP, steps a day, birth weight, endothelial cells, CD4 cells and ages in
 days, no column was taken for drawn numbers (`tests/drafting/test_identifiers.py`)."""
+_LONGEST_SCALE = 100
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{6,}")
 
 
@@ -124,10 +127,14 @@ def _are_drawn(numbers: Array, n_digits: int) -> bool:
 
 def proposal_of_repeated_identifier(column: ObservedColumn) -> Proposal | None:
     """Return the proposal for a column with the name of an identifier whose values repeat."""
-    if not looks_identifying(column.name) or looks_coded(column.name) or looks_measured(column.name):
+    if not looks_identifying(column.name) or looks_measured(column.name):
+        return None
+    if looks_coded(column.name) and not names_a_code(column.name):
         return None
     numbers, n_texts = column.numbers, len(column.texts)
     if np.isfinite(numbers).all() and not (np.floor(numbers) == numbers).all():
+        return None
+    if names_somebody(column.name) and _may_be_rated(numbers):
         return None
     many = f"{n_texts} different values in {column.n_rows} rows"
     if n_texts >= _SHARE * column.n_rows:
@@ -137,3 +144,8 @@ def proposal_of_repeated_identifier(column: ObservedColumn) -> Proposal | None:
         look = f"{many}: if these are repeated visits, keep one row of each, {one_row_of_each(column.name)}"
         return Proposal({"role": "ignore"}, REPEATED, (look,))
     return None
+
+
+def _may_be_rated(numbers: Array) -> bool:
+    """Return whether numbers that repeat may be those of a scale from 0 to 100, of which a name says who rated it."""
+    return bool(np.isfinite(numbers).all() and numbers.min() >= 0 and numbers.max() <= _LONGEST_SCALE)

@@ -8,10 +8,13 @@ from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import SCALES, candidate, how_clear
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.orders.words import level_in_doubt
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.yes_no import ranked_pair
+from clinclust.files.cell_text import shortened
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
+from clinclust.schema.level_numbers import numbers_of_levels
 
 __all__ = ["levels_in_order", "ordered_by_the_table", "proposal_of_codes", "proposal_of_texts", "two_levels"]
 
@@ -33,7 +36,13 @@ def proposal_of_texts(column: ObservedColumn) -> Proposal:
     ordered = in_order(texts, column.name)
     if ordered is not None:
         return levels_in_order(column, ordered[0], f"{len(texts)} levels, {ordered[1]}")
-    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts without a known order")
+    doubtful = None if looks_coded(column.name) else level_in_doubt(texts)
+    why = (
+        "without a known order"
+        if doubtful is None
+        else f"; the place of {shortened(doubtful)!r} among them is not certain"
+    )
+    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts {why}".replace(" ;", ";"))
 
 
 def two_levels(column: ObservedColumn) -> Proposal:
@@ -66,7 +75,9 @@ def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Pro
     best = max(options, key=lambda option: option.evidence)
     words, is_clear = how_clear(best, [option for option in options if option is not best])
     reason = joined(what, f"an ordered scale, {best.called}" + (f" ({words})" if words else ""))
-    return Proposal(best.fields, reason, _rare(column), is_clear or best is options[0])
+    # A rare number is no misspelt one.
+    looks = () if numbers_of_levels(tuple(levels)) is not None else _rare(column)
+    return Proposal(best.fields, reason, looks, is_clear or best is options[0])
 
 
 def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> Proposal:

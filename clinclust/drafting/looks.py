@@ -83,7 +83,7 @@ def _about_feature(feature: Feature, column: pd.Series) -> Iterator[Look]:
 def _about_levels(feature: Feature, levels: tuple[str, ...], scores: Array) -> Iterator[Look]:
     counts = np.bincount(scores.astype(np.int64), minlength=len(levels))
     rare = [level for level, count in zip(levels, counts.tolist(), strict=True) if 0 < count < _RARE]
-    if rare and len(levels) > 2 and scores.size >= _FEWEST_SUBJECTS:
+    if rare and feature.level_numbers is None and len(levels) > 2 and scores.size >= _FEWEST_SUBJECTS:
         shown = ", ".join(map(repr, rare[:3])) + (" ..." if len(rare) > 3 else "")
         yield Look((feature.name,), f"fewer than {_RARE} subjects have {shown}", f"synonyms: {{{rare[0]}: ...}}")
     if feature.traits.is_nominal and len(levels) > 2:

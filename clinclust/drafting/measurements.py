@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.drafting.coarse_grids import (
+    is_fine_enough,
+    is_recorded_finely,
+    levels_beyond,
+    levels_of_percentages,
+    regular_step,
+)
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import Candidate, candidate, how_clear
 from clinclust.drafting.levels import levels_in_order, proposal_of_codes
@@ -37,9 +44,37 @@ def proposal_of_numbers(column: ObservedColumn, numbers: Array, text_of: dict[fl
         levels = [text_of[number] for number in distinct.tolist()]
         return proposal_of_codes(column, levels, f"{len(levels)} codes of a classification, by the name of the column")
     if len(text_of) == len(distinct) and repeated and 3 <= len(distinct) <= _MOST_LEVELS:
+        if is_recorded_finely(column.name, distinct):
+            return _in_few_steps(column, np.repeat(numbers, column.counts), text_of)
         levels = [text_of[number] for number in distinct.tolist()]
         return levels_in_order(column, levels, f"{len(levels)} different values, not all whole")
     return proposal_of_measurements(column, np.repeat(numbers, column.counts))
+
+
+def proposal_of_few_numbers(column: ObservedColumn, values: Array, text_of: dict[float, str]) -> Proposal:
+    """Propose a feature for few whole numbers that lie apart: percentages, a measurement in steps, or levels."""
+    distinct = np.unique(values)
+    in_percent = levels_of_percentages(column.name, distinct, text_of)
+    if in_percent is not None:
+        what = f"{len(distinct)} percentages in equal steps, so that those that nobody has are levels too"
+        return levels_in_order(column, in_percent, what)
+    if is_recorded_finely(column.name, distinct):
+        return _in_few_steps(column, values, text_of)
+    levels = [text_of[number] for number in distinct.tolist()]
+    return levels_in_order(column, levels, f"{len(levels)} different numbers with gaps between them")
+
+
+def _in_few_steps(column: ObservedColumn, values: Array, text_of: dict[float, str]) -> Proposal:
+    """Propose a density for a measurement in steps that are fine enough, otherwise the levels of its whole scale."""
+    distinct = np.unique(values)
+    step = regular_step(distinct)
+    if is_fine_enough(values, step):
+        return proposal_of_measurements(column, values)
+    what = (
+        f"a measurement in steps of {step:g}, of which a Gaussian would make subtypes; its levels go beyond the "
+        f"{len(distinct)} observed: add those that new subjects may have"
+    )
+    return levels_in_order(column, levels_beyond(distinct, text_of), what)
 
 
 def measured(values: Array) -> list[Candidate]:
@@ -95,13 +130,16 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
 def _with_a_spike(column: ObservedColumn, spike: Spike) -> Proposal:
     """Return a proposal that describes a measurement with a spike, and says how it could be clustered on."""
     reason = "a measurement with a spike: a Gaussian would make a subtype of the equal values, so it is described only"
-    emptied = "leave these cells empty in the table"
+    others = ""
     if any(is_beyond_a_limit(text) for text in column.texts):
-        emptied = f"write `censored: missing` if they are the values beyond the limit (or {emptied})"
+        others = (
+            "; if they are the values beyond the limit, `censored: missing` instead of `role: describe` clusters on "
+            "the others alone"
+        )
     look = (
         f"{spike.share:.0%} of the values are exactly {spike.value:g}, so `role: describe` stands here: no subtype is "
-        f"formed by this column. To cluster on the other values, {emptied}, and take `role: describe` out; to cluster "
-        "on whether a subject has this value, give the table a yes/no column"
+        "formed by this column. To cluster on it, give the table a column with its values in ordered groups, of which "
+        f"these are one, or with yes and no for whether a subject has this value{others}"
     )
     return Proposal({"likelihood": Gaussian.name, "role": "describe"}, reason, (look,))
 

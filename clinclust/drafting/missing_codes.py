@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.no_results import normal_words, without_result
 from clinclust.drafting.orders import in_order
+from clinclust.drafting.redundancy.outcome_levels import say_who_died
 from clinclust.drafting.yes_no import ranked_pair
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.dictionaries.missing_words import MISSING_SIGNS, means_missing
@@ -30,6 +31,8 @@ _NUMBERS = (
     *(float(number) for number in (7777, 8888, 9997, 9998, 9999, 99999, 999999)),
 )
 _ABSENCES = frozenset(["fehlend", "fehlt", "missing"])
+_LOST = frozenset(["lost", "perdido", "perdida", "perso", "persa", "perdu", "perdue", "verloren"])
+"""Beside the dead and the living, texts for a patient of whom nobody knows more: an outcome, and not missing."""
 _SHORT_REFUSALS = {7.0, 8.0}
 _LONGEST_SCALE = 30
 _SHOWN = 5
@@ -41,6 +44,8 @@ _FEWEST_USUAL = 2  # the fewest distinct numbers from which a code can stand apa
 def missing_words(column: ObservedColumn) -> list[str]:
     """Return the texts of a column that say in words that a value is missing."""
     codes = [text for text in column.texts if _says_missing(" ".join(text.casefold().split()))]
+    if say_who_died(column.texts):
+        codes = [code for code in codes if " ".join(code.casefold().split()) not in _LOST]
     codes = [code for code in codes if not _is_absence(code, [text for text in column.texts if text not in codes])]
     others = {word for text in column.texts if text not in codes for word in _WORD.findall(text.casefold())}
     # Beside "trifft zu", "trifft nicht zu" is an answer, and beside "done" so is "not done".

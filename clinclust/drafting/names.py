@@ -28,7 +28,9 @@ __all__ = [
     "looks_measured",
     "looks_postal",
     "looks_scored",
+    "names_a_code",
     "names_a_unit",
+    "names_somebody",
     "words_of",
 ]
 
@@ -129,6 +131,21 @@ _NUMBERED = re.compile(
     r"|(?:n|no|nr|num|numero|nummer) (?:de |del |di |do |du |da )?(?:caso|cas|fall|casus|paziente|paciente|"
     r"patient|dossier|historia|registro|cartella|ficha|prontuario|inclusion|ordre|orden|ordem|ordine|sujet|sujeto)"
 )
+_SUBJECT = (
+    r"(?:patient|patients|patientin|pat|subject|participant|proband|teilnehmer|paziente|paciente|soggetto|sujet|sujeto|"
+    r"case|person|individual|fall|record)"
+)
+_CODE_OF_A_SUBJECT = re.compile(
+    rf"(?:cod|codice|codigo|code|kode|key|nummer|numero|num|nr|no|n|id) (?:de |del |di |do |du |la |of |le )?{_SUBJECT}"
+    rf"|{_SUBJECT} (?:cod|codice|codigo|code|kode|key|id|nr|no|number|nummer|num)"
+)
+_RATED = (
+    "vas nrs eva vrs globalurteil globaleinschatzung gesamturteil score scale skala scala escala echelle pain "
+    "schmerz schmerzen dolor dolore douleur rating rated assessment assessed bewertung beurteilung einschatzung urteil "
+    "evaluation valutazione evaluacion valoracion giudizio jugement opinion satisfaction zufriedenheit satisfazione "
+    "satisfaccion fatigue mudigkeit likert pga ptga pgic thermometer"
+)
+"""Words for what a patient rates: `VAS Patient` is no identifier."""
 _UNIT = re.compile(
     r"%|(?<![^\W\d_])(?:(?:[mµμukdcn]|mc)?(?:g|gr|l|L|mol|m)(?:/[^\W\d_]+|[²³])|[mµμnpkf]g|mcg|ug|[mdcµμu]l|mL|dL|cc|"
     r"[mµμnp]mol|[cm]m|mmHg|cmH2O|cmH₂O|kPa|hPa|bar|ppb|ppm|dB|kHz|Hz|[km]?IU|[km]?IE|[km]?UI|[km]?U/m?[lL]|kU/L|kcal|"
@@ -214,6 +231,11 @@ def names_a_unit(name: str) -> bool:
     return _UNIT.search(unicodedata.normalize("NFC", name)) is not None
 
 
+def names_a_percentage(name: str) -> bool:
+    """Return whether the name says that the numbers are percentages: `ER %`, `Ki67_percent`."""
+    return "%" in name or _names("percent percentage pct prozent pourcent pourcentage porcentaje percentuale", name)
+
+
 def looks_measured(name: str) -> bool:
     """Return whether the name is one of measurements, such as `age` or `heart_rate`."""
     measured = _names(_MEASURED, name) or _ends(_MEASURED_ENDINGS, name)
@@ -242,6 +264,13 @@ def looks_postal(name: str) -> bool:
     return _names(_POSTAL, name)
 
 
+def names_a_year(name: str) -> bool:
+    """Return whether the name is one of calendar years: `Year of diagnosis`, `Diagnosi (anno)`, `gebjahr`, `yob`."""
+    return _names("year years anno anni annee annees ano anos jahrgang yob birthyear", name) or _ends(
+        "year jahr jaar", name
+    )
+
+
 def looks_dated(name: str) -> bool:
     """Return whether the name is one of dates."""
     return _names(_DATED, name)
@@ -254,5 +283,18 @@ def ends_as_a_number(name: str) -> bool:
 
 
 def looks_identifying(name: str) -> bool:
-    """Return whether the name is one of identifiers, such as `patient_id` or `CaseNo`."""
-    return _names(_IDENTIFYING, name) or _NUMBERED.fullmatch(" ".join(words_of(name))) is not None
+    """Return whether the name is one of identifiers, such as `patient_id` or `CaseNo`, and of nothing that is rated."""
+    if _names(_RATED, name):
+        return False
+    return _names(_IDENTIFYING, name) or _NUMBERED.fullmatch(" ".join(words_of(name))) is not None or names_a_code(name)
+
+
+def names_a_code(name: str) -> bool:
+    """Return whether the name is one of the numbers or codes of subjects: `Cod. paziente`, `Pat.-Nr`."""
+    return _CODE_OF_A_SUBJECT.fullmatch(" ".join(words_of(name))) is not None
+
+
+def names_somebody(name: str) -> bool:
+    """Return whether the name ends with a word for a subject, and says before it what is meant: `EVA patient`."""
+    words = words_of(name)
+    return len(words) > 1 and re.fullmatch(_SUBJECT, words[-1]) is not None and not names_a_code(name)

@@ -13,7 +13,7 @@ from clinclust.drafting.declaration import Declared
 from clinclust.drafting.levels import levels_in_order
 from clinclust.drafting.noted_numbers import is_missing_code
 from clinclust.drafting.numbers import proposal_of_finite
-from clinclust.drafting.one_unit import described_in_two_units, exact_numbers
+from clinclust.drafting.one_unit import exact_numbers, left_out_for_two_units
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.gaussian import Gaussian
@@ -64,7 +64,7 @@ def _by_numbers(declared: Declared, column: ObservedColumn) -> Proposal:
     left = column.without([text for text, number in meant.items() if number is None])
     numbers = np.array([number for number in meant.values() if number is not None], dtype=np.float64)
     proposal = proposal_of_finite(left, numbers, has_levels=not written)
-    return described_in_two_units(left, exact_numbers(left, numbers), proposal) or proposal
+    return left_out_for_two_units(left, exact_numbers(left, numbers), proposal)
 
 
 def _merged(said: Declared, proposed: Proposal) -> Proposal:

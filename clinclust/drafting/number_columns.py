@@ -14,7 +14,7 @@ from clinclust.drafting.missing_codes import odd_texts, outlying_codes, quoted
 from clinclust.drafting.names import looks_coded
 from clinclust.drafting.numbers import proposal_of_finite
 from clinclust.drafting.odd_cells import told_odd, told_too_few
-from clinclust.drafting.one_unit import described_in_two_units, exact_numbers
+from clinclust.drafting.one_unit import exact_numbers, left_out_for_two_units
 from clinclust.drafting.orders import QUANTITIES, in_order
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.suspected_codes import suspected_codes
@@ -84,11 +84,11 @@ def proposal_of_written(column: ObservedColumn, written: WrittenNumbers) -> tupl
     proposal = proposal_of_finite(left, numbers, has_levels=not written.fields, is_measured=is_measured)
     if traits_of(proposal.fields.get("likelihood")).is_continuous:
         exact = exact_numbers(left, numbers)
-        described = described_in_two_units(left, exact, proposal)
-        looks += [] if described else impossible_numbers(column.name, exact)
-        proposal = described or proposal
+        looked = left_out_for_two_units(left, exact, proposal)
+        looks += impossible_numbers(column.name, exact) if looked is proposal else []
+        proposal = looked
     fields = {**written.fields, **proposal.fields}
-    if "levels" in proposal.fields or proposal.fields.get("role") == "ignore":
+    if "levels" in proposal.fields or "likelihood" not in proposal.fields:
         fields = dict(proposal.fields)
     reason = joined(proposal.reason, *written.reasons)
     looks = [*proposal.looks, *written.looks, *looks]

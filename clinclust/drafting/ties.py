@@ -34,8 +34,9 @@ _SPIKE, _FEWEST_IN_SPIKE = 0.1, 5
 """The share of the subjects, and their number, from which on equal values are a spike."""
 _SPIKE_APART, _GAP = 0.03, 0.75
 """The share that is a spike at a lowest or highest value as far from the others: the gap in SD of the others."""
-_BESIDE, _TIMES = 5, 3.0
-"""Beside how many values on either side, and how many times as common as each of them, a spike between others is."""
+_BESIDE, _TIMES, _TIMES_AT_END = 5, 3.0, 2.0
+"""Beside how many values on either side, and how many times as common as each of them, a spike is: between others, and
+at the lowest or highest value."""
 
 
 def are_dense(values: Array, *, step: float = 1.0, is_measured: bool = False) -> bool:
@@ -88,9 +89,10 @@ class Spike:
 def spike_of(values: Array) -> Spike | None:
     """Return the spike of measurements (n,), if there is one: the commonest value of those that are.
 
-    At the lowest and the highest value, a tenth of the subjects is a spike: it stands for a limit. Between other
-    values it is one only if no value beside it is nearly as common, as rounded values are. A limit of detection lies
-    between other values as soon as one of them comes from another laboratory.
+    A spike is at least a tenth of the subjects, and stands out from the values beside it: rounded values are all as
+    common as their neighbours. At the lowest and the highest value, which may be a limit, it is at least twice as
+    common; between other values, where a limit of detection lies as soon as one of them comes from another laboratory,
+    three times.
     """
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size < 2:
@@ -101,7 +103,7 @@ def spike_of(values: Array) -> Spike | None:
             break
         beside = np.concatenate([counts[max(0, place - _BESIDE) : place], counts[place + 1 : place + 1 + _BESIDE]])
         is_end = place in (0, distinct.size - 1)
-        if is_end or counts[place] >= _TIMES * beside.max(initial=1):
+        if counts[place] >= (_TIMES_AT_END if is_end else _TIMES) * beside.max(initial=1):
             return Spike(float(distinct[place]), float(counts[place] / values.size))
     return _apart(values)
 

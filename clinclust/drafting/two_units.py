@@ -3,71 +3,23 @@
 For measurements whose units are known by the name of the column, two ways of describing the numbers are compared: one
 population in one unit, and one population of which some are written in the other unit. The second has no group of its
 own that could lie anywhere: after the conversion, both groups must be one population (Hosmer and McLachlan call such a
-mixture constrained). Without a known name, only factors of ten are asked for, and only across a clear gap.
+mixture constrained). Without a known name, the numbers alone are asked (`two_scales`).
 """
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.drafting.names import words_of
+from clinclust.drafting.laboratory_units import Conversion, conversions_of
+from clinclust.drafting.two_scales import FEWEST, LEAST_SHARE, SeenUnits, two_scales
 
 __all__ = ["two_units"]
 
 Array = NDArray[np.float64]
 
 
-class _Conversion(NamedTuple):
-    """Two units of one measurement: a number in the upper unit is `factor` times that in the lower, plus `offset`."""
-
-    names: str
-    lower: str
-    upper: str
-    usual: tuple[float, float]
-    """Where the median of a cohort may lie, in the lower unit."""
-    factor: float
-    offset: float = 0.0
-
-
-_CONVERSIONS = (
-    _Conversion("height groesse grosse taille talla altezza statura korpergrosse", "m", "cm", (0.9, 2.1), 100.0),
-    _Conversion("height groesse grosse taille talla altezza waist hip bauchumfang", "inches", "cm", (20.0, 80.0), 2.54),
-    _Conversion("weight gewicht poids peso wt korpergewicht", "kg", "lb", (45.0, 130.0), 2.2046),
-    _Conversion("weight gewicht poids peso wt geburtsgewicht", "kg", "g", (0.5, 8.0), 1000.0),
-    _Conversion("glucose gluc glukose glucosa glycemia glycemie glucosio glu", "mmol/L", "mg/dL", (3.5, 15.0), 18.016),
-    _Conversion("cholesterol cholesterin colesterol chol hdl ldl", "mmol/L", "mg/dL", (0.5, 9.0), 38.67),
-    _Conversion("triglycerides triglyceride triglyzeride trigliceridos trig tg", "mmol/L", "mg/dL", (0.4, 6.0), 88.57),
-    _Conversion("creatinine kreatinin creatinina crea scr creat krea", "mg/dL", "µmol/L", (0.3, 12.0), 88.42),
-    _Conversion("uric urate harnsaure urico urique", "mg/dL", "µmol/L", (2.0, 12.0), 59.48),
-    _Conversion("bilirubin bilirubina bilirubine bili", "mg/dL", "µmol/L", (0.2, 15.0), 17.1),
-    _Conversion("urea harnstoff uree", "mmol/L", "mg/dL", (2.0, 40.0), 6.006),
-    _Conversion("calcium kalzium calcio", "mmol/L", "mg/dL", (1.0, 3.5), 4.008),
-    _Conversion("lactate laktat lactato", "mmol/L", "mg/dL", (0.4, 10.0), 9.008),
-    _Conversion("hemoglobin haemoglobin hamoglobin hemoglobina hb hgb", "mmol/L", "g/dL", (4.0, 12.0), 1.611),
-    _Conversion("hemoglobin haemoglobin hamoglobin hemoglobina hb hgb", "g/dL", "g/L", (6.0, 19.0), 10.0),
-    _Conversion("vitd vitamind 25ohd", "ng/mL", "nmol/L", (5.0, 60.0), 2.496),
-    _Conversion("hba1c a1c ghb", "%", "mmol/mol", (4.0, 12.0), 10.929, -23.5),
-    _Conversion("temperature temp temperatur temperatura fieber", "°C", "°F", (33.0, 41.0), 1.8, 32.0),
-    _Conversion(
-        "sbp dbp systolic diastolic systolisch pressure pco2 po2",
-        "kPa",
-        "mmHg",
-        (2.0, 30.0),
-        7.5006,
-    ),
-    _Conversion("age alter edad eta", "years", "months", (0.5, 90.0), 12.0),
-    _Conversion("age alter edad eta", "years", "days", (0.5, 90.0), 365.25),
-)
-_POWERS = (
-    (10.0, "such as g/L and g/dL, or mm and cm"),
-    (100.0, "such as m and cm"),
-    (1000.0, "such as g and mg, or g and kg"),
-)
-_FEWEST_VALUES, _FEWEST, _LEAST_SHARE = 20, 3, 0.01
+_FEWEST_VALUES = 20
 _GAIN = 12.0
 """Nats by which two units must describe the numbers better than one population, plain or skewed."""
 _LEAST_DISTANCE = 2.5  # between the groups, in standard deviations: nearer groups cannot be told apart
@@ -76,36 +28,23 @@ _SAME_MIDDLE, _SAME_SPREAD = 0.1, 2.0
 _POWERS_OF_ONE = (1.0, 0.5, 1.0 / 3.0)
 """Powers whose values may be normal in one population; the cube root makes durations nearly so (Wilson, Hilferty)."""
 _STEPS = 50
-_MOST_OFF = 0.18  # of a power of ten, on the log scale
-_LEAST_GAP, _LEAST_GAP_IN_SD = 0.35, 1.5
-"""The least gap on the log scale between groups of an unknown measurement: 30% of the value, and in SD of a group."""
 
 
-def two_units(name: str, numbers: Array) -> str | None:
-    """Return a sentence without a full stop if the numbers of a column (n,) seem to have two units; None otherwise."""
+def two_units(name: str, numbers: Array) -> SeenUnits | None:
+    """Return what is seen if the numbers of a column (n,) seem to have two units; None otherwise."""
     if numbers.size < _FEWEST_VALUES or numbers.min() <= 0:
         return None
-    known = _conversions_of(name)
+    known = conversions_of(name)
     if not known:
-        return _powers_of_ten(numbers)
+        return two_scales(numbers)
     found = [(fit, conversion) for conversion in known if (fit := _fitted(numbers, conversion)) is not None]
     if not found:
         return None
     (_, is_upper), conversion = max(found, key=lambda one: one[0][0])
-    return _told(numbers, conversion, is_upper)
+    return SeenUnits(_told(numbers, conversion, is_upper), is_certain=True)
 
 
-def _conversions_of(name: str) -> list[_Conversion]:
-    """Return the conversions of a measurement of this name; HbA1c is none of haemoglobin."""
-    plain = re.sub(r"[\W_]", "", name.casefold())
-    whole = [
-        one for one in _CONVERSIONS if any(word in plain for word in one.names.split() if any(map(str.isdigit, word)))
-    ]
-    words = set(words_of(name))
-    return whole or [one for one in _CONVERSIONS if not words.isdisjoint(one.names.split())]
-
-
-def _fitted(numbers: Array, conversion: _Conversion) -> tuple[float, NDArray[np.bool_]] | None:
+def _fitted(numbers: Array, conversion: Conversion) -> tuple[float, NDArray[np.bool_]] | None:
     """Return the nats that two units gain over one, and which numbers are in the upper unit; None if too few nats."""
     logs = np.log(numbers)
     back = (numbers - conversion.offset) / conversion.factor
@@ -155,7 +94,7 @@ def _expected(logs: Array, as_upper: Array, jacobian: Array, middle: float) -> t
 
 def _are_one_population(logs: Array, as_upper: Array, is_upper: NDArray[np.bool_], usual: Array) -> bool:
     """Return whether two groups are far apart as they are written, and alike and usual after the conversion."""
-    fewest = max(_FEWEST, int(np.ceil(_LEAST_SHARE * logs.size)))
+    fewest = max(FEWEST, int(np.ceil(LEAST_SHARE * logs.size)))
     if min(int(is_upper.sum()), int((~is_upper).sum())) < fewest:
         return False
     lower, upper = logs[~is_upper], as_upper[is_upper]
@@ -178,33 +117,9 @@ def _are_alike(one: Array, other: Array, apart: float) -> bool:
     return fewer < 5 or 1.0 / most < ratio < most
 
 
-def _told(numbers: Array, conversion: _Conversion, is_upper: NDArray[np.bool_]) -> str:
+def _told(numbers: Array, conversion: Conversion, is_upper: NDArray[np.bool_]) -> str:
     upper, lower = numbers[is_upper], numbers[~is_upper]
     return (
         f"two units in one column? {lower.size:,} values, around {np.median(lower):.3g}, look like {conversion.lower}, "
         f"and {upper.size:,}, around {np.median(upper):.3g}, like {conversion.upper}: give all values in one unit"
-    )
-
-
-def _powers_of_ten(numbers: Array) -> str | None:
-    """Return a sentence if the numbers fall into two groups that are alike but for a factor of ten, or so."""
-    logs = np.sort(np.log(numbers))
-    gaps = np.diff(logs)
-    fewest = max(_FEWEST, int(np.ceil(_LEAST_SHARE * logs.size)))
-    inner = gaps[fewest - 1 : logs.size - fewest]
-    if inner.size == 0 or inner.max() < _LEAST_GAP:
-        return None
-    split = fewest + int(np.argmax(inner))
-    lower, upper = logs[:split], logs[split:]
-    larger = lower if lower.size > upper.size else upper
-    if inner.max() < _LEAST_GAP_IN_SD * larger.std():  # the tail of one group
-        return None
-    distance = float(np.median(upper) - np.median(lower))
-    near = ((distance - np.log(factor), said) for factor, said in _POWERS)
-    unit = next((said for off, said in near if abs(off) < _MOST_OFF and _are_alike(lower, upper, off)), None)
-    if unit is None:
-        return None
-    return (
-        f"two groups of values that differ by a factor of about {np.exp(distance):.3g}, "
-        f"{min(lower.size, upper.size):,} in the smaller one: two units ({unit})? Give all values in one unit"
     )

@@ -55,7 +55,7 @@ def odd_numbers(name: str, numbers: Array) -> list[str]:
     """Return what contradicts itself in the numbers of a column (n,), each as a sentence without a full stop."""
     numbers = numbers[np.isfinite(numbers)]
     two = two_units(name, numbers)
-    return [two] if two else impossible_numbers(name, numbers)
+    return [two.said] if two else impossible_numbers(name, numbers)
 
 
 def impossible_numbers(name: str, numbers: Array) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.drafting.administration_names import looks_dated_in_days
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.identifiers import proposal_of_identifier, proposal_of_repeated_identifier
 from clinclust.drafting.names import looks_dated, looks_measured, looks_postal
@@ -27,6 +28,8 @@ _COMPACT_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-
 _FEWEST_DATES = 5
 _SPREADSHEET_DAYS = (14_610.0, 73_051.0)
 """The numbers of 1940-01-01 and 2100-01-01 in a spreadsheet."""
+_USUAL_DAYS = (20_000.0, 60_000.0)
+"""The numbers of days from 1954 to 2064, for names that speak of a date less clearly, such as `Aufnahme`."""
 
 
 def unmodelled(column: ObservedColumn, numbers: NDArray[np.float64] | None = None) -> Proposal | None:
@@ -57,7 +60,10 @@ def _counts_days(column: ObservedColumn) -> bool:
     if len(column.texts) >= _FEWEST_DATES and all(map(_COMPACT_DATE.fullmatch, column.texts)):
         return True
     numbers = column.numbers
-    if not looks_dated(column.name) or not np.isfinite(numbers).all():
+    if not np.isfinite(numbers).all() or looks_measured(column.name):
         return False
-    low, high = _SPREADSHEET_DAYS
-    return bool((numbers >= low).all() and (numbers <= high).all()) and not looks_measured(column.name)
+    low, high = _SPREADSHEET_DAYS if looks_dated(column.name) else _USUAL_DAYS
+    if not ((numbers >= low) & (numbers <= high)).all():
+        return False
+    perhaps = looks_dated_in_days(column.name) and len(numbers) >= _FEWEST_DATES
+    return looks_dated(column.name) or bool(perhaps and (np.floor(numbers) == numbers).all())

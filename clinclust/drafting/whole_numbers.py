@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.evidence import COUNTS, SCALES, Candidate, candidate, how_clear
-from clinclust.drafting.levels import levels_in_order, proposal_of_codes, two_levels
-from clinclust.drafting.measurements import measured, proposal_of_measurements
+from clinclust.drafting.levels import proposal_of_codes, two_levels
+from clinclust.drafting.measurements import measured, proposal_of_few_numbers, proposal_of_measurements
 from clinclust.drafting.names import (
     is_called_a_count,
     is_counted_a_period,
@@ -23,12 +23,14 @@ from clinclust.drafting.names import (
     looks_postal,
     looks_scored,
     names_a_unit,
+    names_a_year,
 )
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.ties import are_dense, is_learnt, step_of_grid
 from clinclust.drafting.unmodelled import POSTAL
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_COUNT
 
 __all__ = ["are_whole", "proposal_of_whole_numbers"]
@@ -52,6 +54,11 @@ _MOST_MEASURED_LEVELS = 7
 _SHARED = "many subjects share a value, and a Gaussian would make a subtype of each such value"
 _FAR = 30.0
 """The mean from which on whole numbers without a tie are measurements: Poisson counts are then nearly Gaussian."""
+_FIRST_YEAR, _LAST_YEAR = 1900.0, 2035.0
+_YEARS = (
+    "calendar years, so it is described only: when something happened is no property of a disease; to cluster on a "
+    "time, compute it in the table, such as the age or the years since diagnosis"
+)
 _NAMED = 5.0
 """What a name is worth, in nats."""
 
@@ -73,6 +80,8 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
         The text of each number; empty if some number is written in several ways, so that they cannot be levels.
     """
     distinct = np.unique(numbers)
+    if names_a_year(column.name) and distinct[0] >= _FIRST_YEAR and distinct[-1] <= _LAST_YEAR:
+        return Proposal({"likelihood": Gaussian.name, "role": "describe"}, _YEARS)
     if len(distinct) == 2 and len(text_of) == 2 and not set(distinct) <= {0.0, 1.0}:
         return two_levels(column)
     if set(distinct) <= {0.0, 1.0}:
@@ -89,8 +98,7 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
     if (is_called_a_count(column.name) or per_period) and low >= 0:
         return _called_count(column, values, low, high)
     if _are_few_levels(column, distinct, values, text_of):
-        levels = [text_of[number] for number in distinct.tolist()]
-        return levels_in_order(column, levels, f"{len(levels)} different numbers with gaps between them")
+        return proposal_of_few_numbers(column, values, text_of)
     if high - low <= _SHORT and not (low > _HIGHEST_START and values.std() >= _WIDE):
         return _short_run(column, values, low, high)
     return _long_run(column, values, low, high)

@@ -182,7 +182,7 @@ class Prediction(FittedAttributes):
         try:
             return schema.validate(frame, warn=False)
         except CohortError as error:
-            raise CohortError(about_new_subjects(error.failures)) from error
+            raise CohortError(about_new_subjects(error.failures, schema)) from error
 
     @property
     def schema_needed(self) -> FeatureSchema:

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.cohort_table import cohort_and_schema
 from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
+from clinclust.files.listed import limited
+from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -72,15 +74,25 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     frame, schema = cohort_and_schema(X, model.schema, stacklevel=stacklevel + 1, progress=model.progress)
     if len(frame) == 1:
         raise InputError(
-            "No feature is left to cluster on: the cohort has one subject (n_samples = 1), and subtypes need at least "
-            "two. Check how the file was read or filtered"
+            "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
+            "two. Check how the file was read or filtered",
+            in_python=" (n_samples = 1)",
         )
     refuse_more_than_subjects(model.n_clusters, len(frame))
+    _warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(partial(problem_of, model, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     _warn_of_unobserved(problem, frame, stacklevel=stacklevel + 1)
     refuse_or_warn_of_memory(problem, model, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
+
+
+def _warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of a table that holds several rows of its subjects."""
+    found = noted_several_rows(frame)
+    if found is not None:
+        told = f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"
+        warnings.warn(limited(told), CohortWarning, stacklevel=stacklevel + 1)
 
 
 def _warn_of_unobserved(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:

@@ -6,7 +6,8 @@ therefore refused, or taken for missing if somebody asks for it; nothing guesses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import CohortError, InputError
+from clinclust.files.listed import listed, quoted
 from clinclust.schema.failures import column_failures, failures_frame
 from clinclust.schema.reading import read_column
 
@@ -28,9 +30,10 @@ REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
 """What can be done with values that the model cannot read."""
 
 _REPAIR = (
-    "Correct the cells; or take values that the model does not know for missing (`unseen`, --unseen missing), so that "
-    "the other values of these subjects decide."
+    "Correct the cells; or take values that the model does not know for missing (--unseen missing), so that the other "
+    "values of these subjects decide."
 )
+_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 _SHOWN_ROWS, _SHOWN_COLUMNS = 5, 10
 
@@ -59,7 +62,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
         if faults:
             rows |= np.logical_or.reduce(list(faults.values()))
             failures += column_failures(feature, codes, column)
-    return rows, CohortError(about_new_subjects(failures_frame(failures)))
+    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -85,14 +88,44 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
     )
 
 
-def about_new_subjects(failures: pd.DataFrame) -> pd.DataFrame:
-    """Return the failures of new subjects with repairs that need no other schema, which a fitted model cannot take."""
+def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+    """Return the failures of new subjects with repairs that need no other schema, which a fitted model cannot take.
+
+    Parameters
+    ----------
+    failures : DataFrame
+        As `CohortError` has them.
+    schema : FeatureSchema
+        The schema of the model; where it takes texts of the same form for missing, this is said.
+    """
     failures = failures.copy()
+    parts = (failures[name] for name in ("column", "rows", "expected", "repair", "examples"))
     failures["repair"] = [
-        _REPAIR if rows else _ABSENT if expected == "a column of this name" else repair
-        for rows, expected, repair in zip(failures["rows"], failures["expected"], failures["repair"], strict=True)
+        _alike(schema, column, examples) + _REPAIR
+        if rows
+        else _ABSENT
+        if expected == "a column of this name"
+        else repair
+        for column, rows, expected, repair, examples in zip(*parts, strict=True)
     ]
     return failures
+
+
+def _alike(schema: FeatureSchema, column: object, examples: Sequence[object]) -> str:
+    """Return a sentence on missing codes of the form of a value, such as `20-25%` for `40-45%`; empty without any."""
+    feature = next((one for one in schema if one.name == column), None)
+    if feature is None:
+        return ""
+    forms = {_form(str(text)) for text in examples if not _DIGITS.fullmatch(str(text))}
+    alike = [code for code in feature.missing_codes if _DIGITS.search(code) and _form(code) in forms]
+    if not alike:
+        return ""
+    shown = listed(map(quoted, alike), len(alike))
+    return f"The model takes values of this form for missing ({shown}), but only those that its schema lists. "
+
+
+def _form(text: str) -> str:
+    return _DIGITS.sub("0", " ".join(text.casefold().split()))
 
 
 def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Feature, pd.Series]]:

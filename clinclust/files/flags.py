@@ -29,8 +29,9 @@ _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
 _BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
 _AFTER = re.compile(
-    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS}|(?<=[0-9])\s*\+{{1,3}})"
+    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS}|(?<=[0-9])\s*\+{{1,3}}|(?<=[^\W\d_])\s+\+{{1,3}})"
 )
+_BETWEEN = re.compile(rf"(?P<number>.*[0-9])(?P<mark>\s*(?:{_SIGNS})|\s+{_FLAG})(?P<unit>\s+[^\W\d_].*)")
 _ALL, _HALF = 0.9, 0.5
 _FEWEST_NUMBERS = 10
 """Numbers from which on ``3+`` is a flagged number; of fewer, it is a step of a scale of crosses."""
@@ -103,6 +104,9 @@ def _marks_of(text: str) -> tuple[list[str], list[str], str]:
     while found := _AFTER.fullmatch(body):
         after.append(found["mark"].strip())
         body = body[: found.start("mark")].rstrip()
+    if found := _BETWEEN.fullmatch(body):  # `6.5* mg/l`, `6.5 H mg/l`
+        after.append(found["mark"].strip())
+        body = found["number"] + found["unit"]
     return before, after, body
 
 

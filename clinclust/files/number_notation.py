@@ -140,9 +140,9 @@ def is_unit(text: str) -> bool:
 
 
 def unit_key(unit: str) -> str:
-    """Return a unit as it is compared: ``Kg`` and ``kg.`` are ``kg``."""
+    """Return a unit as it is compared: ``Kg`` and ``kg.`` are ``kg``, and a degree without a letter is one Celsius."""
     folded = unit.casefold()
-    return folded.rstrip(". ") or folded
+    return "°c" if folded == "°" else folded.rstrip(". ") or folded
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.cell_text import canonical_text
+from clinclust.files.cover_sheets import read_sheet
 from clinclust.files.layout.header_groups import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import Places, listed, quoted
-from clinclust.files.sheets import chosen_sheet
 from clinclust.files.source import Source
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.references import letters_of
@@ -40,7 +40,11 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
     except Exception as error:  # damaged files end in errors of many types
         raise InputError(_unreadable("workbook of the old format (.xls)", error)) from None
     sheets = [(each.name, each.visibility != 0) for each in book.sheets()]
-    at, remarks = chosen_sheet(sheets, sheet)
+    return read_sheet(sheets, sheet, options, lambda at: _xls_table(xlrd, book, at, options))
+
+
+def _xls_table(xlrd: Any, book: Any, at: int, options: SheetOptions) -> TableRead:
+    """Return the table of the sheet at a place, and what its reader must know."""
     chosen = book.sheet_by_index(at)
     places = Places()
     rows = options.empty_rows()
@@ -50,7 +54,7 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
             number + 1, [_xls_text(xlrd, cell, book.datemode, number, at, places) for at, cell in enumerate(cells)]
         )
     merged = [(top + 1, left + 1, bottom, right) for top, bottom, left, right in chosen.merged_cells]
-    return _table(rows, options, merged, remarks + places.sentences() + _hidden(chosen))
+    return _table(rows, options, merged, places.sentences() + _hidden(chosen))
 
 
 def _xls_text(xlrd: Any, cell: Any, datemode: int, row: int, column: int, places: Places) -> str:
@@ -104,16 +108,19 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
         is_sheet = python_calamine.SheetTypeEnum.WorkSheet
         visible = python_calamine.SheetVisibleEnum.Visible
         sheets = [each for each in book.sheets_metadata if each.typ == is_sheet]
-        at, remarks = chosen_sheet([(each.name, each.visible != visible) for each in sheets], sheet)
-        chosen = guarded(lambda: book.get_sheet_by_name(sheets[at].name))
-        rows, merged = options.empty_rows(), _merged(chosen)
-        for number, cells in enumerate(guarded(lambda: chosen.to_python(skip_empty_area=False)), 1):
-            rows.add(number, [_text(cell) for cell in cells])
-    remarks.append(
-        f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read too; "
-        "to have them listed, save it as an Excel workbook (.xlsx)"
-    )
-    return _table(rows, options, merged, remarks)
+        lacks = (
+            f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read "
+            "too; to have them listed, save it as an Excel workbook (.xlsx)"
+        )
+
+        def read(at: int) -> TableRead:
+            chosen = guarded(lambda: book.get_sheet_by_name(sheets[at].name))
+            rows, merged = options.empty_rows(), _merged(chosen)
+            for number, cells in enumerate(guarded(lambda: chosen.to_python(skip_empty_area=False)), 1):
+                rows.add(number, [_text(cell) for cell in cells])
+            return _table(rows, options, merged, [lacks])
+
+        return read_sheet([(each.name, each.visible != visible) for each in sheets], sheet, options, read)
 
 
 def _text(cell: Any) -> str:

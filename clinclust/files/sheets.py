@@ -34,5 +34,5 @@ def chosen_sheet(sheets: Sequence[tuple[str, bool]], asked: str | None) -> tuple
     first = next((at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden), 0)
     others = [f"{name} (hidden)" if is_hidden else name for at, (name, is_hidden) in enumerate(sheets) if at != first]
     what = "read the first sheet" if not sheets[first][1] else "all sheets are hidden; read the first"
-    told = f"{what}, {quoted(names[first])}; others are {listed(others)}: choose one by `--sheet` (in Python, sheet=)"
+    told = f"{what}, {quoted(names[first])}; others are {listed(others)}: choose one by --sheet"
     return first, [told] if others else []

@@ -13,7 +13,7 @@ from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
-__all__ = ["REGISTRY", "Likelihood", "traits_of"]
+__all__ = ["REGISTRY", "Likelihood", "name_meant", "traits_of"]
 
 REGISTRY: dict[str, type[Likelihood]] = {
     likelihood.name: likelihood
@@ -30,6 +30,19 @@ REGISTRY: dict[str, type[Likelihood]] = {
     )
 }
 """Every likelihood by its name in a schema, in the order in which messages and documents list them."""
+
+
+def name_meant(word: str) -> str | None:
+    """Return the name of the likelihood that people mean by another word, such as ``normal``; None if none is known.
+
+    Examples
+    --------
+    >>> from clinclust.likelihoods import name_meant
+    >>> name_meant("Normal"), name_meant("nominal"), name_meant("banana")
+    ('gaussian', 'categorical', None)
+    """
+    folded = " ".join(word.replace("_", " ").casefold().split())
+    return next((name for name, likelihood in REGISTRY.items() if folded in likelihood.also_called), None)
 
 
 def traits_of(name: str | None) -> type[Likelihood]:

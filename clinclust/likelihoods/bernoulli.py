@@ -22,6 +22,7 @@ class Bernoulli(Binomial):
 
     name: ClassVar[str] = "bernoulli"
     title: ClassVar[str] = "Bernoulli (yes/no)"
+    also_called: ClassVar[tuple[str, ...]] = ("binary", "boolean", "dichotomous", "yes/no", "yesno", "logical", "flag")
     alternatives: ClassVar[tuple[str, ...]] = ()
     is_scale: ClassVar[bool] = False
     is_yes_no: ClassVar[bool] = True

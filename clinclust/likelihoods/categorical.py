@@ -24,6 +24,7 @@ class Categorical(Likelihood):
 
     name: ClassVar[str] = "categorical"
     title: ClassVar[str] = "categorical"
+    also_called: ClassVar[tuple[str, ...]] = ("nominal", "multinomial", "factor", "unordered", "categories")
     prior: ClassVar[ModuleType] = dirichlet
     kernel: ClassVar[int] = 4
     counts_levels: ClassVar[bool] = True

@@ -33,6 +33,7 @@ class Exponential(Likelihood):
 
     name: ClassVar[str] = "exponential"
     title: ClassVar[str] = "exponential"
+    also_called: ClassVar[tuple[str, ...]] = ("duration", "survival", "time", "waiting time", "gamma")
     alternatives: ClassVar[tuple[str, ...]] = ("gaussian",)
     prior: ClassVar[ModuleType] = gamma
     kernel: ClassVar[int] = 6

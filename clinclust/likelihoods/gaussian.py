@@ -36,6 +36,17 @@ class Gaussian(Likelihood):
 
     name: ClassVar[str] = "gaussian"
     title: ClassVar[str] = "Gaussian"
+    also_called: ClassVar[tuple[str, ...]] = (
+        "normal",
+        "continuous",
+        "numeric",
+        "numerical",
+        "metric",
+        "measurement",
+        "real",
+        "lognormal",
+        "student",
+    )
     alternatives: ClassVar[tuple[str, ...]] = ("exponential",)
     prior: ClassVar[ModuleType] = normal_gamma
     kernel: ClassVar[int] = 7

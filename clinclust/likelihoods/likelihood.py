@@ -76,6 +76,8 @@ class Likelihood(ABC):
     """Its name in a schema."""
     title: ClassVar[str] = ""
     """Its name in the methods paragraph of a report."""
+    also_called: ClassVar[tuple[str, ...]] = ()
+    """Words that people write for it, and that are no names here; the first likelihood with a word is suggested."""
     alternatives: ClassVar[tuple[str, ...]] = ()
     """Names of the likelihoods with which it should be compared."""
 

@@ -44,6 +44,7 @@ class NegativeBinomial(Likelihood):
 
     name: ClassVar[str] = "negative_binomial"
     title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
+    also_called: ClassVar[tuple[str, ...]] = ("count", "counts", "counting", "integer", "nb", "nbinom", "overdispersed")
     alternatives: ClassVar[tuple[str, ...]] = ("poisson", "geometric")
     prior: ClassVar[ModuleType] = beta_dispersion
     kernel: ClassVar[int] = 3

@@ -57,6 +57,7 @@ class Ordinal(Likelihood):
 
     name: ClassVar[str] = "ordinal"
     title: ClassVar[str] = "ordinal (ordered scales)"
+    also_called: ClassVar[tuple[str, ...]] = ("ordered", "likert", "scale", "graded", "rank", "score")
     alternatives: ClassVar[tuple[str, ...]] = ("binomial", "categorical")
     prior: ClassVar[ModuleType] = dirichlet_tree
     kernel: ClassVar[int] = 5

@@ -28,6 +28,7 @@ class Poisson(Likelihood):
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Poisson"
+    also_called: ClassVar[tuple[str, ...]] = ("poisson-count", "events", "rare events")
     alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "geometric")
     prior: ClassVar[ModuleType] = gamma
     kernel: ClassVar[int] = 2

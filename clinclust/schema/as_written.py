@@ -6,6 +6,7 @@ A feature declares each of these; without a declaration a text means what it wri
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +27,8 @@ __all__ = ["Censored", "Decimal", "Thousands", "number_meant", "without_marks"]
 Decimal = DecimalMark
 Thousands = ThousandsMark
 Censored = Literal["limit", "half", "missing"]
+
+_NUMBER_FIRST = re.compile(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
 
 
 def number_meant(feature: Feature, text: str) -> float | None:
@@ -61,7 +64,17 @@ def without_marks(cell: str, marks: Sequence[str]) -> str:
             rest = cell.removesuffix(mark)
             if rest != cell and not (mark[0].isalpha() and rest[-1:].isalpha()):
                 cell = rest.rstrip()
+            cell = _without_mark_before_unit(cell, mark)
     return cell
+
+
+def _without_mark_before_unit(cell: str, mark: str) -> str:
+    """Return a cell without a mark between its number and the unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
+    found = _NUMBER_FIRST.match(cell)
+    if found is None or not found["rest"].lstrip().startswith(mark):
+        return cell
+    behind = found["rest"].lstrip()[len(mark) :]
+    return found["number"] + behind if behind[:1].isspace() else cell
 
 
 def _number(feature: Feature, text: str) -> float:
@@ -76,6 +89,8 @@ def _without_unit(text: str, unit: str) -> str:
     """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``), with or without a full stop."""
     unit = unit.rstrip(".") or unit
     stem = text.rstrip(".")
+    if unit.casefold() == "°c" and stem.endswith("°"):  # people leave the letter out
+        return stem.removesuffix("°").rstrip()
     if stem.casefold().endswith(unit.casefold()):
         return stem[: len(stem) - len(unit)].rstrip()
     return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text

@@ -13,12 +13,13 @@ from pydantic_core import PydanticCustomError
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
-from clinclust.likelihoods import REGISTRY, Likelihood, traits_of
+from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
 from clinclust.schema.as_written import Censored, Decimal, Thousands
 from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import Codes, Levels, Marks, Number, Prior, Synonyms, Text, Whole, YesNo
+from clinclust.schema.level_numbers import LevelNumbers, ends_in_words, numbers_of_levels
 
 __all__ = ["Feature", "FeatureError"]
 
@@ -186,6 +187,30 @@ class Feature(BaseModel):
         """The value of a scale that has score 0: its minimum if it has one, otherwise 0."""
         return self.minimum if self.traits.is_scale and self.minimum is not None else 0.0
 
+    @property
+    def level_numbers(self) -> LevelNumbers | None:
+        """The numbers that the levels of a scale are; None for other features, and for levels that are words."""
+        return numbers_of_levels(self.levels) if self.traits.is_scale and self.levels is not None else None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The lowest and the highest value of a scale as `described` returns them; None for other features."""
+        if not self.traits.is_scale or self.n_trials is None:
+            return None
+        known = self.level_numbers
+        return (self.lowest, self.lowest + self.n_trials) if known is None else known.ends
+
+    @property
+    def scored(self) -> str | None:
+        """What the scores of a scale mean whose levels are words, as ``0 (none)–3 (severe)``; None for others."""
+        in_words = self.traits.is_scale and self.levels is not None and self.level_numbers is None
+        return ends_in_words(self.levels) if in_words and self.levels is not None else None
+
+    @property
+    def range_text(self) -> str | None:
+        """The ends of a scale as a reader is told them: ``0–4``, or ``0 (none)–3 (severe)``; None for others."""
+        return self.scored if self.scored or self.ends is None else f"{self.ends[0]:g}–{self.ends[1]:g}"
+
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
         """Return a validated column as numbers, before any transform.
 
@@ -210,6 +235,18 @@ class Feature(BaseModel):
             codes = np.asarray(column.array.codes, dtype=np.float64)  # faster than column.cat.codes
             return np.where(codes < 0, np.nan, codes)
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def described(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return a validated column as the numbers that a reader is shown, float64 (N,); NaN where missing.
+
+        They are the scores (see `scores`), but levels of a scale that are numbers, such as ``60 %`` and ``70 %``, are
+        these numbers.
+        """
+        scores, known = self.scores(column), self.level_numbers
+        if known is None:
+            return scores
+        numbers = np.array([*known.numbers, np.nan])  # the last is of missing values
+        return numbers[np.where(np.isnan(scores), len(known.numbers), scores).astype(np.int64)]
 
     def transformed(self, column: pd.Series) -> NDArray[np.float64]:
         """Return the scores (see `scores`) after the transform, on the scale of the model, float64 (N,)."""
@@ -237,7 +274,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
             choices, given = _CHOICES[field], found["input"]
-            hint = did_you_mean(given, choices) if isinstance(given, str) else ""
+            hint = _hint(field, given)
             problems.append((field, f"must be one of {', '.join(choices)}, not {quoted(given)}.{hint}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
@@ -252,6 +289,14 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
                 if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
                     problems.append(rule)
     return problems
+
+
+def _hint(field: str, given: object) -> str:
+    """Return which of the choices of a field was probably meant: by what people call it, or by its spelling."""
+    if not isinstance(given, str):
+        return ""
+    meant = name_meant(given) if field == "likelihood" else None
+    return did_you_mean(given, _CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
 
 
 def _is_scale(likelihood: object) -> bool:

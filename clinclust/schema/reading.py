@@ -141,7 +141,9 @@ def _read_levels(
         cells = text_cells(column)
         index_of = {level: index for index, level in enumerate(levels)}
         index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
-        level_of_text = np.array([index_of.get(text, -1) for text in cells.texts] + [-1], dtype=np.intp)
+        level_of_text = np.array(
+            [index_of.get(text, -1) for text in cells.texts] + [index_of.get("", -1)], dtype=np.intp
+        )
         codes = level_of_text[cells.codes]
         known = np.array([text in index_of or text in missing_codes for text in cells.texts], dtype=bool)
         unknown = cells.pick(~known)

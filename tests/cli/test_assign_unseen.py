@@ -104,3 +104,23 @@ def test_python_refuses_unless_asked(here, fitted):
     with pytest.raises(CohortError, match="expected 0 to 4"):
         model.impute(odd)
     assert Path(fitted).is_dir()
+
+
+def test_a_refused_value_names_those_of_its_form_that_are_missing(here, capsys):
+    table = cohort(60)
+    table["lvef"] = [str(30 + row % 30) for row in range(60)]
+    table.loc[:3, "lvef"] = ["20-25%", "25-30%", "30-35%", "n.a."]
+    table.to_csv("lvef.csv", index=False)
+    assert main(["draft", "lvef.csv", "--out", "lvef.yaml"]) == 0
+    quick = ["--restarts", "2", "--associations", "none"]
+    assert main(["fit", "lvef.csv", "--schema", "lvef.yaml", "--out", "lvef", *quick]) == 0
+    capsys.readouterr()
+    table.head(8).assign(lvef=["40-45%", *["50"] * 7]).to_csv("new.csv", index=False)
+    assert main([*ASSIGN, "lvef"]) == 2
+    err = capsys.readouterr().err
+    assert "takes values of this form for missing ('20-25%', '25-30%', '30-35%')" in err
+    assert "(--unseen missing)" in err
+    assert "`unseen`" not in err
+    table.head(8).assign(lvef=["see note", *["50"] * 7]).to_csv("new.csv", index=False)
+    assert main([*ASSIGN, "lvef"]) == 2
+    assert "values of this form" not in capsys.readouterr().err

@@ -34,7 +34,7 @@ def test_every_column_is_named_once_with_its_use():
     frame.loc[:9, "falls"] = ""
     frame.loc[:19, "stage"] = ""
     assert lines_of(frame) == [
-        "t.csv fits s.yaml: 40 subjects, 4 features to cluster on, 1 to describe, 13.3% of the values missing.",
+        "t.csv fits s.yaml: 40 subjects, 4 features to cluster on (20.0% of their values missing), 1 to describe.",
         "The 4 features are worth about 2 that do not depend on each other: subtypes",
         "explain some of that, and what measures the same thing, and is in no block,",
         "makes more subtypes than there are.",
@@ -60,9 +60,17 @@ def test_what_deserves_a_look_comes_last():
         Look((), "few rows", "get more"),
     ]
     assert lines_of(cohort().assign(note=""), looks)[-3:] == [
-        "deserve a look (2); what is wrong is corrected in s.yaml:",
-        "  - falls, 'a,b': they say the same; declare them one block",
-        "  - few rows; get more",
+        "deserve a look (2); read each, and edit s.yaml where that is wrong; what follows `to do` is not in it yet:",
+        "  - falls, 'a,b': they say the same; to do: declare them one block",
+        "  - few rows; to do: get more",
+    ]
+
+
+def test_what_a_draft_did_itself_is_not_left_to_do():
+    lines = lines_of(cohort().assign(note=""), [Look(("falls",), "a code, taken for missing", "")])
+    assert lines[-2:] == [
+        "deserve a look (1); read each, and edit s.yaml where that is wrong:",
+        "  - falls: a code, taken for missing",
     ]
 
 

@@ -18,7 +18,8 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert "Wrote draft.yaml: 6 columns" in capsys.readouterr().out
     assert len(FeatureSchema.from_yaml(here / "draft.yaml")) == 6
     assert main(["check", "cohort.csv", "--schema", "schema.yaml"]) == 0
-    assert "fits schema.yaml: 40 subjects, 4 features to cluster on, 1 to describe" in capsys.readouterr().out
+    told = "40 subjects, 4 features to cluster on (1.2% of their values missing), 1 to describe"
+    assert f"fits schema.yaml: {told}" in capsys.readouterr().out
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--restarts", "3", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     assert "2 subtypes among 40 subjects: 24 (60.0%), 16 (40.0%)" in out

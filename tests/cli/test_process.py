@@ -58,3 +58,18 @@ def test_the_model_file_says_what_was_run(fitted):
     assert text["clinclust_version"] == __version__
     assert text["parameters"]["n_restarts"] == 4
     assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
+
+
+def test_ctrl_c_while_the_command_is_imported_ends_it_without_a_traceback():
+    stopping = """
+import sys
+class Stopping:
+    def find_spec(self, name, path=None, target=None):
+        if name == "clinclust.cli.entry":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stopping())
+from clinclust.cli import main
+sys.exit(main(["--version"]))
+"""
+    done = subprocess.run([sys.executable, "-c", stopping], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "clinclust: stopped\n")

@@ -75,7 +75,8 @@ def raw_values(frame, schema):
             for level in feature.levels:
                 yield feature.name, level, (column == level).astype(float).where(column.notna()).to_numpy()
         elif feature.levels:
-            numbers = column.map({level: i for i, level in enumerate(feature.levels)}).astype(float).to_numpy()
+            # All levels of this cohort but these two are numbers.
+            numbers = column.replace({"no": "0", "yes": "1"}).astype(float).to_numpy()
             yield feature.name, "yes" if feature.name == "tremor" else None, numbers
         else:
             yield feature.name, "1" if feature.name == "flag" else None, column.astype(float).to_numpy()
@@ -131,11 +132,11 @@ def test_the_columns_their_order_and_the_scales(cohort):
     assert " ".join(result.columns) == (
         "kind feature label section unit role likelihood level subtype versus n missing mean sd median q1 q3 "
         "count percent minimum maximum test statistic df df2 p q standardised_difference significant "
-        "measure estimate lower upper whole suppressed"
+        "measure estimate lower upper whole suppressed step scored"
     )
     scales = result.drop_duplicates("feature").set_index("feature")[["minimum", "maximum"]]
     assert scales.loc["face"].tolist() == [0, 4]
-    assert scales.loc["stage"].tolist() == [0, 3]
+    assert scales.loc["stage"].tolist() == [0, 2]
     assert scales.loc["state"].tolist() == [1, 4]
     assert scales.drop(["face", "stage", "state"]).isna().all(axis=None)
     assert result.feature.drop_duplicates().tolist()[:2] == ["tremor", "flag"]

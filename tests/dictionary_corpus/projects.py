@@ -105,7 +105,6 @@ PROJECTS = {
         remarks=(
             "60 rows hold 30 records of record_id, at 2 events (baseline_arm_1, month_6_arm_1)",
             "--where 'redcap_event_name == \"baseline_arm_1\"'",
-            "--where 'redcap_repeat_instrument is missing'",
             "--one-row-per record_id",
         ),
         drafted={"record_id": {"role": "ignore"}, "redcap_data_access_group": {"likelihood": "categorical"}},

@@ -64,17 +64,18 @@ def test_few_equal_values_far_from_all_others_are_a_spike(rng, share, is_spike):
         ("weight", lambda rng: np.where(rng.random(N) < 0.2, 2.2046, 1) * rng.normal(75, 10, N)),
     ],
 )
-def test_a_column_in_two_units_is_described_and_not_clustered_on(rng, name, cells):
+def test_a_column_in_two_units_is_left_out_and_told(rng, name, cells):
     feature, comment, _ = drafted(cells(rng).round(2), name)
-    assert feature.role == "describe"
+    assert feature.role == "ignore"
+    assert feature.likelihood == "gaussian"
     assert "all values in one unit in the table" in comment
 
 
-def test_a_declared_number_in_two_units_is_described_too(rng):
+def test_a_declared_number_in_two_units_is_left_out_too(rng):
     cells = np.where(rng.random(N) < 0.2, 2.2046, 1) * rng.normal(75, 10, N)
     table = pd.DataFrame({"weight": cells.round(1).astype(str)})
     add_notes(table, {"weight": ColumnNotes(kind="number")})
-    assert draft_schema(table, progress=False)["weight"].role == "describe"
+    assert draft_schema(table, progress=False)["weight"].role == "ignore"
 
 
 @pytest.mark.parametrize(

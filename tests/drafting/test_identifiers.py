@@ -78,3 +78,35 @@ def test_postal_codes_name_no_subject(write):
     schema = cc.draft_schema(pd.DataFrame({"CEP": codes, "age": np.arange(200.0) % 7}))
     assert schema["CEP"].role == "ignore"
     assert "postal codes" in schema.comments["CEP"]
+
+
+@pytest.mark.parametrize("name", ["VAS Patient", "Globalurteil Patient", "EVA patient", "Pain VAS subject"])
+def test_what_a_patient_rates_identifies_nobody(name):
+    rng = np.random.default_rng(0)
+    ratings = rng.normal(45, 20, 300).clip(0, 100).round().astype(int).astype(str)
+    frame = pd.DataFrame({name: ratings, "hb": rng.normal(13, 1.3, 300).round(1).astype(str)})
+    schema = cc.draft_schema(frame, progress=False)
+    assert schema[name].role == "cluster"
+    assert "--one-row-per" not in schema.comments[name]
+
+
+def test_numbers_from_0_to_100_that_somebody_gave_identify_nobody_whatever_they_are_called():
+    ratings = np.random.default_rng(0).integers(0, 101, 300).astype(str)
+    other = np.random.default_rng(1).normal(13, 1, 300).round(1).astype(str)
+    schema = cc.draft_schema(pd.DataFrame({"Wohlbefinden Patient": ratings, "hb": other}), progress=False)
+    assert "--one-row-per" not in schema.comments["Wohlbefinden Patient"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Cod. paziente", "codice paziente", "código paciente", "code patient", "n° dossier", "Fallnr", "MRN", "NHC",
+     "numero cartella", "Pat.-Nr", "Teilnehmer-Nr", "n° sujet"],
+)  # fmt: skip
+@pytest.mark.parametrize("pattern", ["{}/D", "{}"])
+def test_codes_of_subjects_identify_them_in_five_languages(name, pattern):
+    numbers = np.random.default_rng(0).choice(np.arange(1000, 9999), 120, replace=False)
+    codes = [pattern.format(number) for number in numbers]
+    other = np.random.default_rng(1).normal(13, 1, 120).round(1).astype(str)
+    assert cc.draft_schema(pd.DataFrame({name: codes, "hb": other}), progress=False)[name].role == "id"
+    twice = pd.DataFrame({name: codes * 2, "hb": [*other, *other]})
+    assert "--one-row-per" in cc.draft_schema(twice, progress=False).comments[name]

@@ -183,3 +183,50 @@ def test_the_drafted_schema_says_the_same_after_it_was_written_and_read(tmp_path
     (tmp_path / "schema.yaml").write_text(schema.to_yaml(), encoding="utf-8")
     again = FeatureSchema.from_yaml(tmp_path / "schema.yaml")
     pd.testing.assert_frame_equal(again.validate(frame, warn=False), schema.validate(frame, warn=False))
+
+
+def test_a_plus_behind_a_unit_is_a_flag():
+    rng = np.random.default_rng(0)
+    numbers = rng.gamma(3, 4, 150).round(1)
+    cells = [f"{number} mg/l +" if number > 15 else f"{number} mg/l" for number in numbers]
+    frame = pd.DataFrame({"crp": cells})
+    schema = draft_schema(frame, progress=False)
+    assert (schema["crp"].unit, schema["crp"].marks) == ("mg/l", ("+",))
+    np.testing.assert_array_equal(schema.validate(frame)["crp"], numbers)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_number_of_ten_is_read_as_the_number(share):
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 11, 150)
+    frame = pd.DataFrame({"nrs": [f"{number}/10" if rng.random() < share else f"{number}" for number in numbers]})
+    schema = draft_schema(frame, progress=False)
+    assert schema["nrs"].marks == ("/10",)
+    assert schema["nrs"].role == "cluster"
+    np.testing.assert_array_equal(schema.validate(frame)["nrs"].astype(int), numbers)
+    assert "/10" in schema.comments["nrs"]
+
+
+def test_fractions_of_several_wholes_or_above_the_whole_are_no_such_numbers():
+    for cells in (["6/10", "3/4", "5", "7/10"], ["12/10", "6/10", "8", "9/10"]):
+        schema = draft_schema(pd.DataFrame({"x": cells * 40}), progress=False)
+        assert not schema["x"].marks
+
+
+@pytest.mark.parametrize(("flagged", "mark"), [("{}* mg/l", "*"), ("{} H mg/l", "H"), ("{}↑ mg/l", "↑")])
+def test_a_flag_between_number_and_unit_is_taken_off(flagged, mark):
+    numbers = np.random.default_rng(0).gamma(3, 4, 150).round(1)
+    frame = pd.DataFrame({"crp": [(flagged if number > 15 else "{} mg/l").format(number) for number in numbers]})
+    schema = draft_schema(frame, progress=False)
+    assert (schema["crp"].unit, schema["crp"].marks) == ("mg/l", (mark,))
+    np.testing.assert_array_equal(schema.validate(frame)["crp"], numbers)
+
+
+def test_degrees_without_a_letter_are_those_of_the_other_cells():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(37.5, 0.7, 150).round(1)
+    frame = pd.DataFrame({"temp": [f"{number}°" if rng.random() < 0.3 else f"{number} °C" for number in numbers]})
+    schema = draft_schema(frame, progress=False)
+    assert schema["temp"].unit == "°C"
+    assert "'°' is read as '°C'" in schema.comments["temp"]
+    np.testing.assert_array_equal(schema.validate(frame)["temp"], numbers)

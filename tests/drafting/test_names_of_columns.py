@@ -87,3 +87,23 @@ def test_codes_of_a_classification_have_no_order():
     values = np.random.default_rng(0).choice(["1.1", "1.2", "2.2", "8.2"], N)
     assert drafted(values, "Codice ICHD-3").likelihood == "categorical"
     assert drafted(np.random.default_rng(0).choice([1, 2, 3, 4, 9], N), "CS_RACA").likelihood == "categorical"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Diagnosi (anno)", "Year of diagnosis", "Diagnosejahr", "gjahr", "gebjahr", "Año de nacimiento", "année"),
+        *("yob", "birth_year", "Jahrgang", "ano_nascimento", "geboortejaar"),
+    ],
+)
+@pytest.mark.parametrize(("first", "last"), [(1930, 2005), (2019, 2022)])
+def test_calendar_years_are_described_by_one_rule(name, first, last):
+    years = np.random.default_rng(0).integers(first, last, N)
+    schema, _ = draft_columns(pd.DataFrame({name: years}).astype(str))
+    assert schema[name].role == "describe"
+    assert "calendar years" in schema.comments[name]
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [("visits_per_year", 0, 9), ("sysBP", 1900, 2035), ("year", 0, 60)])
+def test_other_numbers_are_no_calendar_years(name, low, high):
+    assert drafted(np.random.default_rng(0).integers(low, high, N), name).role == "cluster"

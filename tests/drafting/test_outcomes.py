@@ -176,3 +176,33 @@ def test_levels_and_name_together_say_outcome(name, levels, role):
         {name: rng.choice(levels, N), "crp": rng.normal(4, 1, N), "age": rng.normal(60, 9, N).round(1)}
     )
     assert draft_schema(frame)[name].role == role
+
+
+@pytest.mark.parametrize("name", ["ueberleb_mon", "letzte Nachsorge (Mon.)", "Nachsorge Monate", "ueberleben_tage"])
+def test_times_without_umlauts_or_of_the_last_follow_up_are_times(name):
+    assert is_time_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("Stato", ["vivo", "deceduto", "perso"]),
+        ("Verlauf", ["lebt", "verstorben", "verzogen"]),
+        ("Estado", ["vivo", "muerto", "perdido"]),
+        ("Estado", ["vivo", "fallecido", "perdido"]),
+        ("Status", ["alive", "dead", "lost"]),
+    ],
+)
+def test_who_was_lost_is_a_level_of_the_outcome_and_not_missing(name, levels):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(levels, N), "hb": rng.normal(13, 1, N), "crp": rng.normal(5, 1, N)})
+    outcome = draft_schema(frame, progress=False)[name]
+    assert outcome.role == "describe"
+    assert set(outcome.levels) == set(levels)
+    assert not outcome.missing_codes
+
+
+def test_a_sample_that_was_lost_is_missing():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"germ": rng.choice(["coli", "kleb", "perdido"], N), "hb": rng.normal(13, 1, N)})
+    assert draft_schema(frame, progress=False)["germ"].missing_codes == ("perdido",)

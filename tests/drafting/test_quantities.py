@@ -120,4 +120,4 @@ def test_many_doses_in_two_units_are_no_scale_but_told():
 def test_letters_behind_numbers_are_no_units():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"Station": rng.choice(["3A", "3B", "4C", "ITS"], 150), "y": rng.normal(size=150)})
-    assert draft_schema(frame)["Station"].role == "cluster"
+    assert draft_schema(frame)["Station"].likelihood == "categorical"

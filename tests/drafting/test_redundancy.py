@@ -113,7 +113,7 @@ def computed():
             {"bmi": (weight / (height / 100) ** 2).round(1), "weight": weight, "height": height},
             "computed from",
         ),
-        "formula": ({"ldl": ldl, "hdl": hdl, "fat": fat, "chol": (ldl + hdl + fat / 5).round()}, "a weighted sum of"),
+        "formula": ({"one": ldl, "two": hdl, "fat": fat, "yield": (ldl + hdl + fat / 5).round()}, "a weighted sum of"),
         "ratio": ({"ldl": ldl, "hdl": hdl, "quotient": (ldl / hdl).round(2)}, "a ratio of"),
         "change": ({"before": before, "after": after, "change": (after - before).round(2)}, "a difference of"),
     }
@@ -125,7 +125,7 @@ def computed():
         ("total", "total"),
         ("mean", "average"),
         ("index", "bmi"),
-        ("formula", "chol"),
+        ("formula", "yield"),
         ("ratio", "quotient"),
         ("change", "change"),
     ],
@@ -306,3 +306,37 @@ def test_the_clustering_never_loses_its_last_column():
         Redundancy(("a", "b"), "outcome", "describe", "both", 1.0, described=("a", "b")),
     ]
     assert len(applied(schema, everything).clustered) == 1
+
+
+def lipids():
+    rng = np.random.default_rng(12)
+    total, hdl = rng.normal(190, 35, N).round(), rng.normal(50, 10, N).round()
+    triglycerides = np.exp(rng.normal(4.9, 0.4, N)).round()
+    return {
+        "LDL": (total - hdl - triglycerides / 5).round(),
+        "total cholesterol": total,
+        "HDL": hdl,
+        "TG": triglycerides,
+    }
+
+
+@pytest.mark.parametrize("first", ["LDL", "total cholesterol", "HDL", "TG"])
+def test_of_lipids_the_computed_one_is_described_in_any_order(first):
+    columns = lipids()
+    _, found = found_in({first: columns[first], **columns})
+    assert [one.described for one in found] == [("LDL",)]
+
+
+@pytest.mark.parametrize("described", ["LDL", "total cholesterol", "HDL", "TG"])
+def test_a_formula_with_one_column_described_needs_no_advice(described):
+    frame = pd.DataFrame(lipids())
+    schema = FeatureSchema(
+        [
+            Feature(name=name, likelihood="gaussian", role="describe" if name == described else "cluster")
+            for name in frame.columns
+        ]
+    )
+    found = redundancies(schema.validate(frame, warn=False), schema)
+    assert [one.kind for one in found] == ["arithmetic"]
+    assert looks(found, schema) == []
+    assert [feature.role for feature in applied(schema, found)].count("cluster") == 3

@@ -218,7 +218,7 @@ def test_repeated_subjects_are_recognised_with_the_column_of_visits():
     assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
     assert "--one-row-per id (the first; with --keep last the last; with --keep mean the mean" in found.sentence()
     assert "--by" not in found.sentence()
-    assert "--where 'visit == \"...\"'" in found.sentence()
+    assert "--where 'visit == \"baseline\"'" in found.sentence()
     dated = repeated_subjects(VISITS.assign(visit_date=["2024-05-31", "01.06.2024", "", "", "3.7.2024"]), "id")
     assert dated.sentence().index("in the order of --by visit_date") < dated.sentence().index("--where")
     assert repeated_subjects(VISITS.iloc[[0, 2, 3]], "id") is None

@@ -7,6 +7,7 @@ import pytest
 
 from clinclust import Feature, FeatureSchema, draft_schema
 from clinclust.errors import CohortError, SchemaError
+from clinclust.likelihoods import REGISTRY
 
 
 def test_the_message_of_a_cohort_with_long_names_and_cells_is_short():
@@ -46,3 +47,27 @@ def test_a_value_at_fault_is_shown_short(field, value):
     with pytest.raises(SchemaError) as caught:
         Feature(**{"name": "a", "likelihood": "categorical", "levels": ["u", "v"], field: value})
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        *(
+            ("normal", "gaussian"),
+            ("Continuous", "gaussian"),
+            ("poisson-count", "poisson"),
+            ("count", "negative_binomial"),
+        ),
+        *(("multinomial", "categorical"), ("nominal", "categorical"), ("ordered", "ordinal"), ("binary", "bernoulli")),
+        *(("gausian", "gaussian"), ("negative binomial", "negative_binomial")),
+    ],
+)
+def test_the_likelihood_that_people_mean_by_another_word_is_suggested(written, meant):
+    with pytest.raises(SchemaError, match=f"Did you mean '{meant}'"):
+        Feature(name="x", likelihood=written)
+
+
+def test_no_word_stands_for_two_likelihoods_or_is_the_name_of_one():
+    words = [word for likelihood in REGISTRY.values() for word in likelihood.also_called]
+    assert len(words) == len(set(words))
+    assert not set(words) & set(REGISTRY)

@@ -10,7 +10,7 @@ from clinclust.drafting.orders.grades import ranks_of_crosses, ranks_of_grades, 
 from clinclust.drafting.orders.intervals import ranks_of_intervals
 from clinclust.drafting.orders.quantities import ranks_of_quantities
 from clinclust.drafting.orders.rates import ranks_of_rates
-from clinclust.drafting.orders.words import ranks_of_words
+from clinclust.drafting.orders.words import level_in_doubt, ranks_of_words
 from clinclust.files.cell_text import number_of
 
 __all__ = ["QUANTITIES", "in_order", "order_of"]
@@ -21,7 +21,7 @@ QUANTITIES = "quantities, compared in one unit"
 
 
 def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:
-    """Return the texts from low to high, and what orders them; None if nothing does, or several texts tie.
+    """Return the texts from low to high, and what orders them; None if nothing does, several tie, or one is in doubt.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ def in_order(texts: Sequence[str], name: str) -> tuple[list[str], str] | None:
     >>> in_order(["tremor", "rigid", "mixed"], "phenotype") is None
     True
     """
+    if level_in_doubt(texts) is not None:
+        return None
     ways: tuple[tuple[Ranks | None, str], ...] = (
         (ranks_of_words(texts), "words that have an order"),
         (ranks_of_two_orders(texts), "words that have an order"),

@@ -27,9 +27,9 @@ AMOUNT = {
     "kaum; barely; apenas; a penas; appena; nauwelijks; quase nada; casi nada; quasi niente; presque rien; "
     "doubtful",
     -2.8: "a little; a little bit; slight; slightly; few; wenig; ein wenig; un peu; peu; poco; un poco; un po; een "
-    "beetje; weinig; um pouco; pouco; somewhat; a bit; slight degree; discreto; schwach; debil; debole; zwak; "
-    "fraco; faiblement; ligeramente; leggermente; ligeiramente; lichtjes; legerement; enigszins; algo; "
-    "pequena; iets; "
+    "beetje; weinig; um pouco; pouco; a bit; slight degree; schwach; debil; debole; zwak; "
+    "fraco; faiblement; ligeramente; leggermente; ligeiramente; lichtjes; legerement; "
+    "pequena; iets; un petit peu; ein bisschen; "
     "yes limited a little; ja etwas eingeschrankt; oui un peu limite; si me limita un poco; "
     "si parzialmente limitato; ja een beetje beperkt; sim me limita um pouco",
     -2.5: "gering; geringgradig; occasional; gelegentlich; faible; escaso; scarso; occasionnel; ocasional; scant; "
@@ -37,12 +37,14 @@ AMOUNT = {
     -2.0: "mild; mildly; light; low; minor; background; leicht; leichtgradig; niedrig; etwas; leger; bas; leve; "
     "ligero; bajo; lieve; leggero; basso; licht; laag; ligeiro; baixo; superficial; menor; mineur; kleiner; "
     "sporadic; spurlich",
+    -1.2: "somewhat; algo; enigszins; discreto",
     -1.0: "some; einige; quelques; algunos; alcuni; enkele; alguns; limited; limitado; limitato; beperkt; begrenzt; "
     "limite; isolated; vereinzelt; isole",
+    -0.5: "einigermassen",
     0.0: "moderate; moderately; medium; intermediate; average; middle; partial; mittel; mittelgradig; massig; "
     "moderat; mittelschwer; mittelstark; modere; moyen; moyennement; moderement; intermediaire; partiel; "
     "moderado; medio; intermedio; regular; moderato; media; matig; gemiddeld; middel; intermediario; massig "
-    "stark; moderadamente; moderatamente; mesurado; mittelmassig; discretamente; medianamente; middelmatig; "
+    "stark; moderadamente; moderatamente; mesurado; mittelmassig; medianamente; middelmatig; "
     "mediamente; gemassigt; gewoon; usual",
     1.5: "considerable; marked; moderately severe; quite a bit; prominent; major; pronounced; most; ziemlich; "
     "ausgepragt; deutlich; erheblich; marque; important; assez; marcado; importante; bastante; marcato; "
@@ -52,7 +54,8 @@ AMOUNT = {
     "beduidend",
     2.5: "severe; severely; vigorous; strong; strongly; high; heavy; a lot; much; many; serious; great; intense; "
     "stark; schwer; hoch; viel; hochgradig; schwerwiegend; sehr; fort; eleve; haut; beaucoup; grave; lourd; "
-    "severo; alto; mucho; intenso; fuerte; a tension; tenso; molto; forte; elevato; tanto; ernstig; hoog; "
+    "tres; muy; zeer; grosse; severo; alto; mucho; intenso; fuerte; a tension; tenso; molto; forte; elevato; tanto; "
+    "ernstig; hoog; "
     "zwaar; veel; sterk; erg; muito; elevado; heel veel; tendu; tense; gespannt; intensive; intensif; "
     "intensief; abundant; copious; profuse; abondant; abbondante; reichlich; overvloedig; massive bleeding; "
     "ausgedehnt; intensely; intensamente; heftig; hevig; violent; very; kraftig; importantissimo; bastante "
@@ -65,7 +68,8 @@ AMOUNT = {
     "insopportabile; massimo; extreem; enorm; ondraaglijk; volledig; muitissimo; insuportavel; alle; tous; "
     "todos; tutti; end stage; unable; unable to do; excessive; excessif; excesivo; eccessivo; overmatig; "
     "ubermassig; exzessiv; extremement; extremamente; extremadamente; estremamente; uiterst; ausserst; "
-    "overwhelming; worst possible; sehr stark; sehr viel; heel erg; maximalmente; muito intenso; totally; "
+    "nicht in der lage; ich bin nicht in der lage; cannot do; can not do; ausserordentlich; non sono in grado; "
+    "soy incapaz; overwhelming; worst possible; sehr stark; sehr viel; heel erg; maximalmente; muito intenso; totally; "
     "totalmente; gravissimo; completely; fulminant; devastating; incapacitating; incapacitante; invalidant; "
     "disabling; critico; kritisch; critique; kritiek",
 }
@@ -81,7 +85,8 @@ SIZE = {
 }
 
 FREQUENCY = {
-    -5.0: "never; not at all; none of the time; no; nie; niemals; gar nicht; jamais; nunca; mai; nooit; at no time; "
+    -5.0: "never; not at all; uberhaupt nicht; none of the time; no; nie; niemals; gar nicht; jamais; nunca; mai; "
+    "nooit; at no time; "
     "zu keinem zeitpunkt; em nenhum momento; a aucun moment; nessuna volta; ninguna vez; nenhuma vez; nunca o "
     "casi nunca; never or almost never; nessun giorno",
     -4.0: "hardly ever; kaum; fast nie; presque jamais; casi nunca; quasi mai; bijna nooit; quase nunca; "
@@ -95,6 +100,7 @@ FREQUENCY = {
     "ocasionalmente; de vez en cuando; occasionalmente; ogni tanto; af en toe; de vez em quando; "
     "eventualmente; alguna vez; wel eens; ab und zu; bisweilen; sporadicamente; de temps a autre; de vez en "
     "vez; occasional; ocasional; occasionnel; paroxysmal; paroxystique; paroxistica; parossistica",
+    -1.2: "from time to time",
     -1.0: "sometimes; some of the time; several days; manchmal; zeitweise; an einzelnen tagen; parfois; "
     "quelquefois; plusieurs jours; a veces; algunas veces; varios dias; a volte; qualche volta; alcuni "
     "giorni; soms; as vezes; algumas vezes; intermittent; intermittierend; intermittente; some days; a few "
@@ -102,14 +108,17 @@ FREQUENCY = {
     "meerdere dagen; several times; talvolta; alle volte; zuweilen; teils; de loin en loin; a few times; less "
     "than half the days; occasionally bothered; episodisch; episodic; intermittently; intermitentemente; "
     "mensuel",
+    1.4: "regelmatig",
     2.0: "often; frequently; more than half the days; a good bit of the time; oft; haufig; an mehr als der halfte "
-    "der tage; souvent; frequemment; plus de la moitie du temps; a menudo; con frecuencia; frecuentemente; "
+    "der tage; souvent; frequemment; plus de la moitie du temps; a menudo; con frecuencia; muchas veces; "
+    "frecuentemente; "
     "mas de la mitad de los dias; spesso; frequentemente; vaak; dikwijls; muitas vezes; frequent; fast die "
     "halfte; more than half the time; over half the time; meer dan de helft van de dagen; piu della meta dei "
     "giorni; mais da metade dos dias; repeatedly; wiederholt; veelvuldig; recurrent",
+    2.5: "a lot of the time",
     3.0: "usually; most of the time; generally; regularly; meistens; regelmassig; la plupart du temps; "
     "generalement; regulierement; la mayor parte del tiempo; normalmente; di solito; meestal; geralmente; "
-    "habitualmente; regelmatig; most days; die meisten tage; an den meisten tagen; la plupart des jours; la "
+    "habitualmente; most days; die meisten tage; an den meisten tagen; la plupart des jours; la "
     "mayoria de los dias; quasi tutti i giorni; de meeste dagen; most times; very often; sehr oft; sehr "
     "haufig; tres souvent; muy a menudo; muy frecuentemente; molto spesso; heel vaak; zeer vaak; muito "
     "frequentemente; casi todo el tiempo; die meiste zeit; regularmente; regolarmente; gewoonlijk; "
@@ -138,16 +147,19 @@ QUALITY = {
     "unsatisfactory; unbefriedigend; unzureichend; insatisfatorio; insatisfactorio; non satisfaisant; "
     "difettoso; decompensated; dekompensiert; decompense; descompensado; scompensato; gedecompenseerd",
     -1.0: "reduced; impaired; not so good; weniger gut; reduziert; ausreichend; eingeschrankt; altere; mediocre; "
+    "passabile; "
     "deteriorado; regular tirando a malo; ridotto; verminderd; passable; suboptimal; beeintrachtigt; limited; "
     "limitado; limitata; limite; comprometido; compromesso; verminderte; decreased; below average; "
     "unterdurchschnittlich",
-    0.0: "fair; moderate; average; neither good nor bad; acceptable; mittel; mittelmassig; zufriedenstellend; "
-    "massig; moyen; correct; regular; aceptable; discreto; medio; matig; redelijk; razoavel; so so; neutral; "
+    0.0: "fair; moderate; average; neither good nor bad; neither poor nor good; neither bad nor good; acceptable; "
+    "mittel; mittelmassig; zufriedenstellend; "
+    "massig; moyen; correct; regular; aceptable; medio; matig; redelijk; razoavel; so so; neutral; "
     "mediano; durchschnittlich; so la la; okay; ok; nur massig; middelmatig; razonable; ordinary",
     1.0: "satisfactory; sufficient; adequate; befriedigend; satisfaisant; suffisant; sufficiente; voldoende; "
     "satisfatorio; satisfactorio; assez bon; ziemlich gut; suficiente; above average; uberdurchschnittlich; "
     "ruim voldoende; satisfacente; soddisfacente; adeguato; adecuado; adequado; compensated; kompensiert; "
     "compense; compensado; gecompenseerd; compensato",
+    1.3: "discreto",
     2.0: "good; well; gut; bon; bien; bueno; buen; buono; bene; goed; bom; bem",
     3.0: "very good; sehr gut; tres bon; muy bueno; molto buono; zeer goed; muito bom; muito boa",
     4.5: "excellent; outstanding; optimal; perfect; ausgezeichnet; hervorragend; excelente; eccellente; ottimo; "

@@ -92,11 +92,15 @@ CHANCE = {
 }
 
 EASE = {
-    -5.0: "no difficulty; without difficulty; keine schwierigkeiten; aucune difficulte; sin dificultad; nessuna "
+    -5.0: "no difficulty; without difficulty; without any difficulty; keine schwierigkeiten; aucune difficulte; sin "
+    "dificultad; nessuna "
     "difficolta; geen moeite; sem dificuldade; independent",
-    -2.0: "easy; some difficulty; einige schwierigkeiten; leicht; facile; un peu de difficulte; facil; alguna "
+    -3.0: "with a little difficulty; a little difficulty",
+    -2.0: "easy; some difficulty; with some difficulty; einige schwierigkeiten; leicht; facile; un peu de "
+    "difficulte; facil; alguna "
     "dificultad; makkelijk",
-    2.0: "difficult; hard; much difficulty; schwierig; grosse schwierigkeiten; difficile; beaucoup de difficulte; "
+    2.0: "difficult; hard; much difficulty; with much difficulty; schwierig; grosse schwierigkeiten; difficile; "
+    "beaucoup de difficulte; "
     "dificil; mucha dificultad; moeilijk",
     5.0: "unable; unable to do; impossible; unmoglich; nicht moglich; incapable; incapaz; imposible; incapace; "
     "onmogelijk; impossivel; cannot do",

@@ -7,6 +7,7 @@ __all__ = [
     "CONSCIOUSNESS",
     "DEPENDENCE",
     "EDUCATION",
+    "EDUCATION_IN_FRENCH",
     "FITNESS",
     "FRAILTY",
     "NUTRITION",
@@ -31,39 +32,54 @@ EDUCATION = {
     "schulabschluss; ohne; aucun; sans diplome; sin estudios; ninguno; analfabeto; nessuno; geen; sem "
     "escolaridade; sans; sin; no qualifications; no education; sin estudios formales; nenhuma; senza titolo; "
     "geen opleiding; ohne schulabschluss; no school; analphabet",
-    1.0: "primary; primary school; elementary; elementary school; basic; grundschule; volksschule; primaire; "
+    1.0: "primary; primary school; elementary; elementary school; basic; grundschule; volksschule; "
     "primario; primarios; primaria; elementare; basisschool; lagere school; basisonderwijs; fundamental; "
-    "estudios primarios; ensino fundamental; primary education; licenza elementare; lager onderwijs; ecole "
-    "primaire; fundamental incompleto; educacion primaria; basisopleiding; primarschule; 1o ciclo; "
+    "estudios primarios; ensino fundamental; primary education; licenza elementare; lager onderwijs; "
+    "fundamental incompleto; educacion primaria; basisopleiding; primarschule; 1o ciclo; "
     "alfabetizado; less than high school; some high school",
-    2.0: "lower secondary; middle school; junior high; hauptschule; hauptschulabschluss; college; brevet; media; "
+    2.0: "lower secondary; middle school; junior high; hauptschule; hauptschulabschluss; media; "
     "licenza media; lbo; vmbo; mittelschule; secundaria basica; eso; fundamental completo; licenza media "
-    "inferiore; ciclo basico; secundaria incompleta; cap bep; cap; bep; middle; onderbouw; lower secondary "
+    "inferiore; ciclo basico; secundaria incompleta; middle; onderbouw; lower secondary "
     "education; mavo; vmbo mavo; secondaria inferiore; scuola media",
     3.0: "secondary; high school; secondary school; upper secondary; realschule; mittlere reife; "
-    "realschulabschluss; secondaire; lycee; secundario; secundarios; secundaria; bachillerato; scuola "
+    "realschulabschluss; secundario; secundarios; secundaria; bachillerato; scuola "
     "superiore; diploma; middelbaar; havo; ensino medio; estudios secundarios; secondario; middelbare school; "
     "gcse; o level; ged; high school diploma; hs; high school graduate; secondary education; ensino medio "
     "incompleto; secondaria superiore; mittlerer abschluss; secundaria completa; middelbaar onderwijs; "
     "educacion secundaria; liceo; sekundarschule",
-    4.0: "vocational; some college; apprenticeship; technical; abitur; fachabitur; matura; bac; baccalaureat; "
+    4.0: "vocational; some college; apprenticeship; technical; abitur; fachabitur; matura; "
     "berufsausbildung; lehre; formacion profesional; fp; mbo; tecnico; vwo; a level; as level; associate "
     "degree; associate; post secondary; hochschulreife; fachhochschulreife; ausbildung; ensino medio "
-    "completo; ensino tecnico; formation professionnelle; btec; nvq; apprentice; diploma superiore; ciclo "
+    "completo; ensino tecnico; btec; nvq; apprentice; diploma superiore; ciclo "
     "formativo; middelbaar beroepsonderwijs; further education; trade; gymnasium; vmbo mbo; meister",
-    4.6: "hbo; fachhochschule; short cycle tertiary; iut; bts",
+    4.3: "college",
+    4.6: "hbo; fachhochschule; short cycle tertiary",
     5.0: "tertiary; university; higher education; higher; bachelor; college degree; graduate; hochschule; "
-    "universitat; studium; universitaire; superieur; licence; universitario; universitarios; universitaria; "
+    "universitat; studium; universitario; universitarios; universitaria; "
     "universita; laurea; universiteit; superior; estudios universitarios; licenciatura; hochschulabschluss; "
     "degree; undergraduate; undergraduate degree; bachelor s degree; bachelor degree; university degree; "
-    "akademisch; etudes superieures; enseignement superieur; ensino superior; superior completo; estudios "
-    "superiores; wo; hoger onderwijs; hoger; laureato; bac 3; universitaire studies; hbo wo; fh uni; uni; "
-    "studium abgeschlossen; graduacao; grado; educacion superior; bac 2",
+    "akademisch; ensino superior; superior completo; estudios "
+    "superiores; wo; hoger onderwijs; hoger; laureato; universitaire studies; hbo wo; fh uni; uni; "
+    "studium abgeschlossen; graduacao; grado; educacion superior",
     6.0: "postgraduate; master; masters; postgrado; specializzazione; mestrado; pos graduacao; postgraduate "
     "degree; master s degree; graduate degree; graduate school; magister; posgrado; post laurea; pos "
-    "graduado; bac 5; advanced degree; higher degree; posgraduado; master degree",
-    7.0: "doctorate; phd; doctoral; promotion; doctorat; doctorado; dottorato; doutorado",
+    "graduado; advanced degree; higher degree; posgraduado; master degree",
+    7.0: "doctorate; phd; doctoral; promotion; doctorado; dottorato; doutorado",
 }
+
+EDUCATION_IN_FRENCH = {
+    0.0: "aucun; sans; sans diplome; aucun diplome; analphabete; non scolarise; illettre",
+    1.0: "primaire; ecole primaire; elementaire; certificat d etudes; cep",
+    2.0: "college; brevet; brevet des colleges; bepc",
+    2.5: "cap bep; cap; bep",
+    3.0: "lycee",
+    4.0: "bac; baccalaureat",
+    4.6: "bac 2; iut; bts; dut",
+    5.0: "universite; universitaire; superieur; enseignement superieur; etudes superieures; licence; bac 3",
+    6.0: "master; bac 5; maitrise",
+    7.0: "doctorat",
+}
+"""In a table of its own: a *collège* comes before the *lycée*, and a college after the secondary school."""
 
 WEIGHT = {
     -2.0: "underweight; untergewicht; insuffisance ponderale; maigreur; bajo peso; sottopeso; ondergewicht; baixo peso",

@@ -21,6 +21,7 @@ __all__ = [
     "SOUND",
     "UNABLE",
     "UNIPOLAR",
+    "UNMOVED",
 ]
 
 ABSENT = (
@@ -61,6 +62,7 @@ ORDERS: tuple[tuple[str, dict[float, str]], ...] = (
     ("ease", judgements.EASE),
     ("smoking", persons.SMOKING),
     ("education", persons.EDUCATION),
+    ("education in french", persons.EDUCATION_IN_FRENCH),
     ("weight", persons.WEIGHT),
     ("frailty", persons.FRAILTY),
     ("dependence", persons.DEPENDENCE),
@@ -108,6 +110,9 @@ UNIPOLAR = frozenset(
 )
 """The kinds in which the absence of what is graded lies below all levels."""
 
+UNMOVED = "limited; limitado; limitato; limitada; limitata; limite; beperkt; begrenzt; eingeschrankt; reduced; impaired"
+"""Words of small amounts that adverbs do not make smaller: whoever is very limited has much of a limitation."""
+
 ADVERBS = {
     0.3: "slightly; a bit; minimally; hardly; kaum; un petit peu; apenas; appena; nauwelijks; borderline; iets; "
     "minimal; a little bit; un pelo",
@@ -122,6 +127,7 @@ ADVERBS = {
     "moderatamente; matig; moderate",
     0.85: "almost; nearly; near; fast; beinahe; nahezu; presque; quasiment; casi; quasi; bijna; quase; weitgehend; "
     "largely; mainly",
+    1.2: "quite a bit; a good deal; bastante mas que poco; recht",
     1.5: "markedly; considerably; deutlich; erheblich; nettement; claramente; nettamente; duidelijk; marcadamente; "
     "important; veel; viel; a lot; assai; sustancialmente; notablemente; notevolmente; aanzienlijk; "
     "substantially; significantly; bastante mas; eindeutig; clearly; chiaramente",

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
-from clinclust.drafting.orders.vocabulary import ABSENT, ADVERBS, COMPLAINTS, NEGATIONS, ORDERS, SOUND, UNABLE, UNIPOLAR
+from clinclust.drafting.orders.doubtful_ranks import RANGES, ZONES
+from clinclust.drafting.orders.vocabulary import (
+    ABSENT,
+    ADVERBS,
+    COMPLAINTS,
+    NEGATIONS,
+    ORDERS,
+    SOUND,
+    UNABLE,
+    UNIPOLAR,
+    UNMOVED,
+)
 from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = ["begins_absent", "is_absent", "rank_in", "ranks_of_words", "stems_of"]
+__all__ = ["begins_absent", "is_absent", "level_in_doubt", "rank_in", "ranks_of_words", "stems_of"]
 
 Phrase = tuple[str, ...]
 Ranks = list[float]
@@ -47,6 +58,7 @@ _JOINERS = frozenset(
 )
 _NUMERALS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _BELOW_ALL = -20.0
+_NOT_AT_ALL = -2.0
 
 
 @lru_cache(maxsize=4096)
@@ -115,23 +127,57 @@ def begins_absent(text: str) -> bool:
 
 def ranks_of_words(labels: Sequence[str]) -> Ranks | None:
     """Return ranks of levels in words, in the order of `labels`; None if the vocabulary does not order them all."""
-    whole = [stems_of(label) for label in labels]
-    heads = [stems_of(_REMARK.split(label, maxsplit=1)[0]) for label in labels]
-    for phrases in (whole, heads, _without_shared(whole), _without_shared(heads), _without_head(whole)):
-        if len(set(phrases)) < len(phrases):
-            continue
-        ranks = _by_vocabulary(phrases) or _by_adverbs(phrases)
+    for phrases in _ways_to_read(labels):
+        _, ranks = _by_vocabulary(phrases)
+        ranks = ranks or _by_adverbs(phrases)
         if ranks is not None:
             return ranks
     return None
 
 
-def _by_vocabulary(phrases: Sequence[Phrase]) -> Ranks | None:
+def level_in_doubt(labels: Sequence[str]) -> str | None:
+    """Return a level whose place among the others is not certain, though the vocabulary would order them; or None.
+
+    Examples
+    --------
+    >>> from clinclust.drafting.orders.words import level_in_doubt
+    >>> level_in_doubt(["assente", "lieve", "discreta", "notevole"])
+    'discreta'
+    """
+    for phrases in _ways_to_read(labels):
+        kind, ranks = _by_vocabulary(phrases)
+        if ranks is not None:
+            doubted = [place for place in range(len(ranks)) if _is_in_doubt(kind, phrases[place], ranks[place], ranks)]
+            return labels[doubted[0]] if doubted else None
+        if _by_adverbs(phrases) is not None:
+            return None
+    return None
+
+
+def _ways_to_read(labels: Sequence[str]) -> Iterator[Sequence[Phrase]]:
+    """Yield the labels as phrases: whole, without remarks, without what they share; as far as they stay distinct."""
+    whole = [stems_of(label) for label in labels]
+    heads = [stems_of(_REMARK.split(label, maxsplit=1)[0]) for label in labels]
+    for phrases in (whole, heads, _without_shared(whole), _without_shared(heads), _without_head(whole)):
+        if len(set(phrases)) == len(phrases):
+            yield phrases
+
+
+def _by_vocabulary(phrases: Sequence[Phrase]) -> tuple[str, Ranks | None]:
+    """Return the first kind of order that ranks all phrases, and their ranks in it; None if there is none."""
     for kind, table in _tables():
         ranks = [_rank(phrase, table, kind in UNIPOLAR) for phrase in phrases]
         if None not in ranks and len(set(ranks)) == len(ranks):
-            return [rank for rank in ranks if rank is not None]
-    return None
+            return kind, [rank for rank in ranks if rank is not None]
+    return "", None
+
+
+def _is_in_doubt(kind: str, phrase: Phrase, own: float, ranks: Ranks) -> bool:
+    """Return whether another level lies where this one may lie, or so near that nobody can tell which is more."""
+    others = [rank for rank in ranks if rank != own]
+    spans = [(low, high) for low, high, words in RANGES.get(kind, ()) if phrase in _of(words)]
+    spans += [(low, high) for low, high in ZONES.get(kind, ()) if low <= own <= high]
+    return any(low <= rank <= high for low, high in spans for rank in others)
 
 
 def rank_in(kind: str, phrase: Phrase) -> float | None:
@@ -147,13 +193,18 @@ def _rank(phrase: Phrase, table: dict[Phrase, float], is_unipolar: bool) -> floa
         return _BELOW_ALL
     for cut in range(len(phrase) - 1, 0, -1):
         by, base = _modifier(phrase[:cut]), table.get(phrase[cut:])
-        if by is not None and base:  # an adverb moves nothing at the middle
-            return by * base
+        if by is not None and base is not None and is_unipolar and by <= _NOT_AT_ALL:
+            return _BELOW_ALL  # what is not there at all has no opposite in this order
+        if by is not None and base and not (is_unipolar and phrase[cut:] in _of(UNMOVED)):
+            return by * base  # an adverb moves nothing at the middle
     if len(phrase) > 1 and phrase[-1] in _NUMERALS:  # `obese class II`
         base = table.get(phrase[:-1], table.get(phrase[:-2]))
         return None if base is None else base + 0.1 * _NUMERALS[phrase[-1]]
     for cut in range(1, len(phrase)):
-        rest = phrase[cut + 1 :] if phrase[cut] in _JOINERS and cut + 1 < len(phrase) else phrase[cut:]
+        is_joined = phrase[cut] in _JOINERS and cut + 1 < len(phrase)
+        if not is_joined and len(phrase) > 2:  # `mild/moderate` lies between two; `quite a bit limited` does not
+            continue
+        rest = phrase[cut + 1 :] if is_joined else phrase[cut:]
         if phrase[:cut] in table and rest in table:
             return (table[phrase[:cut]] + table[rest]) / 2
     return None

@@ -28,6 +28,8 @@ _RESULTS = words_of(
     gesamt summe mittel mittelwert differenz quotient anteil somme moyenne rapport suma media diferencia cociente whr
     map pulse cumulative overall net"""
 )
+_BY_FRIEDEWALD = words_of("ldl ldlc vldl")
+"""What laboratories compute from the other lipids, and the reverse never."""
 
 
 class _Computed(NamedTuple):
@@ -101,12 +103,14 @@ def _computed(columns: Columns, members: tuple[int, ...], logs: bool) -> _Comput
     return max(found, key=lambda computed: _likelihood_of_result(columns, computed))
 
 
-def _likelihood_of_result(columns: Columns, computed: _Computed) -> tuple[bool, int, bool, int]:
-    named = bool(_RESULTS.intersection(words(columns.names[computed.result])))
+def _likelihood_of_result(columns: Columns, computed: _Computed) -> tuple[bool, bool, int, bool, int]:
+    said = words(columns.names[computed.result])
+    is_lipid = not computed.logs and bool(_BY_FRIEDEWALD.intersection(said))
+    named = bool(_RESULTS.intersection(said))
     weights = np.array(computed.formula.weights)
     added = bool(weights.min() > 0 and np.ptp(weights) < _EQUAL * weights.max())
     added &= weights.size > 2  # of three columns, each is the sum or the difference of the others
-    return named, -computed.formula.exactness, added, computed.result
+    return is_lipid, named, -computed.formula.exactness, added, computed.result
 
 
 def _finding(columns: Columns, computed: _Computed, taken: set[str]) -> Redundancy:

@@ -19,7 +19,8 @@ class Redundancy:
     columns : tuple of str
         All columns that it concerns, in the order of the table.
     kind : str
-        "identical", "opposite", "function", "arithmetic", "composition", "one question", "repeated" or "outcome".
+        "identical", "opposite", "function", "arithmetic", "composition", "one question", "items", "repeated" or
+        "outcome".
     proposal : {"block", "keep one", "describe"}
         What to write in the schema: one `block` for all columns; `role: describe` for all but one; or `role: describe`
         for those in `described`.

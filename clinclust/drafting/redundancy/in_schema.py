@@ -66,8 +66,13 @@ def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Loo
 
 
 def _is_dealt_with(finding: Redundancy, schema: FeatureSchema) -> bool:
-    """Return whether at most one of the columns is clustered, or all that are form one block."""
+    """Return whether at most one of the columns is clustered, or all that are form one block.
+
+    A formula is dealt with as soon as any of its columns is not clustered: the others do not follow from each other.
+    """
     clustered = [name for name in finding.columns if name in schema and schema[name].role == "cluster"]
+    if finding.kind == "arithmetic" and len(clustered) < len(finding.columns):
+        return True
     if finding.proposal != "block" and not set(finding.described) & set(clustered):
         return True
     if finding.kind == "outcome":

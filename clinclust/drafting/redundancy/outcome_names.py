@@ -77,16 +77,22 @@ _ABBREVIATED = words_of("os pfs dfs rfs efs mfs css dss lfs ttp ttf tte")
 _UNMISTAKABLE = words_of("pfs dfs rfs efs")
 """Abbreviations of survival times that mean nothing else: `os` is also the left eye and a bone."""
 _SURVIVAL = words_of(
-    """survival surv survie supervivencia sopravvivenza uberleben uberlebenszeit survtime survivaltime futime stime
+    """survival surv survie supervivencia sopravvivenza uberleben uberlebenszeit uberleb ueberleb ueberleben
+    ueberlebenszeit ueberlebt survtime survivaltime futime stime
     timetoevent"""
 )
-_FOLLOWED = words_of("followup fu fup suivi seguimiento nachbeobachtung nachbeobachtungszeit beobachtungszeit")
+_FOLLOWED = words_of(
+    "followup fu fup suivi seguimiento nachbeobachtung nachbeobachtungszeit beobachtungszeit nachsorge nachsorgezeit"
+)
 _TIMES = words_of(
     """time times month months mo mon day days d year years yrs y m week weeks wk wks duration length zeit dauer
     monate monaten tage tagen jahre jahren wochen mois jours ans annees semaines duree temps delai meses dias anos
     semanas tiempo mesi giorni anni tempo settimane"""
 )
-_SMALL = words_of("in of the to until till bis hasta jusqu a au al fino de del di la el il overall free total max")
+_SMALL = words_of(
+    """in of the to until till bis hasta jusqu a au al fino de del di la el il overall free total max letzte letzter
+    last ultimo ultima derniere dernier"""
+)
 _OF_SURVIVAL = words_of("progression disease event relapse recurrence failure specific cancer metastasis status cens")
 _ENDPOINTS = words_of(
     """progress progresion progressione ruckfall rezidiv recidive recidiva event death relapse progression recurrence

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.drafting.redundancy.arithmetic import computed_columns
 from clinclust.drafting.redundancy.columns import Columns
@@ -13,6 +14,7 @@ from clinclust.drafting.redundancy.finding import Redundancy
 from clinclust.drafting.redundancy.following import pairs_that_follow
 from clinclust.drafting.redundancy.functions import columns_that_follow
 from clinclust.drafting.redundancy.identical import identical_columns
+from clinclust.drafting.redundancy.items import items_of_instruments
 from clinclust.drafting.redundancy.one_question import levels_of_one_question
 from clinclust.drafting.redundancy.outcomes import outcome_columns
 from clinclust.drafting.redundancy.repeated import repeated_measurements
@@ -78,11 +80,16 @@ def _found(columns: Columns, taken: set[str]) -> list[Redundancy]:
     found = outcomes + [_as_outcome(one, labels, columns) for one in identical_columns(columns, twins, taken)]
     gone = _indices(columns, found, described=True)
     found += [_as_outcome(one, labels, columns) for one in columns_that_follow(columns, follows, gone)]
-    for search in (totals_of_items, computed_columns, levels_of_one_question, repeated_measurements):
-        gone = _indices(columns, found, described=True) | _indices(columns, found, described=False)
-        left = np.array([index for index in varying if index not in gone], dtype=np.int64)
-        found += search(columns, left, taken)
-    return found
+    for search in (totals_of_items, computed_columns, levels_of_one_question):
+        found += search(columns, _left(columns, varying, found), taken)
+    found += items_of_instruments(columns, _left(columns, varying, found), taken, found)
+    return found + repeated_measurements(columns, _left(columns, varying, found), taken)
+
+
+def _left(columns: Columns, varying: NDArray[np.int64], found: list[Redundancy]) -> NDArray[np.int64]:
+    """Return the columns that are neither described nor in a block yet."""
+    gone = _indices(columns, found, described=True) | _indices(columns, found, described=False)
+    return np.array([index for index in varying if index not in gone], dtype=np.int64)
 
 
 def _as_outcome(finding: Redundancy, labels: set[int], columns: Columns) -> Redundancy:

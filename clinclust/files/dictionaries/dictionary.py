@@ -88,8 +88,18 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
         raise InputError(limited(f"the dictionary {shown_name(Path(path))} cannot be used: {error}")) from error
 
 
-def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> Dictionary:
+def note_columns(
+    frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None, table: str = "the table"
+) -> Dictionary:
     """Read a dictionary (see `read_dictionary`) and add its notes to those of a table, with a warning for each remark.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    path, sheet
+        As in `read_dictionary`.
+    table : str
+        What to call the table in a warning.
 
     Warns
     -----
@@ -97,8 +107,9 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
         Of each remark of the dictionary, and if the table holds several rows for a record.
     """
     dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
-    for remark in [*dictionary.remarks, *several_rows(frame, dictionary.record_id)]:
-        warnings.warn(limited(f"{shown_name(Path(path))}: {remark}"), CohortWarning, stacklevel=2)
+    remarks = [f"{shown_name(Path(path))}: {remark}" for remark in dictionary.remarks]
+    for remark in [*remarks, *(f"{table}: {remark}" for remark in several_rows(frame, dictionary.record_id))]:
+        warnings.warn(limited(remark), CohortWarning, stacklevel=2)
     add_notes(frame, dictionary.notes)
     return dictionary
 

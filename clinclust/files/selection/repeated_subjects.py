@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,20 @@ from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.command_words import name_in_condition, option_in_shell
 from clinclust.files.listed import quoted
 from clinclust.files.selection.dates import looks_like_date
+from clinclust.files.selection.one_visit import condition_of_one_visit
 
-__all__ = ["RepeatedSubjects", "names_a_visit", "one_row_of_each", "repeated_subjects"]
+__all__ = [
+    "SEVERAL_ROWS",
+    "RepeatedSubjects",
+    "names_a_visit",
+    "note_several_rows",
+    "noted_several_rows",
+    "one_row_of_each",
+    "repeated_subjects",
+]
+
+SEVERAL_ROWS = "several_rows"
+"""The key of ``frame.attrs`` under which it is noted that subjects have several rows."""
 
 _MOST_CANDIDATES = 3
 _VISIT = ("visit", "visite", "wave", "event", "time", "date", "datum", "besuch", "month", "monat", "baseline", "welle")
@@ -34,6 +47,8 @@ class RepeatedSubjects:
         The number of the first of these in the table, from 1; 0 if there is none.
     ordering : str or None
         The first of these that holds numbers or dates throughout, by which the rows can be ordered.
+    condition : str or None
+        A condition that leaves one row of each subject who meets it, such as the rows of one visit.
     """
 
     column: str
@@ -44,13 +59,23 @@ class RepeatedSubjects:
     visit_columns: tuple[str, ...]
     visit_number: int = 0
     ordering: str | None = None
+    condition: str | None = None
+
+    def warning(self) -> str:
+        """Return that rows are not subjects, as a sentence that stands before all others."""
+        return (
+            f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
+            f"({quoted(self.column)}), of whom {self.n_repeated:,} have several rows (up to {self.most_rows:,}); each "
+            "row counts as a subject of its own, so subtypes may be those of visits, and every test is too sure"
+        )
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
         by = where = ""
-        if self.visit_columns:
-            visit, number = self.visit_columns[0], self.visit_number
-            condition = f'{name_in_condition(visit, number)} == "..."'
+        condition = self.condition
+        if condition is None and self.visit_columns:
+            condition = f'{name_in_condition(self.visit_columns[0], self.visit_number)} == "..."'
+        if condition is not None:
             where = f", or the rows of one visit, {option_in_shell('--where', condition)}"
         if self.ordering is not None:
             by = f", in the order of {option_in_shell('--by', self.ordering)}"
@@ -117,10 +142,27 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     ]
     number = [str(name) for name in frame.columns].index(visits[0]) + 1 if visits else 0
     shown = tuple(visits[:_MOST_CANDIDATES])
+    once = [str(name) for name in frame.columns if str(name) != column and names_a_visit(str(name))]
+    condition = condition_of_one_visit(frame, column, [*visits, *(name for name in once if name not in visits)])
     ordering = next((name for name in visits if _has_order(frame[name])), None)
     return RepeatedSubjects(
-        column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number, ordering
+        column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number, ordering, condition
     )
+
+
+def note_several_rows(frame: pd.DataFrame, found: RepeatedSubjects | None) -> None:
+    """Put into ``frame.attrs`` that the subjects of a table have several rows."""
+    if found is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(found)
+
+
+def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
+    """Return what `note_several_rows` noted of a table; None if nothing is noted that could be read."""
+    noted = frame.attrs.get(SEVERAL_ROWS)
+    try:
+        return RepeatedSubjects(**noted) if isinstance(noted, Mapping) else None
+    except TypeError:
+        return None
 
 
 def _has_order(cells: pd.Series) -> bool:

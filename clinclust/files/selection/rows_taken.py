@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from clinclust.errors import InputError
+from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS
 from clinclust.files.selection.row_choice import RowChoice
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def note_rows_taken(frame: pd.DataFrame, taken: RowsTaken) -> None:
 
 
 def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
-    """Note of a table what is noted of the one that it was made from."""
-    if ROWS_TAKEN in source.attrs:
-        frame.attrs[ROWS_TAKEN] = source.attrs[ROWS_TAKEN]
+    """Note of a table what is noted of the rows of the one that it was made from."""
+    for key in (ROWS_TAKEN, SEVERAL_ROWS):
+        if key in source.attrs:
+            frame.attrs[key] = source.attrs[key]
 
 
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:

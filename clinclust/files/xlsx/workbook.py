@@ -6,9 +6,9 @@ import posixpath
 from dataclasses import dataclass, replace
 
 from clinclust.errors import InputError
+from clinclust.files.cover_sheets import read_sheet
 from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import quoted
-from clinclust.files.sheets import chosen_sheet
 from clinclust.files.source import Source
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.archive import Archive, Attributes, damaged
@@ -42,24 +42,40 @@ def _read(archive: Archive, sheet: str | None, options: SheetOptions) -> TableRe
     sheets = [entry for entry in book.sheets if _may_have_cells(entry, related)]
     if len({entry.name for entry in sheets}) < len(sheets):
         raise damaged("two of its sheets have one name")
-    at, remarks = chosen_sheet([(entry.name, entry.is_hidden) for entry in sheets], sheet)
-    chosen = sheets[at]
-    if chosen.relation not in related:
-        raise damaged(f"it does not say where its sheet {quoted(chosen.name)} is")
     shared, styles = SharedStrings(), Styles()
     for kind, reader in (("sharedStrings", shared), ("styles", styles)):
         for target in (target for found, target in related.values() if found == kind):
             archive.read(target, reader)
-    cells = Cells(shared.texts, styles.kinds, book.has_1904)
+
+    def read(at: int) -> TableRead:
+        cells = Cells(shared.texts, styles.kinds, book.has_1904)
+        return _table(archive, related, sheets[at], cells, options, computes_at_load=book.computes_at_load)
+
+    return read_sheet([(entry.name, entry.is_hidden) for entry in sheets], sheet, options, read)
+
+
+def _table(
+    archive: Archive,
+    related: dict[str, tuple[str, str]],
+    chosen: _Sheet,
+    cells: Cells,
+    options: SheetOptions,
+    *,
+    computes_at_load: bool,
+) -> TableRead:
+    """Return the table of one sheet, and what its reader must know of its formulas."""
+    if chosen.relation not in related:
+        raise damaged(f"it does not say where its sheet {quoted(chosen.name)} is")
     worksheet = Worksheet(chosen.name, cells, options)
     archive.read(related[chosen.relation][1], worksheet)
     read = worksheet.result()
-    if book.computes_at_load and cells.n_formulas:
-        remarks.append(
-            f"the program that wrote the file left its {cells.n_formulas:,} formulas to be computed when it is opened: "
-            "their values may be out of date; open it in Excel or LibreOffice, save it, and read it again"
-        )
-    return replace(read, remarks=remarks + read.remarks)
+    if not (computes_at_load and cells.n_formulas):
+        return read
+    told = (
+        f"the program that wrote the file left its {cells.n_formulas:,} formulas to be computed when it is opened: "
+        "their values may be out of date; open it in Excel or LibreOffice, save it, and read it again"
+    )
+    return replace(read, remarks=[told, *read.remarks])
 
 
 @dataclass(frozen=True)

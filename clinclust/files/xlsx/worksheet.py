@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clinclust.errors import InputError
 from clinclust.files.layout.header_groups import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
@@ -171,6 +173,4 @@ class Worksheet:
         merged: list[Area] = self._unseen.merged_areas()
         read = sheet_table(self._rows, self._options, merged)
         unseen = self._unseen.remarks(read)
-        return TableRead(
-            read.frame, self._cells.remarks.sentences() + unseen + read.remarks, read.notes, read.places, read.unread
-        )
+        return replace(read, remarks=self._cells.remarks.sentences() + unseen + read.remarks)

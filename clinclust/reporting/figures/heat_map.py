@@ -30,7 +30,7 @@ def draw_heat_map(
     numbers: NDArray[np.float64],
     withheld: NDArray[np.bool_],
     *,
-    colours: str,
+    colours: str | Sequence[str],
     limits: tuple[float, float],
     rows: Sequence[str],
     columns: Sequence[str],
@@ -46,8 +46,8 @@ def draw_heat_map(
         NaN in a cell without a number.
     withheld : bool (R, C)
         Whether the number of a cell is withheld.
-    colours : str
-        Name of a matplotlib colour map.
+    colours : str or sequence of str
+        Name of a matplotlib colour map, or the colours from its lowest to its highest number.
     limits : tuple of two float
         Numbers at the two ends of the colour map. A number beyond a limit gets the colour of this limit.
     rows, columns : sequence of str
@@ -58,10 +58,15 @@ def draw_heat_map(
         Format specification of the numbers in the cells.
     """
     import matplotlib as mpl
+    from matplotlib.colors import Colormap, LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
+    colour_map: Colormap
     ticks = np.linspace(*limits, 5 if limits[0] == 0 else 7)
-    colour_map = mpl.colormaps[colours].resampled(_STEPS)
+    if isinstance(colours, str):
+        colour_map = mpl.colormaps[colours].resampled(_STEPS)
+    else:
+        colour_map = LinearSegmentedColormap.from_list("clinclust", list(colours), _STEPS)
     mesh: Any = ax.pcolormesh(
         np.ma.masked_invalid(numbers),
         cmap=colour_map,

@@ -11,6 +11,7 @@ import numpy as np
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
+from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.figures.serial import serially
@@ -44,7 +45,7 @@ def plot_profile(
     """Draw the standardised mean of every subtype as a heat map, the most relevant features first.
 
     A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
-    0 red. Shares and scores of a scale are standardised in the same way. A categorical feature has one row for each
+    0 orange. Shares and scores of a scale are standardised in the same way. A categorical feature has one row for each
     level.
 
     Parameters
@@ -94,7 +95,7 @@ def plot_profile(
         ax,
         numbers,
         withheld,
-        colours="RdBu",
+        colours=[f"#{colour}" for colour in (LOW, MIDDLE, HIGH)],
         limits=(-_STRONGEST, _STRONGEST),
         rows=titles,
         columns=called,

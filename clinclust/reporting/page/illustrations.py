@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.estimators.membership import CLEAR, own_membership
 from clinclust.reporting import figures
+from clinclust.reporting.diverging import BELOW
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustration import Illustration
@@ -39,8 +40,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
         Illustration(
             "profile",
             "What marks each subtype",
-            "Mean of each subtype, in standard deviations of all subjects above (blue) or below (red) the mean of all "
-            "subjects; for yes/no features and levels the same of the shares.",
+            f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the mean of "
+            "all subjects; for yes/no features and levels the same of the shares.",
             _profile_told(findings, profiles),
             partial(figures.plot_profile, model, comparisons, names=findings.names),
         ),

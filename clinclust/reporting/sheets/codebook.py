@@ -34,9 +34,9 @@ def codebook(findings: Findings) -> Sheet:
     ]
     rows = [_row(findings, feature) for feature in findings.model.schema_]
     notes = [
-        "Every column of the cohort as the schema declares it. Levels of a scale stand from lowest (scored 0) to "
-        "highest; of a yes/no feature no, then yes. The hyperparameters of a prior are on the scale of the column "
-        "after its transform."
+        "Every column of the cohort as the schema declares it. Levels of a scale stand from lowest to highest; if they "
+        "are words, the lowest is scored 0, the next 1, and so on. Of a yes/no feature no, then yes. The "
+        "hyperparameters of a prior are on the scale of the column after its transform."
     ]
     return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
 

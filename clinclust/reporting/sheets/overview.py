@@ -15,7 +15,7 @@ from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
-from clinclust.reporting.sheets.rows import sentences_on_rows
+from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.summary import given_subtypes
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 
@@ -87,7 +87,8 @@ def _statements(findings: Findings) -> list[str]:
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
             *cautions(findings),
         ]
-    statements[1:1] = [*verdict(findings), *on_continuum_score(findings), *sentences_on_rows(findings)]
+    first = [*verdict(findings), *on_continuum_score(findings), *sentences_on_rows(findings)]
+    statements = [*sentences_on_visits(findings), statements[0], *first, *statements[1:]]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")
     return statements
@@ -156,7 +157,7 @@ def _mark(findings: Findings, profiles: Profiles, row: int, place: int) -> str:
         return f"{profiles.titles[row]}: {100 * inside:.0f}% ({100 * overall:.0f}%)"
     decimals = max(decimals_for(profiles.sd[row, 0]) - 1, 0)
     unit = f" {feature.unit}" if feature.unit else ""
-    if feature.n_trials is not None:
-        unit = f" on {feature.lowest:g}–{feature.lowest + feature.n_trials:g}"
+    if feature.range_text is not None:
+        unit = f" on {feature.range_text}"
     here, everywhere = (number_text(float(value), "measure", decimals) for value in (inside, overall))
     return f"{profiles.titles[row]}: {here}{unit} ({everywhere})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
 from clinclust.files.selection.condition import compared_columns, parsed
+from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.reporting.layout import WITHHELD
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
     from clinclust.schema import FeatureSchema
 
-__all__ = ["sentences_on_rows"]
+__all__ = ["sentences_on_rows", "sentences_on_visits"]
 
 
 def sentences_on_rows(findings: Findings) -> list[str]:
@@ -43,6 +44,16 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     if counts.taken > n_subjects:
         reasons.append(f"without others ({shown['after']}) that were left out after the table was read")
     return [f"Of {shown['in table']} rows of the table, {n_subjects:,} were analysed: {', and '.join(reasons)}."]
+
+
+def sentences_on_visits(findings: Findings) -> list[str]:
+    """Return that rows are not subjects, where that is known; a shared report gives no numbers."""
+    found = noted_several_rows(findings.frame)
+    if found is None:
+        return []
+    if findings.is_shared:
+        return ["ROWS ARE NOT PATIENTS: subjects have several rows, and each counts as a subject of its own."]
+    return [f"{found.warning()}."]
 
 
 def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:

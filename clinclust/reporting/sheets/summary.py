@@ -15,7 +15,7 @@ from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
-from clinclust.reporting.sheets.rows import sentences_on_rows
+from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.tables import certainty, descriptive
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 
@@ -77,7 +77,8 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _facts("Software", ("Package", "Version"), software_versions()),
     ]
     given = [] if fit is not None else [given_subtypes(findings)]
-    return Sheet("Summary", [_sharing(findings), *sentences_on_rows(findings), *given, descriptive(findings)], tables)
+    on_rows = [*sentences_on_visits(findings), _sharing(findings), *sentences_on_rows(findings)]
+    return Sheet("Summary", [*on_rows, *given, descriptive(findings)], tables)
 
 
 def given_subtypes(findings: Findings) -> str:

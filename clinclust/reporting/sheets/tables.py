@@ -81,7 +81,7 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
         for answer, summaries in findings.levels(feature).items():
-            detailed = _detail(feature, answer, summaries)
+            detailed = _detail(feature, answer)
             row: list[Value] = [feature.title, detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
@@ -107,13 +107,12 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%)")
 
 
-def _detail(feature: Feature, answer: str | None, summaries: dict[int, Row]) -> str | None:
+def _detail(feature: Feature, answer: str | None) -> str | None:
     """Return the text beside the name of a feature: level, ends of the scale, or unit."""
     if answer is not None:
         return answer
     if feature.traits.is_scale:
-        summary = summaries[_ALL_SUBJECTS]
-        return f"{summary['minimum']:g}–{summary['maximum']:g}"
+        return feature.range_text
     return feature.unit or ("count" if feature.traits.is_count else None)
 
 

@@ -29,6 +29,8 @@ class ComparedFeature:
     ----------
     name, label, section, unit, role, likelihood : str
         As in the schema.
+    scored : str
+        What the ends of a scale mean whose levels are words; empty for other features.
     summaries : dict
         Summaries by level (None for a feature without levels) and subtype (0: all subjects).
     contrast : dict
@@ -43,9 +45,16 @@ class ComparedFeature:
     unit: str
     role: str
     likelihood: str
+    scored: str
     summaries: dict[str | None, dict[int, Record]]
     contrast: Record
     tests: dict[tuple[str | None, int, int], Record]
+
+    @property
+    def title(self) -> str:
+        """The label with the unit, and with what the scores mean if levels are words: a mean is one of scores."""
+        with_unit = f"{self.label} ({self.unit})" if self.unit else self.label
+        return f"{with_unit}, {self.scored}" if self.scored else with_unit
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -97,6 +106,7 @@ class Compared(ComparisonsFrame):
         return ComparedFeature(
             name=name,
             **{about: _text(row[about]) for about in ("label", "section", "unit", "role", "likelihood")},
+            scored=_text(row.get("scored")),
             summaries=summaries,
             contrast=self.contrasts.get(name, {}),
             tests={

@@ -99,7 +99,7 @@ def layout_of(plan: Plan, title: str) -> Table:
 
 def _values(plan: Plan, line: Line, *, has_quartiles: bool) -> Iterator[Value]:
     missing = line.records[ALL_SUBJECTS]["missing"]
-    yield clean(line.feature.label + (f" ({line.feature.unit})" if line.feature.unit else ""))
+    yield clean(line.feature.title)
     yield None if line.level is None else clean(line.level)
     yield _HOLDS[line.summary]
     yield WITHHELD if is_missing(missing) else int(missing)

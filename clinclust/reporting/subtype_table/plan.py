@@ -42,7 +42,7 @@ class Line:
     def title(self) -> str:
         """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
         feature = self.feature
-        title = f"{feature.label} ({feature.unit})" if feature.unit else feature.label
+        title = feature.title
         is_answer = self.kind == "feature" and self.level is not None and self.level.lower() not in _PLAIN_YES
         return clean(f"{title}: {self.level}" if is_answer else title)
 

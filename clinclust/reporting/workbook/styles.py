@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
+
 if TYPE_CHECKING:
     from openpyxl import Workbook
     from openpyxl.styles import PatternFill
@@ -15,8 +17,6 @@ BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any 
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
 _DARKEST_SHADE = (107, 174, 214)
 SHADES = 40
-# Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
-_LOW, _MIDDLE, _HIGH = "F5A742", "FFFFFF", "6BAED6"
 
 
 def register_styles(workbook: Workbook) -> None:
@@ -64,4 +64,4 @@ def diverging_scale() -> Any:
 
     # openpyxl has no type information for this function.
     rule: Any = ColorScaleRule
-    return rule(*("num", -1, _LOW), *("num", 0, _MIDDLE), *("num", 1, _HIGH))
+    return rule(*("num", -1, LOW), *("num", 0, MIDDLE), *("num", 1, HIGH))

@@ -1,0 +1,95 @@
+"""The numbers that the levels of a scale are, and how its scores are printed: one rule for all that a reader sees.
+
+The model scores ordered levels 0, 1, .... A reader who gets these scores of `60 %`, `70 %`, `80 %` takes a 2 for 2 %.
+So levels that are numbers are described by these numbers, and a score of levels that are words is printed with what
+its ends mean.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+
+from clinclust.files.cell_text import shortened
+
+__all__ = ["LevelNumbers", "ends_in_words", "numbers_of_levels"]
+
+_AROUND = r"[^\W\d_]*[\s.:]*"
+_NUMBERED = re.compile(
+    rf"(?P<before>{_AROUND})(?P<number>[-+\u2212]?\d+(?:[.,]\d+)?)(?P<after>\s*(?:[%‰°]|[^\W\d_]*(?:[/ ][^\W\d_]+)?))"
+)
+_ROMAN = {"0": 0, "I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
+
+
+@dataclass(frozen=True)
+class LevelNumbers:
+    """The numbers of levels, in the order of the levels, and the distance of which all their differences are multiples.
+
+    Attributes
+    ----------
+    numbers : tuple of float
+    step : float
+    """
+
+    numbers: tuple[float, ...]
+    step: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest number."""
+        return min(self.numbers), max(self.numbers)
+
+
+@lru_cache(maxsize=1024)
+def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
+    """Return the numbers that the levels are, if they rise or fall from level to level; None for other levels.
+
+    The same word or sign may stand beside each number. Roman numerals are numbers, and 0 may stand below them.
+
+    Examples
+    --------
+    >>> from clinclust.schema.level_numbers import numbers_of_levels
+    >>> numbers_of_levels(("0 %", "60 %", "70 %"))
+    LevelNumbers(numbers=(0.0, 60.0, 70.0), step=10.0)
+    >>> numbers_of_levels(("NYHA I", "NYHA II", "NYHA III")).numbers
+    (1.0, 2.0, 3.0)
+    >>> numbers_of_levels(("0", "I", "II")).ends
+    (0.0, 2.0)
+    >>> numbers_of_levels(("none", "mild", "severe")) is None
+    True
+    """
+    written = _written(levels) or _roman(levels)
+    if written is None or len(levels) < 2:
+        return None
+    steps = [later - earlier for earlier, later in pairwise(written)]
+    if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        return None
+    places = 10 ** max(max(0, -int(number.as_tuple().exponent)) for number in written)
+    step = math.gcd(*(int(step * places) for step in steps)) / places
+    return LevelNumbers(tuple(map(float, written)), step)
+
+
+def _written(levels: Sequence[str]) -> list[Decimal] | None:
+    found = [_NUMBERED.fullmatch(level.strip()) for level in levels]
+    parts = [match for match in found if match is not None]
+    beside = {(match["before"].strip(), match["after"].strip()) for match in parts}
+    if len(parts) < len(levels) or len(beside) > 1:
+        return None
+    return [Decimal(match["number"].replace("\u2212", "-").replace(",", ".")) for match in parts]
+
+
+def _roman(levels: Sequence[str]) -> list[Decimal] | None:
+    split = [level.strip().rpartition(" ") for level in levels]
+    if len({before for before, _, _ in split}) > 1 or not all(numeral in _ROMAN for _, _, numeral in split):
+        return None
+    return [Decimal(_ROMAN[numeral]) for _, _, numeral in split]
+
+
+def ends_in_words(levels: Sequence[str]) -> str:
+    """Return the lowest and the highest score of levels that are words, with these words: ``0 (none)–3 (severe)``."""
+    return f"0 ({shortened(levels[0])})–{len(levels) - 1} ({shortened(levels[-1])})"
