@@ -17,8 +17,8 @@ __all__ = ["subjects_with_several_rows", "with_visits"]
 
 _MOST = 0.5
 _OF_SEVERAL = frozenset(
-    """household haushalt hhid hogar foyer family familie famille familia famiglia couple paar pair twin twins zwilling
-    litter dyad cluster school class village sibship pedigree donor""".split()  # noqa: SIM905
+    words_of("""household haushalt hhid hogar foyer family familie famille familia famiglia couple paar pair twin twins
+    zwilling litter dyad cluster school class village sibship pedigree donor""")
 )
 """Words for what several subjects share: each of them is one."""
 

@@ -235,7 +235,11 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
     model = fitted(frame, schema, outlying_share=0.01)
     assert model.outlying_[3, 2]
     parts, of_population = [], node_test.one_population
-    remembering = lambda part, *rest: parts.append(part) or of_population(part, *rest)  # noqa: E731
+
+    def remembering(part, *rest):
+        parts.append(part)
+        return of_population(part, *rest)
+
     monkeypatch.setattr(node_test, "one_population", remembering)
     distinct_subtypes(model, frame, n_draws=20)
     values = parts[0].cohort.arrays.values

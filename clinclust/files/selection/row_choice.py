@@ -94,7 +94,7 @@ class RowChoice:
         problems = _problems(given)
         if problems:
             raise InputError("; ".join(problems))
-        return cls(**_with_tuple(given))  # type: ignore[arg-type]
+        return cls(**_with_tuple(cast("Mapping[str, Any]", given)))
 
     def problems(self) -> list[str]:
         """Return what of it makes no sense without the rest."""

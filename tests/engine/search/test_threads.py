@@ -77,10 +77,8 @@ def test_other_threads_do_the_work_themselves():
 def test_ctrl_c_ends_the_wait_for_work_that_heeds_nothing():
     cancelled, go = threading.Event(), threading.Event()
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        interruptible(go.wait, cancelled)
-    assert time.monotonic() - began < 20.0  # not for ever, on a busy machine either
+        interruptible(go.wait, cancelled)  # which would wait for ever
     assert cancelled.is_set()
     go.set()
 
