@@ -77,4 +77,5 @@ FOR_PYTHON = re.compile(
 )
 
 SCHEMA_OPTION = ["--schema", "schema.yaml"]
-FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--restarts", "2", "--associations", "none"]
+QUICK = ["--restarts", "2", "--associations", "none", "--as-published"]
+FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", *QUICK]

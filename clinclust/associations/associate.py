@@ -84,7 +84,7 @@ def validated_associations(
         by the method of Fisher (1932). Cross-fitting needs fewer searches and has less power.
     n_restarts : int
         The number of restarts of each search. All are swept a few times, and the best two are searched to the end; all
-        are if the model selects features or sets outlying values aside.
+        are if the model selects features.
     n_folds : int
         The number of folds for ``"cross-fit"``.
     min_size : int

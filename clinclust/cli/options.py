@@ -37,6 +37,7 @@ __all__ = [
     "read_table_of_model",
     "read_table_of_schema",
     "whole_number",
+    "whole_number_or",
 ]
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
         return text if text in words else float(text)
 
     read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
+    return read
+
+
+def whole_number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
+    """Return a function that parses an option whose value is a whole number or one of these words."""
+
+    def read(text: str) -> int | str:
+        return text if text in words else int(text)
+
+    read.__name__ = f"whole number or {' or '.join(words)}"
     return read
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.failures import BAD_INPUT, tell_failure
+from clinclust.cli.found import say_found
 from clinclust.cli.held_interrupts import interrupts_held
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_jobs, add_table
@@ -59,43 +60,64 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
     problems = suppression_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
-    model = model_asked_for(options, schema)
     is_saved = False
     try:
         with interrupts_held() as hold_interrupts:
-            _write_model(options, model, frame, hold_interrupts)
+            model, code_of_number = _written_model(options, model_asked_for(options, schema), frame, hold_interrupts)
             is_saved = True
         reports, code = _reports_beside_model(options, model, frame)
     except KeyboardInterrupt:
         if is_saved:
             _tell_how_to_go_on(options)
         raise
-    sizes = ", ".join(f"{size} ({size / len(frame):.1%})" for size in model.cluster_sizes_)
-    say(f"{model.n_clusters_} subtype{'' if model.n_clusters_ == 1 else 's'} among {len(frame)} subjects: {sizes}")
+    say_found(model)
     say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, MANIFEST])}")
     if reports:
         say_what_to_share(options)
-    return code
+    return max(code, code_of_number)
 
 
-def _write_model(
+def _written_model(
     options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, hold_interrupts: Callable[[], None]
-) -> None:
+) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments to the folder; no earlier file stays beside them.
 
     The folder is written before the reports are made, which takes minutes for some cohorts: whatever stops them then
     costs no search. It is tried before the search whether the folder can be written.
+
+    Returns
+    -------
+    model : MAPDP
+        The fitted model.
+    code : int
+        The exit code; not 0 if the search found fewer subtypes than were asked for.
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
     from clinclust.reporting.assignments import assignments_of, write_assignments
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model.fit(frame)
+        fitted, code = _fitted(options, model, frame)
         hold_interrupts()
-        model.save(folder)
-        write_assignments(assignments_of(model, frame), folder / "assignments.csv")
+        fitted.save(folder)
+        write_assignments(assignments_of(fitted, frame), folder / "assignments.csv")
         write_manifest(folder, FILES_OF_A_MODEL)
+    return fitted, code
+
+
+def _fitted(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> tuple[MAPDP, int]:
+    """Return the fitted model and an exit code. A search that found too few subtypes is told, and not lost."""
+    from clinclust.estimators.cut import refuse_more_than_subjects
+
+    asked = model.n_clusters
+    if not isinstance(asked, int):
+        return model.fit(frame), 0
+    refuse_more_than_subjects(asked, len(frame))
+    found = model.set_params(n_clusters=None).fit(frame)
+    try:
+        return found.cut(asked), 0
+    except InputError as error:
+        return found, tell_failure(error, options, f"the results show the search as it is (K = {found.n_clusters_})")
 
 
 def _tell_how_to_go_on(options: argparse.Namespace) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from clinclust.cli.options import add_jobs, number, number_or, whole_number
+from clinclust.cli.options import add_jobs, number, number_or, whole_number, whole_number_or
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["add_search", "model_asked_for", "search_problems"]
 
 _PARAMETERS = {
+    "n_clusters": "n_clusters",
     "concentration": "concentration",
     "hyperparameters": "hyperparameters",
     "coarsening": "coarsening",
@@ -24,16 +26,29 @@ _PARAMETERS = {
     "jobs": "n_jobs",
     "seed": "random_state",
 }
-"""The parameter of `MAPDP` that each option sets."""
+"""The parameter of `MAPDP` that each option sets. An option that is not given leaves it as recommended or published."""
+_DISTINCT, _FOUND, _NUMBER = "distinct", "found", "a whole number of at least 1"
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Add the options of the search."""
     group = parser.add_argument_group("the search")
     group.add_argument(
+        "--n-clusters",
+        type=whole_number_or((_DISTINCT, _FOUND)),
+        metavar="K",
+        help="number of subtypes: 'distinct' (those between which there is more than a continuum), 'found' (each "
+        "cluster that the search found), or a number (clusters are merged until so many are left) (default: distinct)",
+    )
+    group.add_argument(
+        "--as-published",
+        action="store_true",
+        help="search as Raykov et al. (2016) published, without the recommended defaults: --n-clusters found, "
+        "--coarsening 1",
+    )
+    group.add_argument(
         "--concentration",
         type=number_or(("map", "cross-validation")),
-        default=3.0,
         metavar="N0",
         help="prior count of a new subtype, 'map' or 'cross-validation' (default: 3)",
     )
@@ -45,9 +60,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--coarsening",
         type=number_or(("auto",)),
-        default=1.0,
         metavar="POWER",
-        help="power of the likelihood, or 'auto' where features depend on each other inside subtypes (default: 1)",
+        help="power of the likelihood; 'auto' finds it from how much features depend on each other inside subtypes, "
+        "and sets outlying values aside (default: auto; 1 beside --select-features, --hyperparameters and an estimated "
+        "--concentration)",
     )
     group.add_argument(
         "--block-powers",
@@ -59,13 +75,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
     )
-    group.add_argument(
-        "--restarts", type=whole_number, default=10, metavar="R", help="starts of the search (default: 10)"
-    )
+    group.add_argument("--restarts", type=whole_number, metavar="R", help="starts of the search (default: 10)")
     group.add_argument(
         "--max-sweeps",
         type=whole_number,
-        default=200,
         metavar="S",
         help="sweeps after which a restart ends (default: 200)",
     )
@@ -85,28 +98,41 @@ def search_problems(options: argparse.Namespace) -> list[str]:
     """Return one sentence for each option of the search that cannot be used, or cannot be combined with others."""
     from clinclust.estimators.parameters import MAPDP_RULES, combined_searches
 
-    problems = []
-    for option, parameter in _PARAMETERS.items():
-        problems += MAPDP_RULES[parameter].problems_of_option(_called(option), getattr(options, option))
+    rule = MAPDP_RULES["n_clusters"]
+    rules = {**MAPDP_RULES, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
+    problems = [
+        problem
+        for option, parameter in _PARAMETERS.items()
+        if parameter in _given(options)
+        for problem in rules[parameter].problems_of_option(_called(option), _given(options)[parameter])
+    ]
     if problems:
         return problems
+    given = _given(options)
     clash = combined_searches(model_asked_for(options, None).get_params())
-    given = [
-        _called(option) + ("" if getattr(options, option) is True else f" {getattr(options, option)}")
+    named = [
+        _called(option) + ("" if given[parameter] is True else f" {given[parameter]}")
         for option, parameter in _PARAMETERS.items()
-        if parameter in clash
+        if parameter in clash and parameter in given
     ]
-    return [f"{' and '.join(given)} cannot be combined in one fit; leave out all but one of them"] if given else []
+    return [f"{' and '.join(named)} cannot be combined in one fit; leave out all but one of them"] if named else []
 
 
 def _called(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters that the options set, by name."""
+    values = {parameter: getattr(options, option) for option, parameter in _PARAMETERS.items()}
+    given = {name: value for name, value in values.items() if value is not None and value is not False}
+    return {name: None if value == _FOUND else value for name, value in given.items()}
+
+
 def model_asked_for(options: argparse.Namespace, schema: FeatureSchema | None) -> MAPDP:
-    """Return the estimator that the options ask for, not fitted."""
+    """Return the estimator that the options ask for, not fitted: the recommended one with what they change."""
     from clinclust.estimators.mapdp import MAPDP
 
-    given = {parameter: getattr(options, option) for option, parameter in _PARAMETERS.items()}
+    make = MAPDP if options.as_published else MAPDP.recommended
     powers = None if options.block_powers == "none" else options.block_powers
-    return MAPDP(schema, **given, block_powers=powers, progress=not options.quiet)
+    return make(schema, **_given(options), block_powers=powers, progress=not options.quiet)

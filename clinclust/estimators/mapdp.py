@@ -294,6 +294,39 @@ class MAPDP(Parameterised, Prediction):
         self.random_state = random_state
         self.progress = progress
 
+    @classmethod
+    def recommended(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
+        """Return an estimator with the parameters that suit most clinical cohorts, not fitted.
+
+        It has ``coarsening="auto"``, which also sets outlying values aside, and ``n_clusters="distinct"``: the subtypes
+        are those between which there is more than a continuum. In clinical data features depend on each other inside a
+        disease, by its severity if nothing else. The defaults of the class are the model as published, whose clusters
+        then divide a continuum as well (benchmarks/results/distinct.md). The command line does the same.
+
+        Parameters
+        ----------
+        schema : FeatureSchema, optional
+        **parameters
+            Other parameters of `MAPDP`; those that are given here hold. If one asks for another search beside the
+            partition (`select_features`, hyperparameters or concentration to be estimated), coarsening is 1.
+
+        Raises
+        ------
+        TypeError
+            If there is no such parameter.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> cc.MAPDP.recommended(random_state=0)
+        MAPDP(n_clusters='distinct', coarsening='auto', random_state=0)
+        >>> cc.MAPDP.recommended(select_features=True)
+        MAPDP(n_clusters='distinct', select_features=True)
+        """
+        from clinclust.estimators.recommended import recommended_parameters
+
+        return cls(schema, **recommended_parameters(cls, parameters))
+
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of a cohort.
 

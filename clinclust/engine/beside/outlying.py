@@ -22,11 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.outlying_scores import bounded_scores, prior_predictives
+from clinclust.engine.kernels.outlying_scores import bounded_scores
 from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.base_measures import log_base_measures
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
@@ -54,29 +51,11 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
         codes=np.where(outlying[:, :n_table], 0, arrays.codes).astype(np.int32),
         values=np.where(outlying[:, n_table:], np.nan, arrays.values),
     )
-    first_values = powers * _first_values(arrays, problem.model.in_full())
-    observed = np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
-    n_observed, n_outlying = float((powers * observed).sum()), float((powers * outlying.sum(axis=0)).sum())
-    log_base = problem.cohort.log_base
-    log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
-    log_base += float(first_values[outlying].sum()) - float((powers * _log_base(problem))[outlying].sum())
+    of_all = problem.single_values
+    n_outlying = float((powers * outlying.sum(axis=0)).sum())
+    log_base = problem.cohort.log_base + float(of_all.terms[outlying].sum())
+    log_base += n_outlying * math.log(share) + (of_all.n_observed - n_outlying) * math.log1p(-share)
     return replace(problem, cohort=replace(problem.cohort, arrays=kept, log_base=log_base))
-
-
-def _first_values(arrays: CohortArrays, model: Model) -> Array:
-    """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
-    n_subjects, n_table = arrays.codes.shape
-    nobody = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
-    out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
-    prior_predictives(arrays, model, nobody, out)
-    return out
-
-
-def _log_base(problem: Problem) -> Array:
-    """Return the log base measure ln h(x_id) of each value on the encoded scale, float64 (N, D)."""
-    cohort = problem.cohort
-    features = range(len(cohort.encoding.features))
-    return np.column_stack([log_base_measures(cohort, problem.model.prior, feature) for feature in features])
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:

@@ -80,7 +80,9 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     outlying, _ = best_outlying(problem, together, outlying, plan.outlying_share)
     restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
     best = index_of_best(restarts)
-    restarts[best], outlying = raise_in_turns(problem, restarts[best], masks[best], starts[0], plan, look_back=True)
+    restarts[best], outlying = raise_in_turns(
+        problem, restarts[best], masks[best], starts[0], plan, look_back=plan.look_back
+    )
     return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, plan.outlying_share))
 
 

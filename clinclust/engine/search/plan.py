@@ -80,6 +80,8 @@ class SearchPlan:
         Whether to select the features that differ between the clusters.
     outlying_share : float
         Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for.
+    look_back : bool
+        Whether a search with outlying values searches once more with all values kept.
     resolution : ResolutionPlan, optional
         Search at several coarsenings instead of the coarsening of the problem.
     estimate_powers : bool
@@ -111,6 +113,7 @@ class SearchPlan:
     patience: int | None = None
     select_features: bool = False
     outlying_share: float = 0.0
+    look_back: bool = True
     resolution: ResolutionPlan | None = None
     estimate_powers: bool = False
     hyperparameters: str | None = None

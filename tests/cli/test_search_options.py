@@ -1,0 +1,106 @@
+"""The options of the search: the recommended way by default, and what each option changes in it."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import SCHEMA_OPTION, contents, refused
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.cli import main
+from clinclust.cli.search_options import add_search, model_asked_for
+
+RECOMMENDED = {"coarsening": "auto", "n_clusters": "distinct"}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None}
+QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
+
+
+def asked_for(*words):
+    parser = argparse.ArgumentParser()
+    add_search(parser)
+    return model_asked_for(argparse.Namespace(quiet=True, **vars(parser.parse_args(words))), None).get_params()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], RECOMMENDED),
+        (["--as-published"], PUBLISHED),
+        (["--n-clusters", "found"], {**RECOMMENDED, "n_clusters": None}),
+        (["--n-clusters", "3"], {**RECOMMENDED, "n_clusters": 3}),
+        (["--coarsening", "1"], {**RECOMMENDED, "coarsening": 1.0}),
+        (["--as-published", "--n-clusters", "distinct"], {**PUBLISHED, "n_clusters": "distinct"}),
+        (["--as-published", "--coarsening", "auto"], {**PUBLISHED, "coarsening": "auto"}),
+        (["--select-features"], {**RECOMMENDED, "coarsening": 1.0, "select_features": True}),
+        (["--hyperparameters", "empirical"], {**RECOMMENDED, "coarsening": 1.0, "hyperparameters": "empirical"}),
+        (["--concentration", "map"], {**RECOMMENDED, "coarsening": 1.0, "concentration": "map"}),
+        (["--concentration", "1"], {**RECOMMENDED, "concentration": 1.0}),
+    ],
+)
+def test_options_change_the_recommended_way_and_nothing_else(words, expected):
+    assert asked_for(*words) == {**MAPDP().get_params(), "random_state": 0, "progress": False, **expected}
+
+
+def test_what_somebody_asks_for_twice_is_refused(here, capsys):
+    options = ["--coarsening", "auto", "--select-features", "--hyperparameters", "greedy"]
+    message = refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, *options)
+    assert "--hyperparameters greedy and --coarsening auto and --select-features cannot be combined" in message
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("0", "'distinct', 'found' or a whole number of at least 1, not 0"),
+        ("41", "the cohort has 40 subjects"),
+    ],
+)
+def test_numbers_of_subtypes_that_cannot_be(here, capsys, number, said):
+    assert said in refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--n-clusters", number)
+
+
+def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
+    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--n-clusters", "9"]) == 2
+    out, err = capsys.readouterr()
+    found = MAPDP.load("out")
+    assert found.n_clusters is None
+    assert found.n_clusters_ == found.subtype_of_.size < 9
+    assert f"9 subtypes were asked for, and the search found {found.n_clusters_} groups" in err
+    assert f"K = {found.n_clusters_}" in err
+    assert {"subtypes.xlsx", "subtypes.html", "assignments.csv"} <= {path.name for path in Path("out").iterdir()}
+    assert f"{found.n_clusters_} subtypes among 40 subjects" in out
+
+
+def test_a_number_that_the_search_found_is_cut_from_it(here):
+    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--as-published", "--n-clusters", "1"]) == 0
+    model = MAPDP.load("out")
+    expected = MAPDP(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
+    from clinclust import read_cohort
+
+    expected.fit(read_cohort("cohort.csv"))
+    assert model.get_params() == expected.get_params()
+    np.testing.assert_array_equal(model.subtype_of_, expected.subtype_of_)
+    np.testing.assert_array_equal(model.finer_labels_, expected.finer_labels_)
+
+
+def severity(folder):
+    rng = np.random.default_rng(0)
+    degree = rng.normal(size=(200, 1))
+    frame = pd.DataFrame((degree + 0.7 * rng.normal(size=(200, 6))).round(3), columns=list("abcdef"))
+    frame.to_csv(folder / "one.csv", index=False)
+    FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame]).to_yaml(folder / "one.yaml")
+
+
+def test_a_continuum_is_said_to_be_one_and_published_slices_are_shown_when_asked_for(here, capsys):
+    severity(here)
+    command = ["fit", "one.csv", "--schema", "one.yaml", "--restarts", "2", "--associations", "none", "--out"]
+    assert main([*command, "tested"]) == 0
+    assert "1 subtype among 200 subjects: 200 (100.0%)\nTested: the cohort looks like one continuum" in (
+        capsys.readouterr().out
+    )
+    assert MAPDP.load("tested").subtype_of_.size > 1
+    assert main([*command, "published", "--as-published"]) == 0
+    assert "Tested" not in capsys.readouterr().out
+    assert MAPDP.load("published").n_clusters_ > 1
+    assert contents("published")
