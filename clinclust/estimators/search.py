@@ -14,7 +14,7 @@ from clinclust.engine.beside.block_powers import has_repeated, reproduced_powers
 from clinclust.engine.beside.outlying import OutlyingMask
 from clinclust.engine.beside.outlying_search import none_outlying, search_with_outlying
 from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
-from clinclust.engine.beside.sampled_resolution import sampled_step
+from clinclust.engine.beside.sampled_resolution import LARGE_BESIDE, sampled_steps
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.restarts import index_of_best
@@ -108,7 +108,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         finished=None,
     )
     part = problem
-    if problem.cohort.n_subjects >= LARGE:
+    if problem.cohort.n_subjects >= _large(plan):
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
         rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
         part = problem.restricted_to(rows, 0)
@@ -127,10 +127,10 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the powers of the problem."""
-    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
+    if plan.begins_in_sample and problem.cohort.n_subjects >= _large(plan):
         if not plan.searches_beside:
             return _without_outlying(problem, run_sampled_restarts(problem, plan))
-        return _of_step(sampled_step(problem, plan, _branch(plan)), has_path=plan.resolution is not None)
+        return _of_steps(sampled_steps(problem, plan, _branch(plan)), has_path=plan.resolution is not None)
     starts = _starts(problem, plan)
     if plan.outlying_share > 0.0 or plan.resolution is not None:
         if plan.resolution is None:
@@ -138,20 +138,23 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
             tried = tried_once(found.problem, found.restarts)
             return SearchResult(found.problem, found.restarts, found.best, tried, found.outlying)
         found = first_step(problem, starts, plan)
-        steps = resolution_steps(problem, plan, _branch(plan), found)
-        step = steps[chosen_step(steps)]
-        tried = tried_once(step.problem, step.restarts)
-        return SearchResult(step.problem, step.restarts, step.best, tried, step.outlying, steps)
+        return _of_steps(resolution_steps(problem, plan, _branch(plan), found), has_path=True)
     return _without_outlying(*search_and_tune(problem, starts, plan))
+
+
+def _large(plan: SearchPlan) -> int:
+    """Return the number of subjects from which on a search that may begin in a sample does so."""
+    return LARGE_BESIDE if plan.begins_in_sample and plan.searches_beside else LARGE
 
 
 def _branch(plan: SearchPlan) -> np.random.SeedSequence:
     return np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
 
 
-def _of_step(step: ResolutionStep, *, has_path: bool) -> SearchResult:
+def _of_steps(steps: list[ResolutionStep], *, has_path: bool) -> SearchResult:
+    step = steps[chosen_step(steps)]
     tried = tried_once(step.problem, step.restarts)
-    return SearchResult(step.problem, step.restarts, step.best, tried, step.outlying, [step] if has_path else [])
+    return SearchResult(step.problem, step.restarts, step.best, tried, step.outlying, steps if has_path else [])
 
 
 def _without_outlying(

@@ -339,7 +339,7 @@ def large():
 
     def fitted(**options):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("clinclust.estimators.search.LARGE", 500)
+            patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
             patch.setattr("clinclust.engine.beside.sampled_resolution.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
             return MAPDP(schema, **given).fit(frame)

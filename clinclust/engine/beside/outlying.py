@@ -22,8 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.outlying_scores import bounded_scores
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
+from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.problem.base_measures import log_base_measures
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
@@ -46,16 +49,46 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     the indicators, are part of its log base measure.
     """
     arrays, powers = problem.cohort.arrays, problem.model.powers
+    observed = np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
+    n_observed, n_outlying = float((powers * observed).sum()), float((powers * outlying.sum(axis=0)).sum())
+    log_base = problem.cohort.log_base
+    log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
+    log_base += _of_outlying_values(problem, outlying)
+    return replace(problem, cohort=replace(problem.cohort, arrays=_arrays_kept(arrays, outlying), log_base=log_base))
+
+
+def _arrays_kept(arrays: CohortArrays, outlying: OutlyingMask) -> CohortArrays:
     n_table = arrays.codes.shape[1]
-    kept = arrays._replace(
-        codes=np.where(outlying[:, :n_table], 0, arrays.codes).astype(np.int32),
+    return arrays._replace(
+        codes=np.where(outlying[:, :n_table], np.int32(0), arrays.codes),
         values=np.where(outlying[:, n_table:], np.nan, arrays.values),
     )
-    of_all = problem.single_values
-    n_outlying = float((powers * outlying.sum(axis=0)).sum())
-    log_base = problem.cohort.log_base + float(of_all.terms[outlying].sum())
-    log_base += n_outlying * math.log(share) + (of_all.n_observed - n_outlying) * math.log1p(-share)
-    return replace(problem, cohort=replace(problem.cohort, arrays=kept, log_base=log_base))
+
+
+def _of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
+    """Return the sum of power_d [ln m_d(x_id) - ln h(x_id)] over the outlying values."""
+    rows = np.flatnonzero(outlying.any(axis=1))  # few
+    if rows.size == 0:
+        return 0.0
+    powers, mask, some = problem.model.powers, outlying[rows], problem.restricted_to(rows, 0)
+    first_values = powers * _first_values(some.cohort.arrays, problem.model.in_full())
+    return float(first_values[mask].sum()) - float((powers * _log_base(some))[mask].sum())
+
+
+def _first_values(arrays: CohortArrays, model: Model) -> Array:
+    """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
+    n_subjects, n_table = arrays.codes.shape
+    nobody = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
+    out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
+    prior_predictives(arrays, model, nobody, out)
+    return out
+
+
+def _log_base(problem: Problem) -> Array:
+    """Return the log base measure ln h(x_id) of each value on the encoded scale, float64 (N, D)."""
+    cohort = problem.cohort
+    features = range(len(cohort.encoding.features))
+    return np.column_stack([log_base_measures(cohort, problem.model.prior, feature) for feature in features])
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
@@ -83,16 +116,16 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     log_joint : float
     """
     least = minimum_gain(problem)
-    joint = _joint(problem, labels, outlying, share)
+    partition, joint = _kept(problem, labels, outlying, share)
     while True:
-        _, gains = _bounded(problem, labels, outlying, share)
+        gains = _gains(problem, partition, outlying, share)
         if not (gains > least).any():
             return outlying, joint
         changed = outlying ^ (gains > least)
-        raised = _joint(problem, labels, changed, share)
+        partition, raised = _kept(problem, labels, changed, share)
         if raised <= joint + least:
             changed = outlying ^ _best_of_each(gains, labels, least)
-            raised = _joint(problem, labels, changed, share)
+            partition, raised = _kept(problem, labels, changed, share)
             if raised <= joint:  # the gains were rounding errors
                 return outlying, joint
         outlying, joint = changed, raised
@@ -103,14 +136,31 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
 
     Under each of these clusters, a member is scored with the outlying values that give the highest score.
     """
-    scores, _ = _bounded(problem, labels, outlying, share)
-    scores[:, cluster] = -np.inf
-    return compact(np.where(labels == cluster, scores.argmax(axis=1), labels))
+    members = np.flatnonzero(labels == cluster)
+    partition = new_partition(_arrays_kept(problem.cohort.arrays, outlying), labels)
+    scores = np.zeros((members.size, int(partition.n_clusters[0])))
+    bounded_scores(problem.cohort.arrays, problem.model, partition, members, _log_odds(problem, share), scores)
+    moved = labels.copy()
+    moved[members] = scores.argmax(axis=1)
+    return compact(moved)
 
 
-def _joint(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> float:
+def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
+    """Return the partition of the values that are kept, and the joint."""
     kept = without_outlying(problem, outlying, share)
-    return log_joint(kept, new_partition(kept.cohort.arrays, labels))
+    partition = new_partition(kept.cohort.arrays, labels)
+    return partition, log_joint(kept, partition)
+
+
+def _gains(problem: Problem, partition: Partition, outlying: OutlyingMask, share: float) -> Array:
+    """Return the change of the joint by each change of a single value, float64 (N, D); minus infinity where missing."""
+    gains = np.full(outlying.shape, -np.inf)
+    gains_of_indicators(problem.cohort.arrays, problem.model, partition, outlying, _log_odds(problem, share), gains)
+    return gains
+
+
+def _log_odds(problem: Problem, share: float) -> float:
+    return problem.model.coarsening * (math.log(share) - math.log1p(-share))
 
 
 def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
@@ -121,14 +171,3 @@ def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
         best = members[gains[members].argmax(axis=0)]
         chosen[best, np.arange(gains.shape[1])] = True
     return chosen & (gains > least)
-
-
-def _bounded(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Array, Array]:
-    """Return the scores (N, K) and the gains (N, D) of `bounded_scores`."""
-    kept = without_outlying(problem, outlying, share).cohort.arrays
-    partition = new_partition(kept, labels)
-    scores = np.zeros((labels.size, int(partition.n_clusters[0])))
-    gains = np.full(outlying.shape, -np.inf)
-    log_odds = problem.model.coarsening * (math.log(share) - math.log1p(-share))
-    bounded_scores(problem.cohort.arrays, problem.model, partition, outlying, log_odds, scores, gains)
-    return scores, gains

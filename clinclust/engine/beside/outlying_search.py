@@ -2,23 +2,21 @@
 
 Given the outlying values, the whole search raises the joint of the values that are kept. Given the partition,
 `best_outlying` raises it. Neither step removes a cluster that consists of subjects with outlying values only, because
-these values are not extreme under the wide distribution of that cluster. Each cluster in turn, the smallest first, is
-therefore dissolved: its members move to the other clusters, and the outlying values are found again. The result is kept
-if the joint is higher.
+these values are not extreme under the wide distribution of that cluster. Clusters are therefore dissolved in turn
+(`dissolution`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.beside.dissolution import Dissolution
+from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, search_from
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OutlyingResult",
-    "dissolved",
     "none_outlying",
     "raise_in_turns",
     "run_outlying_restarts",
@@ -39,7 +36,6 @@ __all__ = [
 
 Labels = NDArray[np.int64]
 
-_ROUNDS_OF_A_DISSOLUTION = 4
 _SWEEPS_OF_A_DISSOLUTION = 20
 
 
@@ -151,13 +147,14 @@ def raise_in_turns(
     def sweep(kept: Problem, labels: Labels) -> SweepResult:
         return settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
 
+    dissolved = Dissolution(problem, plan, sweep)
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)
         restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
         if plan.budget.used_up():
             return restart, outlying
-        restart, outlying = dissolved(problem, restart, outlying, plan, sweep)
+        restart, outlying = dissolved(restart, outlying)
         if restart.log_joint > before + least:
             continue
         if not look_back:
@@ -166,7 +163,7 @@ def raise_in_turns(
         whole = search_from(problem, _from(restart.labels, start), plan, Attempts())
         again, joint = best_outlying(problem, whole.labels, none_outlying(problem), share)
         found = replace(restart, labels=whole.labels, log_joint=joint)
-        other, its_outlying = dissolved(problem, found, again, plan, sweep)
+        other, its_outlying = dissolved(found, again)
         if other.log_joint > restart.log_joint + least:
             trace = np.append(restart.trace, other.log_joint)
             restart, outlying = replace(other, trace=trace), its_outlying
@@ -187,74 +184,3 @@ def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: Sear
         n_sweeps=restart.n_sweeps + found.n_sweeps,
         seconds=restart.seconds + found.seconds,
     )
-
-
-def dissolved(
-    problem: Problem,
-    restart: RestartResult,
-    outlying: OutlyingMask,
-    plan: SearchPlan,
-    sweep: Callable[[Problem, Labels], SweepResult],
-    largest: float = np.inf,
-) -> tuple[RestartResult, OutlyingMask]:
-    """Dissolve clusters, the smallest first, as long as this raises the joint; return the restart and its mask.
-
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values.
-    restart : RestartResult
-    outlying : bool (N, D)
-    plan : SearchPlan
-    sweep : callable
-        Takes the problem of the values that are kept and labels; moves subjects while this raises the joint.
-    largest : float
-        Size above which no cluster is dissolved.
-    """
-    least = minimum_gain(problem)
-    cluster, order = 0, _by_size(restart.labels, largest)
-    while cluster < order.size and restart.labels.max() > 0 and not plan.budget.used_up():
-        labels = best_elsewhere(problem, restart.labels, outlying, plan.outlying_share, int(order[cluster]))
-        labels, its_outlying, joint = _settled(problem, labels, outlying, plan, sweep)
-        cluster += 1
-        if joint > restart.log_joint + least:
-            restart = replace(restart, labels=labels, log_joint=joint, trace=np.append(restart.trace, joint))
-            outlying = its_outlying
-            cluster, order = 0, _by_size(labels, largest)
-    return restart, outlying
-
-
-def _by_size(labels: Labels, largest: float) -> NDArray[np.intp]:
-    """Return the clusters of at most `largest` subjects, the smallest first."""
-    sizes = np.bincount(labels)
-    order = np.argsort(sizes, kind="stable")
-    return order[sizes[order] <= largest]
-
-
-def _settled(
-    problem: Problem,
-    labels: Labels,
-    outlying: OutlyingMask,
-    plan: SearchPlan,
-    sweep: Callable[[Problem, Labels], SweepResult],
-) -> tuple[Labels, OutlyingMask, float]:
-    """Find outlying values and sweep, in turns, until the joint no longer rises, at most four times.
-
-    Returns
-    -------
-    labels : int64 (N,)
-    outlying : bool (N, D)
-    log_joint : float
-    """
-    share = plan.outlying_share
-    joint = -np.inf
-    for _ in range(_ROUNDS_OF_A_DISSOLUTION):
-        outlying, _ = best_outlying(problem, labels, outlying, share)
-        kept = without_outlying(problem, outlying, share)
-        settled = sweep(kept, labels)
-        labels = compact(settled.partition.labels)
-        raised = settled.trace[-1] if settled.trace else -np.inf
-        done, joint = raised <= joint + minimum_gain(problem), raised
-        if done:
-            break
-    return labels, outlying, joint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,13 +28,23 @@ from clinclust.progress import SILENT
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["ResolutionStep", "at_coarsening", "chosen_step", "first_step", "resolution_steps", "step_of"]
+__all__ = [
+    "ONWARD",
+    "ResolutionStep",
+    "at_coarsening",
+    "chosen_step",
+    "first_step",
+    "followed",
+    "resolution_steps",
+    "step_of",
+]
 
 Labels = NDArray[np.int64]
 
 # The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
-_ONWARD = "step before"
+ONWARD = "step before"
+"""Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
 
@@ -98,21 +108,49 @@ def resolution_steps(
     list of ResolutionStep
     """
     resolution = plan.resolution or ResolutionPlan()
-    steps: list[ResolutionStep] = []
-    ahead = [float(coarsening) for coarsening in resolution.coarsenings]
     (drawn,) = seed.spawn(1)
-    posed = at_coarsening(problem, ahead.pop(0))
+    posed = at_coarsening(problem, resolution.coarsenings[0])
     starts = search_starts(problem.cohort.n_subjects, drawn.spawn(plan.n_restarts))
     found = first or first_step(posed, starts, plan)
-    steps.append(step_of(posed, found.restarts, found.best, found.outlying, plan.outlying_share))
+    begin = step_of(posed, found.restarts, found.best, found.outlying, plan.outlying_share)
+
+    def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
+        posed = at_coarsening(problem, coarsening)
+        (drawn,) = seed.spawn(1)
+        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
+        return step_of(posed, *_beside(posed, before, starts, drawn, plan), plan.outlying_share)
+
+    return followed(begin, resolution, plan, search_at)
+
+
+def followed(
+    begin: ResolutionStep,
+    resolution: ResolutionPlan,
+    plan: SearchPlan,
+    search_at: Callable[[float, ResolutionStep], ResolutionStep],
+) -> list[ResolutionStep]:
+    """Follow a path from one of its steps to its end.
+
+    Parameters
+    ----------
+    begin : ResolutionStep
+    resolution : ResolutionPlan
+        Its coarsenings below that of `begin` lie ahead.
+    plan : SearchPlan
+    search_at : callable
+        Searches at a coarsening, beside the step before.
+
+    Returns
+    -------
+    list of ResolutionStep
+        `begin`, and the steps after it.
+    """
+    steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
         while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
             if resolution.choose and _aims_between(steps, ahead[0]):
                 ahead.insert(0, steps[-1].independent_share)
-            posed = at_coarsening(problem, ahead.pop(0))
-            (drawn,) = seed.spawn(1)
-            starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-            steps.append(step_of(posed, *_beside(posed, steps[-1], starts, drawn, plan), plan.outlying_share))
+            steps.append(search_at(ahead.pop(0), steps[-1]))
             advance()
     return steps
 
@@ -154,7 +192,7 @@ def _beside(
     else:
         outlying, joint = before.outlying, log_joint(posed, new_partition(posed.cohort.arrays, before.labels))
     onward = replace(
-        before.restarts[before.best], start=_ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
+        before.restarts[before.best], start=ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
     )
     onward, outlying = raise_in_turns(posed, onward, outlying, start, plan, look_back=False)
     fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"

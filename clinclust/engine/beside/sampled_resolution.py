@@ -1,27 +1,34 @@
 """Search of a large cohort with outlying values, or along coarsenings: in a sample first, then among all subjects.
 
-The coarsening is that which the sample bears out. Outlying values are found among all subjects, in turns with the
-partition, as in `outlying_search`. Of the clusters only small ones are dissolved, because the sample showed the others.
+The path of coarsenings is followed in the sample to the first that is borne out there. Where the partition of all
+subjects does not bear it out, the path goes on among all subjects, to the first that they bear out. Outlying values are
+found among all subjects, in turns with the partition, as in `outlying_search`. Of the clusters only small ones are
+dissolved, because the sample showed the others.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.outlying import best_outlying, without_outlying
-from clinclust.engine.beside.outlying_search import dissolved, none_outlying
+from clinclust.engine.beside.dissolution import Dissolution
+from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
+from clinclust.engine.beside.outlying_search import none_outlying
 from clinclust.engine.beside.resolution import (
+    ONWARD,
     ResolutionStep,
     at_coarsening,
     chosen_step,
     first_step,
+    followed,
     resolution_steps,
     step_of,
 )
+from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import SearchPlan, n_threads
 from clinclust.engine.search.sampled import N_SAMPLED, carried_over, searched_on_among_all
 from clinclust.engine.search.scan import settle_by_scans
@@ -32,7 +39,12 @@ from clinclust.engine.search.threads import Threads
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["sampled_step"]
+__all__ = ["LARGE_BESIDE", "sampled_steps"]
+
+Labels = NDArray[np.int64]
+
+LARGE_BESIDE = 10_000
+"""Number of subjects from which on the search begins in a sample."""
 
 _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
@@ -40,8 +52,8 @@ _SEEN_IN_SAMPLE = 30
 """Number of members in the sample from which on a cluster is one that the sample showed."""
 
 
-def sampled_step(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
-    """Search in a sample as the plan says, then among all subjects at the coarsening that was found there.
+def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
+    """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
 
     Parameters
     ----------
@@ -50,12 +62,31 @@ def sampled_step(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequenc
     plan : SearchPlan
         Without a `resolution`, the coarsening is that of the problem.
     seed : SeedSequence
+
+    Returns
+    -------
+    list of ResolutionStep
+        The steps among all subjects. There is more than one only where the coarsening that the sample bore out is not
+        borne out by all subjects.
     """
     of_rows, of_path, of_all = seed.spawn(3)
     rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
-    in_sample = replace(plan, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample"))
+    in_sample = replace(
+        plan,
+        patience=1,
+        budget=plan.budget.part(_SHARE_OF_SAMPLE),
+        progress=plan.progress.within("a sample"),
+    )
     step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
-    return _among_all(at_coarsening(problem, step.coarsening), step, plan, np.random.default_rng(of_all))
+    with Threads(n_threads(plan.n_jobs)) as pool:
+        among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
+        try:
+            begin = among_all.carried_over(step)
+            return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
+        except BaseException:
+            plan.cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
@@ -66,42 +97,62 @@ def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) ->
     return steps[chosen_step(steps)]
 
 
-def _among_all(problem: Problem, sampled: ResolutionStep, plan: SearchPlan, rng: np.random.Generator) -> ResolutionStep:
-    """Carry a partition of the sample over to all subjects, and raise the joint in turns."""
-    share, least = plan.outlying_share, minimum_gain(problem)
-    largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
-    outlying, kept = none_outlying(problem), problem
-    if share > 0.0:
-        together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
-        outlying, _ = best_outlying(problem, together, outlying, share)
-        kept = without_outlying(problem, outlying, share)
-    with (
-        Threads(n_threads(plan.n_jobs)) as pool,
-        plan.progress.stage("search among all subjects") as advance,
-    ):
+@dataclass(frozen=True)
+class _AmongAll:
+    """The search among all subjects."""
 
-        def sweep(kept: Problem, labels: NDArray[np.int64]) -> SweepResult:
-            return settle_by_scans(kept, labels, plan, pool)
+    problem: Problem
+    plan: SearchPlan
+    rng: np.random.Generator
+    pool: Threads
 
-        try:
-            restart = carried_over(kept, sampled.problem, sampled.restarts[sampled.best], rng, pool, plan)
-            while share > 0.0:
-                plan.refuse_cancelled()
-                advance()
-                outlying, joint = best_outlying(problem, restart.labels, outlying, share)
-                has_risen = joint > restart.log_joint + least
-                restart = replace(restart, log_joint=joint, trace=np.append(restart.trace, joint))
-                if plan.budget.used_up():
-                    break
-                whole, outlying = dissolved(problem, restart, outlying, plan, sweep, largest)
-                has_risen |= whole.log_joint > restart.log_joint
-                restart = whole
-                if not has_risen:
-                    break
-                kept = without_outlying(problem, outlying, share)
-                restart = searched_on_among_all(kept, restart, rng, pool, plan)
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return step_of(problem, [restart], 0, outlying, share)
+    def carried_over(self, sampled: ResolutionStep) -> ResolutionStep:
+        """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
+        problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
+        outlying, kept = none_outlying(problem), problem
+        if share > 0.0:
+            together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
+            outlying, _ = best_outlying(problem, together, outlying, share)
+            kept = without_outlying(problem, outlying, share)
+        found = sampled.restarts[sampled.best]
+        with self.plan.progress.stage("search among all subjects") as advance:
+            restart = carried_over(kept, sampled.problem, found, self.rng, self.pool, self.plan)
+            return self._raised(problem, restart, outlying, advance)
+
+    def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
+        """Continue from the step before at a coarser coarsening."""
+        problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
+        outlying, kept = before.outlying, problem
+        if share > 0.0:
+            outlying, _ = best_outlying(problem, before.labels, outlying, share)
+            kept = without_outlying(problem, outlying, share)
+        begin = replace(before.restarts[before.best], start=ONWARD, trace=np.array([]), n_sweeps=0, seconds=0.0)
+        restart = searched_on_among_all(kept, begin, self.rng, self.pool, self.plan)
+        return self._raised(problem, restart, outlying, lambda: None)
+
+    def _raised(
+        self, problem: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
+    ) -> ResolutionStep:
+        """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
+        plan, share, least = self.plan, self.plan.outlying_share, minimum_gain(problem)
+        largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
+        dissolved = Dissolution(problem, plan, self._sweep, largest)
+        while share > 0.0:
+            plan.refuse_cancelled()
+            advance()
+            outlying, joint = best_outlying(problem, restart.labels, outlying, share)
+            has_risen = joint > restart.log_joint + least
+            restart = replace(restart, log_joint=joint, trace=np.append(restart.trace, joint))
+            if plan.budget.used_up():
+                break
+            whole, outlying = dissolved(restart, outlying)
+            has_risen |= whole.log_joint > restart.log_joint
+            restart = whole
+            if not has_risen:
+                break
+            kept = without_outlying(problem, outlying, share)
+            restart = searched_on_among_all(kept, restart, self.rng, self.pool, plan)
+        return step_of(problem, [restart], 0, outlying, share)
+
+    def _sweep(self, kept: Problem, labels: Labels) -> SweepResult:
+        return settle_by_scans(kept, labels, self.plan, self.pool)

@@ -13,7 +13,7 @@ from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import refresh, state_of, value_left_out
 from clinclust.engine.kernels.partition import Partition
 
-__all__ = ["bounded_scores", "mixed_scores", "prior_predictives"]
+__all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
 
 Array = NDArray[np.float64]
 
@@ -46,16 +46,15 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
 
 
 @kernel
-def bounded_scores(
+def gains_of_indicators(
     cohort: CohortArrays,
     model: Model,
     partition: Partition,
     aside: NDArray[np.bool_],
     log_odds: float,
-    scores: Array,
     gains: Array,
 ) -> None:
-    """Fill the scores of all subjects with their best outlying values, and the gains of changing single values.
+    """Fill the change of the log joint by each change of a single indicator: by setting a value aside or keeping it.
 
     Parameters
     ----------
@@ -68,10 +67,6 @@ def bounded_scores(
         The values that are outlying.
     log_odds : float
         coarsening * [ln share - ln(1 - share)]; it is multiplied by the power of each feature.
-    scores : float64 (N, K), overwritten
-        Log weight of the cluster, plus the sum over observed values of the higher of two terms: the log predictive
-        under the cluster without the subject, and the log prior predictive plus `log_odds`. Log predictives are
-        multiplied by the coarsening and by the power of their feature.
     gains : float64 (N, D), modified in place
         Change of the log joint if this value alone becomes outlying, or is kept if it is outlying now. Elements of
         missing values are not written.
@@ -80,13 +75,66 @@ def bounded_scores(
     for k in range(partition.n_clusters[0] + 1):
         refresh(state, k)
     n_table = cohort.codes.shape[1]
-    n_clusters = partition.n_clusters[0]
-    for i in range(scores.shape[0]):
+    empty = partition.n_clusters[0]
+    for i in range(gains.shape[0]):
         own = partition.labels[i]
+        for feature in range(n_table):
+            code = cohort.codes[i, feature]
+            if code == 0:
+                continue
+            least = partition.table[code, empty] + log_odds * state.powers[feature]
+            if aside[i, feature]:
+                gains[i, feature] = partition.table[code, own] - least
+            else:
+                gains[i, feature] = least - partition.left_out[own, code]
+        for feature in range(n_table, cohort.kinds.shape[0]):
+            column = feature - n_table
+            z = cohort.values[i, column]
+            if math.isnan(z):
+                continue
+            c = partition.coefficients[column]
+            least = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z) + log_odds * state.powers[feature]
+            if aside[i, feature]:
+                gains[i, feature] = _log_tail(c[0, own], c[1, own], c[2, own], c[3, own], z) - least
+            else:
+                gains[i, feature] = least - value_left_out(state, own, column, z)
+
+
+@kernel
+def bounded_scores(
+    cohort: CohortArrays,
+    model: Model,
+    partition: Partition,
+    subjects: NDArray[np.int64],
+    log_odds: float,
+    scores: Array,
+) -> None:
+    """Fill the scores of some subjects under every cluster but their own, with their best outlying values.
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+        All values of all subjects, including the outlying ones.
+    model : Model
+    partition : Partition, modified in place
+        Its statistics are those of the values that are kept.
+    subjects : int64 (M,)
+    log_odds : float
+        coarsening * [ln share - ln(1 - share)]; it is multiplied by the power of each feature.
+    scores : float64 (M, K), overwritten
+        Log weight of the cluster, plus the sum over observed values of the higher of two terms: the log predictive
+        under the cluster, and the log prior predictive plus `log_odds`. Log predictives are multiplied by the
+        coarsening and by the power of their feature. The score of a subject's own cluster is minus infinity.
+    """
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
+    n_table = cohort.codes.shape[1]
+    n_clusters = partition.n_clusters[0]
+    for row in range(subjects.size):
+        i = subjects[row]
         for k in range(n_clusters):
-            scores[i, k] = partition.log_weights[0, k]
-        if partition.sizes[own] > 1.0:
-            scores[i, own] = math.log(partition.sizes[own] - 1.0 - model.discount)
+            scores[row, k] = partition.log_weights[0, k]
         for feature in range(cohort.kinds.shape[0]):
             column = feature - n_table
             table, code, z = column < 0, 0, 0.0
@@ -102,17 +150,13 @@ def bounded_scores(
                 c = partition.coefficients[column, :, n_clusters]
                 least = _log_tail(c[0], c[1], c[2], c[3], z) + log_odds * state.powers[feature]
             for k in range(n_clusters):
-                left_out = k == own and not aside[i, feature]
                 if table:
-                    value = partition.left_out[k, code] if left_out else partition.table[code, k]
-                elif left_out:
-                    value = value_left_out(state, k, column, z)
+                    value = partition.table[code, k]
                 else:
                     c = partition.coefficients[column, :, k]
                     value = _log_tail(c[0], c[1], c[2], c[3], z)
-                if k == own:
-                    gains[i, feature] = value - least if aside[i, feature] else least - value
-                scores[i, k] += max(value, least)
+                scores[row, k] += max(value, least)
+        scores[row, partition.labels[i]] = -math.inf
 
 
 @kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from clinclust.engine.problem.hyperparameters import (
     flat_prior,
     stated_hyperparameters,
 )
-from clinclust.engine.problem.single_values import SingleValues, single_values
 from clinclust.errors import InputError
 from clinclust.schema.informative import uninformative
 
@@ -55,11 +53,6 @@ class Problem:
     hyperparameters: Hyperparameters
     model: Model
     kept_out: dict[str, str]
-
-    @cached_property
-    def single_values(self) -> SingleValues:
-        """The terms of single values that come from no cluster; computed once, because many masks are tried on them."""
-        return single_values(self.cohort, self.model)
 
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
