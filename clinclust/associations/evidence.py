@@ -36,7 +36,7 @@ class Association:
     n: int
 
 
-def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int, floor: int) -> Association:
+def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int, floor: int = 1) -> Association:
     """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
 
     Parameters

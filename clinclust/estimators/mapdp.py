@@ -73,7 +73,9 @@ class MAPDP(Parameterised, Prediction):
         Two patients may be a rare disease: no statistic can tell it from two odd records, and a merger would hide it.
         So what the test found distinct, or what the joint tells apart clearly, is never merged because it is small.
         Evidence below 5 nats is not enough: dependence between features inside a disease adds to the evidence for a
-        division, and even so it is weak. None: no floor; reports then test subtypes of at least 3 subjects
+        division, and even so it is weak. More evidence is no proof: in simulated cohorts this bound merged 9 of 173
+        rare clusters and 7 of 60 that were noise, and one of 20 nats 43 and 29, so that small subtypes which stay are
+        described, and not tested. None: no floor; reports then test subtypes of at least 3 subjects
         (`write_report`).
     concentration : float, sequence of float, "map" or "cross-validation"
         N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters.
