@@ -88,7 +88,8 @@ def validated_associations(
     n_folds : int
         The number of folds for ``"cross-fit"``.
     min_size : int
-        Subtypes with fewer subjects take no part in the test.
+        Subtypes with fewer subjects take no part in the test. The floor of the model (`MAPDP.min_size`) applies where
+        it is larger; in a fold, the same share of its subjects.
     contrasts : dict, optional
         As in `compare_subtypes`.
     random_state : int, optional

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clinclust.associations.evidence import Association, Part, association_of
+from clinclust.associations.evidence import Association, Part, association_of, fewest_tested
 from clinclust.comparisons.contrasts import contrast_kind
+from clinclust.estimators.few_subjects import fewest_subjects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,14 +46,19 @@ def tested(
     method: str,
     min_size: int,
     contrasts: Mapping[str, ContrastKind],
+    floor: int,
 ) -> dict[str, Any]:
-    """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
+    """Return the test of a feature against the subtypes of `parts`, as columns of the result.
+
+    `min_size` and `floor` are as in `association_of`.
+    """
     values = feature.described(frame[feature.name])
     kind = contrasts.get(feature.name) or contrast_kind(feature, values)
-    found = association_of(values, parts, kind, min_size)
+    found = association_of(values, parts, kind, min_size, floor)
     about = {"method": method, "n_subtypes": found.n_subtypes}
     if np.isnan(found.contrast.p):
-        return about | {"method": None, "remark": _why_untested(found, method, min_size)}
+        fewest = max(fewest_tested(part, values.size, min_size, floor) for part in parts)
+        return about | {"method": None, "remark": _why_untested(found, method, fewest)}
     return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
 
 
@@ -68,7 +74,7 @@ def rows_of_given(
     return [
         described(feature)
         | (
-            tested(feature, frame, parts, "direct", min_size, contrasts)
+            tested(feature, frame, parts, "direct", min_size, contrasts, fewest_subjects(model))
             if feature.role == "describe"
             else {"remark": _NOT_FOUND_AGAIN}
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 
-__all__ = ["Association", "Part", "association_of"]
+__all__ = ["Association", "Part", "association_of", "fewest_tested"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -36,7 +36,7 @@ class Association:
     n: int
 
 
-def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int) -> Association:
+def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int, floor: int = 1) -> Association:
     """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
 
     Parameters
@@ -49,6 +49,8 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
         The kind of contrast, as in `contrast_of`.
     min_size : int
         Subtypes with fewer subjects take no part.
+    floor : int
+        Neither do subtypes with a smaller share of the subjects of their part than `floor` is of all N.
 
     Returns
     -------
@@ -58,7 +60,8 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
     found, n = [], 0
     for part in parts:
         sizes = np.bincount(part.labels)
-        groups = np.where(sizes[part.labels] >= min_size, part.labels, -1)
+        fewest = fewest_tested(part, values.size, min_size, floor)
+        groups = np.where(sizes[part.labels] >= fewest, part.labels, -1)
         contrast = contrast_of(values[part.rows], groups, kind)
         if not np.isnan(contrast.p):
             found.append(contrast)
@@ -67,6 +70,11 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
     if not found:
         return Association(Contrast(), n_subtypes, 0)
     return Association(found[0] if len(parts) == 1 else _combined(found), n_subtypes, n)
+
+
+def fewest_tested(part: Part, n_subjects: int, min_size: int, floor: int) -> int:
+    """Return the fewest subjects of a subtype of this part that is tested; a part has its share of the floor."""
+    return max(min_size, -(-floor * part.rows.size // n_subjects))
 
 
 def _combined(contrasts: list[Contrast]) -> Contrast:

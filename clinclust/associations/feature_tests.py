@@ -43,6 +43,7 @@ class FeatureTests:
         from clinclust.associations.cross_fitting import folds_of
         from clinclust.engine.problem.problem import pose
         from clinclust.estimators.cut import number_asked_for
+        from clinclust.estimators.few_subjects import fewest_subjects
         from clinclust.estimators.from_parameters import stated_hyperparameters_of
         from clinclust.graded import graded, mid_ranks
 
@@ -57,7 +58,7 @@ class FeatureTests:
             model.block_powers_,
         )
         self.model, self.frame, self.method, self.plan = model, frame, method, plan
-        self.min_size, self.contrasts = min_size, contrasts
+        self.min_size, self.floor, self.contrasts = min_size, fewest_subjects(model), contrasts
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
         scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
@@ -134,7 +135,7 @@ class FeatureTests:
         """Return the test of a feature against these subtypes, as columns of the row."""
         from clinclust.associations.direct import tested
 
-        return tested(feature, self.frame, parts, method, self.min_size, self.contrasts)
+        return tested(feature, self.frame, parts, method, self.min_size, self.contrasts, self.floor)
 
     def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
         """Return whether the feature depends, within subtypes, on the features in `included`, bool (D,), as columns."""

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     from clinclust.schema import FeatureSchema
 
-__all__ = ["compare_subtypes"]
+__all__ = ["FEWEST_TESTED", "compare_subtypes"]
 
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
 _ALL_SUBJECTS = 0
+
+FEWEST_TESTED = 3
+"""Fewest subjects of a subtype that is tested, by default."""
 
 # The columns of the result, in order.
 _DTYPES: dict[str, Any] = {
@@ -60,7 +63,7 @@ def compare_subtypes(
     labels: ArrayLike,
     schema: FeatureSchema,
     *,
-    min_size: int = 3,
+    min_size: int = FEWEST_TESTED,
     significance_level: float = 0.01,
     contrasts: Mapping[str, ContrastKind] | None = None,
 ) -> pd.DataFrame:
@@ -78,7 +81,8 @@ def compare_subtypes(
     schema : FeatureSchema
         The features with role ``cluster`` or ``describe`` are compared.
     min_size : int
-        Subtypes with fewer subjects are summarised but not tested.
+        Subtypes with fewer subjects are summarised but not tested: reports call them described only. The floor of a
+        model (`MAPDP.min_size`) is its `min_size_`.
     significance_level : float
         `significant` is p <= this level, without a correction for multiple tests (`q` has one). The paper used 0.01.
     contrasts : dict, optional

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
+from clinclust.estimators.few_subjects import refuse_too_large_a_floor, with_floor
 from clinclust.estimators.parameters import MAPDP_RULES, check_parameters
 
 if TYPE_CHECKING:
@@ -39,16 +40,23 @@ DISTINCT = "distinct"
 """The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
 
 
-def as_asked(fit: Fit, n_clusters: int | str | None) -> Fit:
-    """Return the fit with as many subtypes as `MAPDP.n_clusters` asks for.
+def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = None) -> Fit:
+    """Return the fit with as many subtypes as `MAPDP.n_clusters` asks for, and with the floor of `MAPDP.min_size`.
+
+    The floor comes last, so that the result is the same whatever mergers were there before.
 
     Raises
     ------
     ValueError
         If the search found fewer clusters, or distinct subtypes are asked for and the tree was not tested.
     """
+    return with_floor(_numbered(fit, n_clusters), min_size)
+
+
+def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
+    """Return the fit with as many subtypes as asked for."""
     if n_clusters is None:
-        return fit
+        return merged_fit(fit, np.arange(fit.subtype_of_.size))
     if n_clusters == DISTINCT:
         if fit.tree_test_ is None:
             raise InputError(
@@ -69,7 +77,9 @@ def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
     return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
 
 
-def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str | None) -> MAPDP:
+def merged_model(
+    model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str | None, min_size: float | None = None
+) -> MAPDP:
     """Return a fitted model with its clusters merged into subtypes; the given model is not changed.
 
     Parameters
@@ -80,6 +90,8 @@ def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str |
         Group of each cluster that the search found, by any numbers. Subtypes are numbered 0 .. K - 1 by size.
     n_clusters : int, "distinct" or None
         The parameter of the new model.
+    min_size : int, float or None
+        The floor of the new model: further subtypes may be merged (`few_subjects`).
 
     Raises
     ------
@@ -95,25 +107,28 @@ def merged_model(model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str |
             f"{groups.dtype} of shape {groups.shape}"
         )
     merged = copy.copy(model)
-    merged.n_clusters = n_clusters
-    merged.fit_ = merged_fit(model.fit_, groups.astype(np.int64))
+    merged.n_clusters, merged.min_size = n_clusters, min_size
+    merged.fit_ = with_floor(merged_fit(model.fit_, groups.astype(np.int64)), min_size)
     return merged
 
 
-def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None) -> MAPDP:
-    """Return a fitted model with `n_clusters` subtypes; see `MAPDP.cut`."""
+def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> MAPDP:
+    """Return a fitted model with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 
     if isinstance(n_clusters, DistinctSubtypes):
-        return _distinct_model(model, n_clusters)
-    check_parameters({"n_clusters": MAPDP_RULES["n_clusters"]}, n_clusters=n_clusters)
-    if n_clusters is None:
-        return merged_model(model, np.arange(model.subtype_of_.size), n_clusters=None)
-    asked = DISTINCT if n_clusters == DISTINCT else int(n_clusters)
-    return merged_model(model, as_asked(model.fit_, n_clusters).subtype_of_, n_clusters=asked)
+        return _distinct_model(model, n_clusters, min_size)
+    rules = {name: MAPDP_RULES[name] for name in ("n_clusters", "min_size")}
+    check_parameters(rules, n_clusters=n_clusters, min_size=min_size)
+    refuse_too_large_a_floor(min_size, model.finer_labels_.size)
+    cut = copy.copy(model)
+    cut.n_clusters = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
+    cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
+    cut.fit_ = as_asked(model.fit_, cut.n_clusters, cut.min_size)
+    return cut
 
 
-def _distinct_model(model: MAPDP, distinct: DistinctSubtypes) -> MAPDP:
+def _distinct_model(model: MAPDP, distinct: DistinctSubtypes, min_size: float | None) -> MAPDP:
     """Return a fitted model with the distinct subtypes that were found in its tree, and keeps their test."""
     tree, tested = model.fit_.tree_, distinct.tree
     if not (np.array_equal(tree.labels, tested.labels) and np.array_equal(tree.joins, tested.joins)):
@@ -122,7 +137,7 @@ def _distinct_model(model: MAPDP, distinct: DistinctSubtypes) -> MAPDP:
         )
     found = copy.copy(model)
     found.fit_ = replace(model.fit_, tree_test_=distinct.test)
-    return cut_model(found, DISTINCT)
+    return cut_model(found, DISTINCT, min_size)
 
 
 def number_asked_for(model: MAPDP) -> int | None:

@@ -122,12 +122,14 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     return found.hexdigest()[:32]
 
 
-def seal_of_subtypes(salt: str, subtype_of: Rows) -> str:
-    """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt.
+def seal_of_subtypes(salt: str, subtype_of: Rows, min_size: int = 1) -> str:
+    """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt, and of their floor of sizes.
 
-    A saved model holds it, so that a map that somebody changed, or took from another model, is refused.
+    A saved model holds it, so that a map that somebody changed, or took from another model, is refused. Without a floor
+    (1) it is the digest of the map alone, as in models that were saved before there were floors.
     """
-    return _digest(salt, "subtypes", np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
+    purpose = "subtypes" if min_size == 1 else f"subtypes of at least {min_size}"
+    return _digest(salt, purpose, np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
 
 
 def _digest(salt: str, purpose: str, hashes: Words) -> bytes:

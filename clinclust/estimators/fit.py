@@ -16,6 +16,7 @@ from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.estimators.few_subjects import NO_FLOOR
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_mixture import SubtypeMixture
@@ -75,6 +76,7 @@ class Fit:
     row_counts_: RowCounts | None = None
     tree_test_: TreeTest | None = None
     resolution_path_: ResolutionPath | None = None
+    min_size_: int = NO_FLOOR
 
     @cached_property
     def clusters_(self) -> SubtypeMixture:
@@ -115,6 +117,11 @@ class Fit:
     def n_clusters_(self) -> int:
         """Number of subtypes, K."""
         return int(self.cluster_sizes_.size)
+
+    @property
+    def described_only_(self) -> NDArray[np.bool_]:
+        """Whether a subtype has too few subjects to be tested, bool (K,)."""
+        return self.cluster_sizes_ < self.min_size_
 
     @property
     def selected_features_(self) -> list[str]:

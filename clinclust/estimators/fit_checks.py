@@ -77,6 +77,8 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
     numbers = {"concentration": model.concentration, "discount": model.discount, "coarsening": model.coarsening}
     for name, value in {**numbers, "outlying_share": fit.finer_clusters_.outlying_share}.items():
         yield from RULES[name].problems(name, value)
+    if not 1 <= fit.min_size_ <= fit.finer_labels_.size:
+        yield f"min_size_ is {fit.min_size_}"
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
     if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):

@@ -40,4 +40,4 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
         if model.n_clusters == DISTINCT:
             parameters = {**DEFAULT_TEST, "random_state": fit.random_seed_, "n_jobs": model.n_jobs}
             fit = replace(fit, tree_test_=tested_tree(fit, cohort.frame, parameters, plan.progress, cancelled))
-    return as_asked(fit, model.n_clusters)
+    return as_asked(fit, model.n_clusters, model.min_size)

@@ -145,6 +145,10 @@ def _fall(values: object) -> bool:
     return in_range and all(finer > coarser for finer, coarser in pairwise(coarsenings))
 
 
+def _is_floor(value: object) -> bool:
+    return _is_whole(value, 2) or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
+
+
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
 _ON_OR_OFF = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
 
@@ -193,6 +197,11 @@ MAPDP_RULES: dict[str, Rule] = {
     "n_clusters": Rule(
         "'distinct' or a whole number of at least 1",
         lambda value: value == "distinct" if isinstance(value, str) else value is None or _is_whole(value, 1),
+        ", or None",
+    ),
+    "min_size": Rule(
+        "a whole number of at least 2 (subjects), or a number above 0 and at most 0.5 (share of the cohort)",
+        lambda value: value is None or _is_floor(value),
         ", or None",
     ),
     "concentration": Rule(

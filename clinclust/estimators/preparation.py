@@ -51,7 +51,8 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
         If the table does not fit the schema.
     ValueError
         If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the fit
-        would need more memory than there is, or more subtypes are asked for than there are subjects.
+        would need more memory than there is, or more subtypes are asked for than there are subjects, or larger ones
+        than can be compared.
 
     Warns
     -----
@@ -64,6 +65,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     interruptible(_import_everything)
     from clinclust.estimators.cost import refuse_or_warn_of_memory
     from clinclust.estimators.cut import refuse_more_than_subjects
+    from clinclust.estimators.few_subjects import refuse_too_large_a_floor
     from clinclust.estimators.from_parameters import problem_of
     from clinclust.schema.informative import warn_of_uninformative
 
@@ -79,6 +81,7 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
             in_python=" (n_samples = 1)",
         )
     refuse_more_than_subjects(model.n_clusters, len(frame))
+    refuse_too_large_a_floor(model.min_size, len(frame))
     _warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(partial(problem_of, model, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)

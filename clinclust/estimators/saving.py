@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.control_characters import visible
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.few_subjects import NO_FLOOR
 from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
@@ -26,11 +27,13 @@ from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
 if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["load", "save"]
 
-_FORMAT = 8
+_FORMAT, _BEFORE_FLOORS = 9, 8
+"""The format that is written, and the one before it, which is read as well: in it, models have no floor of sizes."""
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
@@ -50,7 +53,7 @@ def save(model: MAPDP, folder: Path) -> Path:
         "clinclust_version": __version__,
         "parameters": _parameters(model, arrays),
         "fit": written_fields(model.fit_, arrays),
-        "seal_of_subtypes": seal_of_subtypes(model.fit_.cohort_fingerprint_.salt, model.fit_.subtype_of_),
+        "seal_of_subtypes": _seal(model.fit_),
     }
     written = written_text(text)
     numbers = io.BytesIO()
@@ -62,6 +65,10 @@ def save(model: MAPDP, folder: Path) -> Path:
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])
     return folder
+
+
+def _seal(fit: Fit) -> str:
+    return seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_, fit.min_size_)
 
 
 def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
@@ -146,18 +153,26 @@ def _checked_format(text: Any) -> dict[str, Any]:
     if not isinstance(text, dict) or "clinclust_model" not in text:
         raise InputError(f"{_TEXT} was not written by clinclust")
     given = text["clinclust_model"]
-    if type(given) is not int or given != _FORMAT:
+    if type(given) is not int or given not in (_BEFORE_FLOORS, _FORMAT):
         version = str(text.get("clinclust_version", "unknown version"))
         raise InputError(
-            f"its format is {str(given)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it with "
-            f"the clinclust that saved it ({version[:20]})"
+            f"its format is {str(given)[:20]}, and this version reads {_BEFORE_FLOORS} and {_FORMAT}; fit the "
+            f"model again, or load it with the clinclust that saved it ({version[:20]})"
         )
     return text
 
 
+def _in_present_format(text: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of a model in the format that is written; in the one before, models had no floor of sizes."""
+    if text["clinclust_model"] == _FORMAT:
+        return text
+    parameters, fit = {**text["parameters"], "min_size": None}, {**text["fit"], "min_size_": NO_FLOOR}
+    return {**text, "parameters": parameters, "fit": fit}
+
+
 def _read(folder: Path, content: bytes, numbers: bytes) -> MAPDP:
     try:
-        text = _checked_format(read_text(content))
+        text = _in_present_format(_checked_format(read_text(content)))
         arrays = read_arrays(numbers)
         return _model(text, arrays)
     except KeyError as error:
@@ -181,7 +196,7 @@ def _model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MAPDP:
 
     fit = read_fields(Fit, text["fit"], arrays)
     problems = fit_problems(fit, arrays)
-    if text["seal_of_subtypes"] != seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_):
+    if text["seal_of_subtypes"] != _seal(fit):
         problems.append("the subtypes are not those that the model was saved with")
     parameters = dict(text["parameters"])
     if _INIT in arrays and "init" not in parameters:

@@ -32,6 +32,7 @@ def assignment_table(
     none_of_these: NDArray[np.float64] | None = None,
     assigned: NDArray[np.bool_] | None = None,
     continuum_score: NDArray[np.float64] | None = None,
+    described_only: NDArray[np.bool_] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
 
@@ -50,6 +51,8 @@ def assignment_table(
         Which subjects were assigned, if some could not be; `labels` and the probabilities are of these alone.
     continuum_score : float64 (N,), optional
         Position of each subject in a cohort that is one continuum; NaN = nothing observed.
+    described_only : bool (K,), optional
+        Which subtypes have too few subjects to be tested (`MAPDP.described_only_`).
 
     Returns
     -------
@@ -57,14 +60,20 @@ def assignment_table(
         Columns: identifiers (with ``_id`` appended if another column has the same name), ``subtype`` (1 .. K; 0 means
         none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
         ``none_of_these``. If some were not assigned, ``assigned`` (yes or no) precedes ``subtype``, and all further
-        columns are empty where it is no. ``continuum_score`` is the last column, if it is given.
+        columns are empty where it is no. If a subtype is described only, ``few_subjects`` (yes or no) follows
+        ``probability`` and says whether the subtype of the subject is. ``continuum_score`` is the last column, if it is
+        given.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
         of_each["none_of_these"] = none_of_these
     every = np.column_stack(list(of_each.values()))
     probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
-    columns = pd.DataFrame({"subtype": labels + 1, "probability": probability, **of_each})
+    about = {"subtype": labels + 1, "probability": probability}
+    if described_only is not None and described_only.any():
+        is_small = np.append(described_only, False)[labels]  # so does -1
+        about["few_subjects"] = np.where(is_small, "yes", "no")
+    columns = pd.DataFrame({**about, **of_each})
     if continuum_score is not None:
         columns[CONTINUUM_SCORE] = continuum_score
     if assigned is not None:
@@ -88,7 +97,14 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
         The cohort of the fit, as `cohort_of` returns it.
     """
     score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
-    return assignment_table(frame, model.schema_, model.labels_, model.membership_, continuum_score=score)
+    return assignment_table(
+        frame,
+        model.schema_,
+        model.labels_,
+        model.membership_,
+        continuum_score=score,
+        described_only=model.described_only_,
+    )
 
 
 def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.DataFrame:

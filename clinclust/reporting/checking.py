@@ -10,6 +10,7 @@ import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import InputError
+from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.subtype_model import is_fitted
 
@@ -69,12 +70,19 @@ def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> lis
         return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
     subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
     sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
-    summaries = ComparisonsFrame(comparisons).summaries
-    for rows in (rows for levels in summaries.values() for rows in levels.values()):
+    read = ComparisonsFrame(comparisons)
+    for rows in (rows for levels in read.summaries.values() for rows in levels.values()):
         compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
         if compared != sizes:
             return [
                 f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "
                 f"{list(sizes.values())}; compare the labels of this model"
             ]
+    floor = fewest_subjects(model)
+    tested = [subtype for subtype in read.tested if sizes[subtype] < floor]
+    if tested:
+        return [
+            f"comparisons hold tests of subtypes that the model describes only (fewer than {floor} subjects): "
+            f"{', '.join(map(str, tested))}; compare with min_size={floor}"
+        ]
     return []

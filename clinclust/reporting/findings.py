@@ -57,7 +57,7 @@ class Findings:
         Counts below this number are withheld in the comparisons, and no data of single subjects are reported. None in
         a report that is not made for sharing.
     min_size : int
-        The smallest subtype that is tested.
+        The smallest subtype that is tested; smaller ones are described only.
     """
 
     model: SubtypeModel
@@ -248,6 +248,13 @@ class Findings:
     def association_rows(self) -> list[Row]:
         """Return the rows of the validated associations; empty if there are none."""
         return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
+
+    @cached_property
+    def described_only(self) -> list[int]:
+        """The subtypes that are described and not tested, because they have too few subjects."""
+        if self.compared:
+            return [subtype for subtype in self.sizes if subtype not in self.compared]
+        return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
 
     @property
     def compared(self) -> list[int]:

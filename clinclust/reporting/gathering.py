@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.associations import validated_associations
 from clinclust.comparisons import compare_subtypes
+from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.progress import Progress
 from clinclust.reporting.findings import Findings
@@ -38,14 +39,13 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     """
     frame = cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
+    min_size = max(options.min_size, fewest_subjects(model))
     if comparisons is None:
         with Progress(options.progress).stage("comparisons"):
             comparisons = compare_subtypes(
-                frame, model.labels_, model.schema_, min_size=options.min_size, significance_level=level
+                frame, model.labels_, model.schema_, min_size=min_size, significance_level=level
             )
-    findings = Findings(
-        model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=options.min_size
-    )
+    findings = Findings(model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=min_size)
     if options.suppress is not None:
         findings = findings.for_sharing(options.suppress)
     associations = options.associations

@@ -28,7 +28,7 @@ class ReportOptions:
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
-        The smallest subtype that is tested.
+        The smallest subtype that is tested; the floor of the model applies where it is larger.
     significance_level : float
     suppress : int, optional
         Counts below this are withheld.

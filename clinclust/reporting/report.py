@@ -94,7 +94,8 @@ def write_report(
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
-        Size of the smallest subtype that is tested, if `comparisons` is not given.
+        Size of the smallest subtype that is tested, if `comparisons` is not given; smaller ones are described only, and
+        the report says so. The floor of a model (`MAPDP.min_size`) applies where it is larger.
     significance_level : float
         Level of p at which subtypes are said to differ.
     suppress : int, optional

@@ -283,6 +283,7 @@ def test_every_bad_parameter_is_said_at_once():
     bad = {
         "schema": "schema.yaml",
         "n_clusters": 0,
+        "min_size": 1,
         "concentration": 0.0,
         "discount": 1.0,
         "coarsening": 0.0,
@@ -368,7 +369,7 @@ def test_numpys_numbers_are_numbers(parameters):
 
 def test_unknown_parameters_are_refused_and_nothing_is_set():
     model = MAPDP()
-    with pytest.raises(ValueError, match="alpha, n_components; it has schema, n_clusters, concentration"):
+    with pytest.raises(ValueError, match="alpha, n_components; it has schema, n_clusters, min_size, concentration"):
         model.set_params(concentration=9.0, n_components=3, alpha=1)
     assert model.concentration == 3.0
     assert model.set_params(concentration=9.0, n_jobs=1) is model

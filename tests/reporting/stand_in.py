@@ -44,6 +44,7 @@ class Fitted:
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
     stopped_early_: bool = False
+    min_size_: int = 1
     row_counts_: object = None
     resolution_path_: object = None
     tree_test_: object = None
@@ -88,6 +89,10 @@ class Fitted:
     @property
     def subtype_of_(self):
         return np.arange(self.n_clusters_)
+
+    @property
+    def described_only_(self):
+        return self.cluster_sizes_ < self.min_size_
 
     @property
     def cluster_sizes_(self):

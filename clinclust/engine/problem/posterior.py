@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.model import Model
@@ -80,6 +81,17 @@ class Clusters:
         marginals = log_marginals(self._without_subjects(), model.prior, self.statistics) * model.powers
         likelihood = float(marginals[:, self.included].sum())
         return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
+
+    def log_joint_of_each(self) -> Array:
+        """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,).
+
+        The sum is `log_joint_of_partition`, but for the terms of its numbers of clusters and subjects.
+        """
+        model = self.model
+        marginals = log_marginals(self._without_subjects(), model.prior, self.statistics) * model.powers
+        of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
+        likelihood = marginals[:, self.included].sum(axis=1)
+        return np.asarray(of_sizes + model.coarsening * likelihood, dtype=np.float64)
 
     def _without_subjects(self) -> CohortArrays:
         """Return the arrays of a cohort without subjects, which say where the numbers of each feature are."""

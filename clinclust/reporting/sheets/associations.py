@@ -6,6 +6,7 @@ import math
 
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.sheets.few_subjects import not_tested
 
 __all__ = ["METHODS", "association_table"]
 
@@ -62,6 +63,7 @@ def association_table(findings: Findings) -> Sheet:
         rows.append(row + ([None] * 13 if association is None else _validated(association)))
     used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES)]
+    notes += not_tested(findings)
     notes += [f"{method[0].upper()}{method[1:]}: {METHODS[method]}." for method in used]
     return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
 

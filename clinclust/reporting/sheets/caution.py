@@ -70,7 +70,8 @@ def _on_dependence(findings: Findings) -> Iterator[str]:
 
 
 def _on_small_ones(findings: Findings) -> Iterator[str]:
-    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes}
+    named_before = [] if findings.is_shared else findings.described_only
+    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
     small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
         named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.evidence_chart import evidence_chart, evidence_table
+from clinclust.reporting.sheets.few_subjects import not_tested
 
 __all__ = ["charts"]
 
@@ -50,7 +51,8 @@ def charts(findings: Findings) -> Sheet:
             tables.append(table)
     notes = [
         "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
-        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them."
+        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them.",
+        *not_tested(findings),
     ]
     return Sheet("Charts", notes, tables, drawn)
 

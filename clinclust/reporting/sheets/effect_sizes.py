@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clinclust.reporting.findings import Findings, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.sheets.few_subjects import not_tested
 
 __all__ = ["MEASURES", "effect_sizes", "left_out"]
 
@@ -57,6 +58,7 @@ def effect_sizes(findings: Findings) -> Sheet:
         "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
         f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
         "as the p-values are: the subtypes were made to differ in them.",
+        *not_tested(findings),
         *left_out(findings),
         *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
     ]

@@ -18,6 +18,7 @@ from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
+from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
 from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
 from clinclust.reporting.sheets.references import References
 from clinclust.reporting.sheets.rows import sentences_on_rows
@@ -126,7 +127,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         f"Within a {group} features are independent, each with its likelihood and the conjugate prior of this: "
         f"{listed}.",
     ]
-    sentences += sentence_on_unions(findings)
+    sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
     sentences += [_concentration(fit, given["concentration"], references)]
     if fit.discount_ > 0:
         sentences.append(
@@ -251,11 +252,17 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
         )
     names = sorted({str(row["test"]) for row in findings.rows("contrast") if isinstance(row["test"], str)})
     if names:
-        sentences.append(f"All subtypes at once were contrasted by {_tests(names, references)}.")
+        sentences.append(
+            f"All subtypes{enough_subjects(findings)} at once were contrasted by {_tests(names, references)}."
+        )
     measures = list(dict.fromkeys(str(row["measure"]) for row in findings.rows("effect")))
     if measures:
         called = [MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures]
         sentences.append(f"Effect sizes ({_and(called)}) are given with 95% confidence intervals.")
+    if findings.described_only:
+        sentences.append(
+            "Smaller subtypes were described only." if names else "Subtypes of few subjects were described only."
+        )
     if sentences:
         sentences.append(
             "For features from which the subtypes were found, these numbers are descriptive and no inference: subtypes "

@@ -15,6 +15,7 @@ from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
+from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_groups, remark_cell, remark_column
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.summary import given_subtypes
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
@@ -42,6 +43,7 @@ def overview(findings: Findings) -> Sheet:
         Column("Lower than in all subjects"),
         *([] if own is None else [Column("Mean membership probability", "0.00")]),
         *([Column("Clear members (%)", "0")] if with_clear else []),
+        *remark_column(findings),
     ]
     rows: list[list[Value]] = []
     for place, subtype in enumerate(profiles.subtypes):
@@ -53,7 +55,8 @@ def overview(findings: Findings) -> Sheet:
             how_sure.append(WITHHELD if size is None else float(members.mean()))
             if with_clear:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
-        rows.append([findings.name(subtype), *how_many, *_marks(findings, profiles, place), *how_sure])
+        marks = _marks(findings, profiles, place)
+        rows.append([findings.name(subtype), *how_many, *marks, *how_sure, *remark_cell(findings, subtype)])
     table = Table("The subtypes at a glance", columns, rows)
     tables = [table, *divisions_table(findings), *continuum_table(findings)]
     return Sheet("Overview", [*_statements(findings), _how_to_read(findings), *on_the_test(findings)], tables)
@@ -87,7 +90,8 @@ def _statements(findings: Findings) -> list[str]:
             *([f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []),
             *cautions(findings),
         ]
-    first = [*verdict(findings), *on_continuum_score(findings), *sentences_on_rows(findings)]
+    small = [*on_merged_groups(findings), *on_few_subjects(findings)]
+    first = [*verdict(findings), *small, *on_continuum_score(findings), *sentences_on_rows(findings)]
     statements = [*sentences_on_visits(findings), statements[0], *first, *statements[1:]]
     if findings.is_shared:
         statements.append("Made to be shared: numbers that few subjects are behind are withheld ([c]).")

@@ -15,6 +15,7 @@ from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
+from clinclust.reporting.sheets.few_subjects import remark_cell, remark_column
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.tables import certainty, descriptive
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
@@ -35,6 +36,7 @@ _SETTINGS = (
     "Significance level",
 )
 _MOST_PARTITIONS = 20
+_DESCRIBED_ONLY = "Subtypes of few subjects, described only"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
 # These numbers are functions of all values. With them a reader could find the last unknown value by trial.
 _OF_ALL_VALUES = (
@@ -133,11 +135,6 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     schema = findings.model.schema_
     clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
     cells = findings.frame[[feature.name for feature in clustered_on]]
-    untested = [
-        str(subtype)
-        for subtype, size in findings.sizes.items()
-        if (subtype not in findings.compared if findings.compared else size < findings.min_size)
-    ]
     fit = findings.fit
     facts: dict[str, Value] = {
         "Cohort": schema.title,
@@ -150,14 +147,14 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
         **(_search_facts(fit) if fit else {}),
         "Significance level": findings.significance_level,
-        "Subtypes too small to test": ", ".join(untested) or "none",
+        _DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none",
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         "Data fingerprint (SHA-256)": data_fingerprint(findings.frame),
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
     if findings.withheld_below is not None:
         facts |= {name: WITHHELD for name in _OF_ALL_VALUES if name in facts}
-        del facts["Subtypes too small to test"]
+        del facts[_DESCRIBED_ONLY]
     decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
     for name in (name for name in _SETTINGS if name in facts):
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
@@ -206,6 +203,7 @@ def _sizes(findings: Findings) -> Table:
     if own is not None:
         columns.append(Column("Mean membership probability", "0.000"))
     columns += [Column(word, "0", ("Certainty (subjects)", "")) for word in certainties]
+    columns += remark_column(findings)
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
@@ -215,7 +213,7 @@ def _sizes(findings: Findings) -> Table:
             members = own[labels == subtype - 1].tolist()
             words = [certainty(probability) for probability in members]
             how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
-        rows.append([findings.name(subtype), *how_many, *how_sure])
+        rows.append([findings.name(subtype), *how_many, *how_sure, *remark_cell(findings, subtype)])
     return Table("Subtypes", columns, rows)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
+from clinclust.reporting.sheets.few_subjects import DESCRIBED_ONLY, not_tested
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
@@ -55,7 +56,7 @@ def subtypes(findings: Findings) -> Sheet:
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
-    return Sheet("Subtypes", [descriptive(findings), shading], tables)
+    return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), shading], tables)
 
 
 def _is_share(feature: Feature) -> bool:
@@ -104,7 +105,8 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
         return ("All subjects", f"n = {total}")
     if size is None:
         return (findings.name(subtype), f"n = {WITHHELD}")
-    return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%)")
+    only = f", {DESCRIBED_ONLY}" if subtype in findings.described_only and not findings.is_shared else ""
+    return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%){only}")
 
 
 def _detail(feature: Feature, answer: str | None) -> str | None:
@@ -189,7 +191,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
                 decimals.append(_decimals(feature, summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
-    return Sheet("Pairwise tests", [descriptive(findings), *note], [table])
+    return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
 
 
 def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
@@ -246,6 +248,10 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
         for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
             row += [probabilities[label], certainty(probabilities[label]), *probabilities]
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
+    if findings.described_only:
+        columns.append(Column("Remark"))
+        for row, label in zip(rows, labels, strict=True):
+            row.append(DESCRIBED_ONLY if label + 1 in findings.described_only else None)
     if findings.continuum is not None:
         columns.append(Column("Continuum score", "0.00"))
         for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):

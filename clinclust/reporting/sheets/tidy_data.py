@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.sheets.effect_sizes import left_out
+from clinclust.reporting.sheets.few_subjects import not_tested
 
 __all__ = ["tidy_data"]
 
@@ -42,6 +43,7 @@ def tidy_data(findings: Findings) -> Sheet:
     notes = [
         "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
         "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
+        *not_tested(findings),
         *left_out(findings),
     ]
     table = Table("Every number of the report", columns, list(_rows(findings)), stub=4, plain=True)

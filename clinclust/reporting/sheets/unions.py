@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import shows_distinct_subtypes
+from clinclust.reporting.sheets.few_subjects import merged_small_groups
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -26,11 +27,14 @@ def unions_in_words(findings: Findings) -> str:
     if findings.fit is None:
         return ""
     n_groups = groups_found(findings.fit)
-    asked = isinstance(parameters_of(findings.model).get("n_clusters"), Integral)
+    n_asked = parameters_of(findings.model).get("n_clusters")
+    asked = isinstance(n_asked, Integral)
     if n_groups is None:
         return ", as many as asked for" if asked else ""
     all_in_one = findings.fit.n_clusters_ == 1
     unions = f"{'the union' if all_in_one else 'unions'} of the {n_groups} groups that the search found"
+    if asked and merged_small_groups(findings):
+        return f" ({n_asked} were asked for, and small ones were merged): {unions}"
     return f"{', as asked for' if asked else ''}: {unions}"
 
 
@@ -43,9 +47,13 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     number = f"The number of subtypes is {n_subtypes}{words}"
     if groups_found(findings.fit) is None:
         return [f"{number}."]
+    n_asked = parameters_of(findings.model).get("n_clusters")
+    if n_asked is None and merged_small_groups(findings):
+        return [f"{number}. No subject changed its group."]
     if shows_distinct_subtypes(findings.fit):
         return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
+    n_left = n_asked if isinstance(n_asked, Integral) else n_subtypes
     return [
-        f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_subtypes} "
-        f"{'was' if n_subtypes == 1 else 'were'} left; no subject changed its group."
+        f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_left} "
+        f"{'was' if n_left == 1 else 'were'} left; no subject changed its group."
     ]

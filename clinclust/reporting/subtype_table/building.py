@@ -18,8 +18,9 @@ from clinclust.arguments import (
     accepting,
     either,
 )
-from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
+from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.reporting.subtype_table.checking import check_choices
@@ -70,7 +71,7 @@ def subtype_table(
     ----------
     comparisons : pandas.DataFrame, or MAPDP, Partition or another SubtypeModel
         From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults of
-        `compare_subtypes`.
+        `compare_subtypes`, and with the floor of the model (`MAPDP.min_size`).
     frame : pandas.DataFrame, N rows, optional
         The cohort of the model. Rows in another order than at the fit are put back into it, with a `CohortWarning`.
     associations : pandas.DataFrame, optional
@@ -141,7 +142,9 @@ def subtype_table(
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
         cohort = cohort_of(model, frame, stacklevel=3)
-        comparisons, names = compare_subtypes(cohort, model.labels_, model.schema_), {**model.names_, **(names or {})}
+        min_size = max(FEWEST_TESTED, fewest_subjects(model))
+        comparisons = compare_subtypes(cohort, model.labels_, model.schema_, min_size=min_size)
+        names = {**model.names_, **(names or {})}
     compared = Compared(cast("pd.DataFrame", comparisons))
     check_choices(
         compared,

@@ -103,10 +103,15 @@ def _descriptive(plan: Plan, *, significant: bool) -> str:
     elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
         compares = "all subtypes are compared at once"
     elif not tested:
-        compares = "there are no two subtypes to compare"
+        enough = " of enough subjects" if len(plan.compared.subtypes) > 1 else ""
+        compares = f"there are no two subtypes{enough} to compare"
     else:
         # The other subtypes have too few subjects to be tested, or are not shown.
         compares = f"subtypes {', '.join(map(str, tested[:-1]))} and {tested[-1]} are compared at once"
+        small = [str(subtype) for subtype in plan.subtypes if subtype not in tested]
+        if small:
+            has, is_ = ("subtype {} has", "is") if len(small) == 1 else ("subtypes {} have", "are")
+            compares += f"; {has.format(', '.join(small))} few subjects and {is_} described only"
     text = (
         f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were made from, "
         "so that this p says how clearly, and is no evidence that they exist."
