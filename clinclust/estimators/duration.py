@@ -3,7 +3,8 @@
 Time follows from near ties more than from size: where many partitions are about equally good, a search tries many of
 them. The best sign of this before a search are features declared Gaussian whose values are far from normal, because
 the model describes each by many clusters. The figures below were fitted to the processor seconds of default fits of 40
-mixed reference cohorts and 13 cohorts of `benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`.
+mixed reference cohorts and 13 cohorts of `benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`. Those of the
+test and of the chosen coarsening were fitted to cohorts of 109 to 5,000 subjects and 12 to 116 features.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.beside.block_powers import has_repeated
+from clinclust.engine.beside.sampled_resolution import LARGE_BESIDE
+from clinclust.engine.continuum.node_test import LARGEST_NODE
 from clinclust.engine.search.plan import n_threads
-from clinclust.engine.search.sampled import LARGE
+from clinclust.engine.search.sampled import LARGE, N_SAMPLED
+from clinclust.estimators.cut import DISTINCT
 from clinclust.estimators.parameters import is_number
 
 if TYPE_CHECKING:
@@ -30,8 +34,14 @@ _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
 """Processor seconds of a search without one feature: constant, and by subject and feature."""
 _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
-_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 6.0, 2.0, 3.0, 2.0, 9.0
-"""How many times as long as a default fit each option takes, measured on a reference cohort."""
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
+"""How many times as long as a default fit each option takes, measured on reference cohorts (a chosen coarsening: 0.4 to
+6 times)."""
+_AMONG_ALL_A_CELL = 2e-6
+"""Processor seconds by subject and feature of the search among all subjects of a cohort that is searched in a sample
+first: 0.2 to 10 millionths, by how many subjects lie between clusters."""
+_TESTING_A_PAIR, _TESTING_A_CELL = 1.3e-3, 1.8e-4
+"""Processor seconds of the test of a tree: by pair of features, and by subject (at most `LARGEST_NODE`) and feature."""
 _OF_BLOCK_POWERS = 1.3
 """How many times as long a fit takes that first finds the powers of blocks."""
 _OF_RESTARTS = 0.4
@@ -83,20 +93,53 @@ def estimated_seconds(
         How the report validates associations. Only refits take long.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
-    skewness = skewness_of_gaussians(problem)
-    searched = min(n_subjects, LARGE)  # a larger cohort is searched in a sample
-    parallel = 1.0 + _OF_FURTHER_THREADS * (min(n_threads(model.n_jobs), _MOST_THREADS) - 1)
-    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
-    seconds = float(np.exp(logarithm) * (1.0 + skewness) ** _SKEWNESS) * _searches(problem, model) / parallel
-    if model.max_seconds is not None:
-        seconds = min(seconds, model.max_seconds)
+    parallel = _parallel(model)
+    seconds = _of_search(problem, model)
+    if model.n_clusters == DISTINCT:
+        seconds += _of_test(n_subjects, n_features) / parallel
     if not with_report:
         return seconds
     seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
     if associations == "refit":
-        cells = n_subjects * n_features * (1.0 + 0.4 * skewness)
+        cells = n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
         seconds += n_features * (_WITHOUT_A_FEATURE + _WITHOUT_A_CELL * cells) / parallel
     return seconds
+
+
+def _parallel(model: MAPDP) -> float:
+    """Return how many processor seconds of a search pass in a second."""
+    return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(model.n_jobs), _MOST_THREADS) - 1)
+
+
+def _of_search(problem: Problem, model: MAPDP) -> float:
+    """Return about how many seconds the search of the fit takes, which `max_seconds` limits."""
+    n_features = len(problem.cohort.encoding.features)
+    searched, among_all = _searched_subjects(problem.cohort.n_subjects, model)
+    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
+    ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
+    seconds = float(np.exp(logarithm) * ties) * _searches(problem, model)
+    seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(model)
+    return seconds if model.max_seconds is None else min(seconds, model.max_seconds)
+
+
+def _searched_subjects(n_subjects: int, model: MAPDP) -> tuple[int, int]:
+    """Return how many subjects are searched, and how many then among all: those of a cohort with a sample, or none."""
+    tunes = model.select_features or isinstance(model.hyperparameters, str) or not is_number(model.concentration)
+    from_anywhere = isinstance(model.init, str) and model.init == "search"
+    large = LARGE_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else LARGE
+    if tunes or not from_anywhere or n_subjects < large:
+        return n_subjects, 0
+    return N_SAMPLED, n_subjects
+
+
+def _of_test(n_subjects: int, n_features: int) -> float:
+    """Return the processor seconds of the test of a tree. How many joins are tested is not known before.
+
+    In a cohort larger than the largest node, many nodes are as large as a node can be.
+    """
+    tested = min(n_subjects, LARGEST_NODE)
+    cells = tested * n_features * (1.0 + np.log(n_subjects / tested))
+    return float(_TESTING_A_PAIR * n_features**2 + _TESTING_A_CELL * cells)
 
 
 def _searches(problem: Problem, model: MAPDP) -> float:
@@ -135,10 +178,11 @@ def duration_sentence(
         Which options the model has, in words.
     """
     seconds = estimated_seconds(problem, model, associations=associations)
-    search = estimated_seconds(problem, model, with_report=False)
+    search = _of_search(problem, model)
     if model.max_seconds is not None and _SURPRISE * search >= model.max_seconds:
+        after = "the test of the subtypes and the report take" if model.n_clusters == DISTINCT else "the report takes"
         return (
-            f"With {options}, the search ends after at most {model.max_seconds:g} seconds, and the report takes about "
+            f"With {options}, the search ends after at most {model.max_seconds:g} seconds, and {after} about "
             f"{rounded_duration(seconds - search)} more on this machine"
         )
     usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)

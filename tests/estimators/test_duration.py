@@ -94,3 +94,28 @@ def test_restarts_and_powers_of_blocks_take_time():
     seconds = estimated_seconds(problem, MAPDP(n_jobs=1), with_report=False)
     assert estimated_seconds(problem, MAPDP(n_jobs=1, n_restarts=30), with_report=False) > 1.5 * seconds
     assert estimated_seconds(problem, MAPDP(n_jobs=1, block_powers=None), with_report=False) < seconds
+
+
+def test_the_test_of_the_tree_takes_time_outside_of_a_time_limit():
+    rng = np.random.default_rng(4)
+    few, many = problem_of(rng.normal(size=(300, 4))), problem_of(rng.normal(size=(300, 60)))
+    for problem in (few, many):
+        plain = estimated_seconds(problem, MAPDP(n_jobs=1), with_report=False)
+        tested = estimated_seconds(problem, MAPDP(n_jobs=1, n_clusters="distinct"), with_report=False)
+        assert tested > plain
+        limited = MAPDP(n_jobs=1, n_clusters="distinct", max_seconds=0.001)
+        assert estimated_seconds(problem, limited, with_report=False) == pytest.approx(tested - plain + 0.001)
+        said = duration_sentence(problem, limited)
+        assert ", and the test of the subtypes and the report take about " in said
+    assert tested > 2.0 * plain  # of many features, the test takes most of the time
+
+
+def test_a_cohort_that_is_searched_in_a_sample_takes_more_time_by_the_subject_only_among_all():
+    rng = np.random.default_rng(5)
+    just, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (9_999, 10_000, 60_000))
+    model = MAPDP(n_jobs=1, coarsening="auto")
+    seconds = [estimated_seconds(problem, model, with_report=False) for problem in (just, large, larger)]
+    assert seconds[1] < seconds[0]
+    assert seconds[1] < seconds[2] < 6.0 * seconds[1]
+    selecting = MAPDP(n_jobs=1, coarsening="auto", select_features=True)  # searches among all from the beginning
+    assert estimated_seconds(large, selecting, with_report=False) > 3.0 * seconds[1]

@@ -378,3 +378,42 @@ def test_a_search_that_begins_in_a_sample_has_the_same_bits_with_any_number_of_t
     assert one.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(one.labels_, two.labels_)
     np.testing.assert_array_equal(one.outlying_, two.outlying_)
+
+
+_MISJUDGED = [(3, 0.3), (4, 0.5), (7, 0.5)]
+"""Seeds and correlations of cohorts whose sample bears out a coarsening that all subjects do not."""
+
+
+def _fitted_from_a_small_sample(seed, correlation, **options):
+    frame, schema, _ = wrong_cohort(seed, correlation=correlation, contaminated=0.03, n=900)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
+        patch.setattr("clinclust.engine.beside.sampled_resolution.N_SAMPLED", 200)
+        model = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, model.coarsening_)
+    kept = without_outlying(posed, model.outlying_[posed.cohort.order], 0.01)
+    return model, kept, model.labels_[posed.cohort.order]
+
+
+@pytest.mark.parametrize(("seed", "correlation"), [(0, 0.3), (6, 0.5), *_MISJUDGED])
+def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects(seed, correlation):
+    model, kept, labels = _fitted_from_a_small_sample(seed, correlation)
+    assert model.coarsening_ <= independent_share(kept, labels) + 0.01
+    steps = model.resolution_path_.steps
+    borne_out = steps["coarsening"] <= steps["independent_share"] + 0.01
+    assert borne_out.tolist() == [False] * (len(steps) - 1) + [True]
+    assert (np.diff(steps["coarsening"]) < 0.0).all()
+    assert steps["start"].iloc[0].startswith("sample: ")
+    assert (len(steps) > 1) == ((seed, correlation) in _MISJUDGED)
+
+
+@pytest.mark.parametrize(("seed", "correlation"), _MISJUDGED[:1])
+def test_a_path_that_goes_on_among_all_subjects_raises_one_joint_with_any_number_of_threads(seed, correlation):
+    model, kept, labels = _fitted_from_a_small_sample(seed, correlation, n_jobs=1)
+    assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
+    assert model.log_joint_ == pytest.approx(joint_of(kept, new_partition(kept.cohort.arrays, labels)), abs=1e-6)
+    two, *_ = _fitted_from_a_small_sample(seed, correlation, n_jobs=2)
+    assert model.log_joint_ == two.log_joint_
+    np.testing.assert_array_equal(model.labels_, two.labels_)
+    np.testing.assert_array_equal(model.outlying_, two.outlying_)
+    np.testing.assert_array_equal(model.resolution_path_.labels, two.resolution_path_.labels)
