@@ -57,9 +57,10 @@ def tested_tree(
         Threads(n_threads(parameters["n_jobs"])) as pool,
         progress.stage("draws of one population", most_draws) as advance,
     ):
-        plan = DrawPlan(int(parameters["n_draws"]), parameters["null"], pool, cancelled, advance)
+        level = float(parameters["significance_level"])
+        plan = DrawPlan(int(parameters["n_draws"]), level, parameters["null"], pool, cancelled, advance)
         try:
-            rows = _walked(fit, cohort, plan, parameters["random_state"], parameters["significance_level"])
+            rows = _walked(fit, cohort, plan, parameters["random_state"])
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -67,15 +68,13 @@ def tested_tree(
     return TreeTest(
         joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
         n_draws=int(parameters["n_draws"]),
-        significance_level=float(parameters["significance_level"]),
+        significance_level=level,
         null=parameters["null"],
         random_seed=int(parameters["random_state"]),
     )
 
 
-def _walked(
-    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, significance_level: float
-) -> list[dict[str, Any]]:
+def _walked(fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> list[dict[str, Any]]:
     """Return the rows of `TreeTest.joins`."""
     tree, rows = fit.tree_, list[dict[str, Any]]()
     if tree.n_subtypes == 1:
@@ -89,7 +88,7 @@ def _walked(
         if node.n_clusters == 1 or node.members.size < SMALLEST_NODE:
             continue
         found = against_one_population(problem, node, plan, np.random.SeedSequence(seed, spawn_key=(_BRANCH, number)))
-        accepted = found.p < significance_level
+        accepted = found.p < plan.significance_level
         rows.append(_row(tree, number, node, found, accepted))
         if accepted:
             ahead += _sides(tree, number)

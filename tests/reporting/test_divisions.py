@@ -116,7 +116,7 @@ def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_
     for words in (
         "more than one continuum; it has 3 distinct subtypes",
         "no subject was moved",
-        "in 40 cohorts drawn from it",
+        "in up to 40 cohorts drawn from it",
         "1 nat: 2.7 times more probable",
         "not that subtypes are diseases",
         "skewed",

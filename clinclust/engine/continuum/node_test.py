@@ -12,11 +12,15 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
 The last bound matters where few draws gain anything, so that M is far from normal.
+
+The draws end early where more of them would not change the decision: after 20 and after 50, if z lies further from the
+value at which p is the significance level than 4.5 times its own standard error. After B draws, this is about
+((1 + z^2 / 2) / B)^(1/2), as m, s and the moments of M are means over the draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
@@ -24,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from clinclust.engine.continuum.divisions import best_division
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
@@ -46,6 +50,12 @@ LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
+_CHECKPOINTS = (20, 50)
+"""Numbers of draws after which a test may end. They are fixed, so that the threads do not change the result."""
+_STANDARD_ERRORS = 4.5
+"""Distance of z from its value at the level, in standard errors, from which on a test ends early."""
+_LEAST_SPREAD = 0.1
+"""Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
 _NODE, _DRAW = 0, 1
 """Spawn keys of the random numbers of the node itself and of its first draw."""
 
@@ -111,7 +121,9 @@ class DrawPlan:
     Attributes
     ----------
     n_draws : int
-        Number of cohorts drawn from the one population of a node.
+        Largest number of cohorts drawn from the one population of a node.
+    significance_level : float
+        The level of each test: the draws end early where p is far from it.
     null : str
         The kind of one population (`NULLS`).
     pool : Threads
@@ -122,10 +134,24 @@ class DrawPlan:
     """
 
     n_draws: int
+    significance_level: float
     null: str
     pool: Threads
     cancelled: Event
     advance: Callable[[], object]
+
+    def batches(self) -> Iterator[range]:
+        """Yield the numbers of the draws up to each checkpoint."""
+        first = 0
+        for last in (*(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws):
+            yield range(first, last)
+            first = last
+
+    def is_decided(self, found: NodeTest, n_draws: int) -> bool:
+        """Return whether draws beyond these would not change on which side of the level p lies."""
+        critical = -ndtri(self.significance_level)
+        error = np.sqrt((1.0 + 0.5 * found.z**2) / n_draws)
+        return bool(found.expected_sd > _LEAST_SPREAD and abs(found.z - critical) > _STANDARD_ERRORS * error)
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
@@ -152,13 +178,16 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
     population = one_population(part, plan.null, rng)
     gains = plan.pool.submit(_of_subjects, part, node.halves, most, rng)
     draw = partial(_of_draw, population, most, plan.cancelled)
-    draws = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in range(plan.n_draws)]
-    observed, two_way = gains.result()
-    expected = []
-    for drawn in draws:
-        expected.append(drawn.result())
-        plan.advance()
-    return compared(observed, two_way, np.array(expected), minimum_gain(part))
+    expected: list[Array] = []
+    for batch in plan.batches():
+        drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
+        for one in drawn:
+            expected.append(one.result())
+            plan.advance()
+        found = compared(*gains.result(), np.array(expected), minimum_gain(part))
+        if plan.is_decided(found, len(expected)):
+            break
+    return found
 
 
 def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

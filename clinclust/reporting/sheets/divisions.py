@@ -88,8 +88,8 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         else (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
             "probable). One continuous population gives evidence as well, because its slices differ: the mean and the "
-            f"standard deviation (SD) in {test.n_draws} cohorts drawn from it are beside. The excess, evidence less "
-            "this mean, is what counts. "
+            f"standard deviation (SD) in up to {test.n_draws} cohorts drawn from it are beside. The excess, evidence "
+            "less this mean, is what counts. "
         )
     )
     return (

@@ -45,8 +45,8 @@ def _tested(test: TreeTest, found: int, references: References) -> list[str]:
         "time the two with the least evidence between them: from its root, and below each division that was accepted "
         f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}).",
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
-        f"compared with that in {test.n_draws} cohorts of the same size drawn from one continuous population: {one}. "
-        "p is one-sided, from the largest standardised gain.",
+        f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
+        f"{one}. p is one-sided, from the largest standardised gain.",
         f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Fewer "
         f"than {SMALLEST_NODE} subjects were not tested.",
     ]

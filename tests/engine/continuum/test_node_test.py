@@ -1,5 +1,6 @@
 """The statistic of a node against a plain computation, its level, and what it does not depend on."""
 
+from dataclasses import replace
 from statistics import NormalDist, mean, stdev
 from threading import Event
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.node_test import DrawPlan, Node, against_one_population, compared
+from clinclust.engine.continuum.node_test import DrawPlan, Node, NodeTest, against_one_population, compared
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
@@ -71,10 +72,16 @@ def continuum(seed, n=150, separation=0.0):
     return problem, groups[problem.cohort.order]
 
 
-def result(problem, halves, n_threads=2, n_draws=40, null="copula", seed=0, cancelled=None, members=None):
+def no_more():
+    """Count nothing."""
+
+
+def result(
+    problem, halves, n_threads=2, n_draws=40, null="copula", seed=0, cancelled=None, members=None, advance=no_more
+):
     members = np.arange(problem.cohort.n_subjects) if members is None else members
     with Threads(n_threads) as pool:
-        plan = DrawPlan(n_draws, null, pool, Event() if cancelled is None else cancelled, lambda: None)
+        plan = DrawPlan(n_draws, 0.05, null, pool, Event() if cancelled is None else cancelled, advance)
         return against_one_population(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed))
 
 
@@ -95,6 +102,46 @@ def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
         )
         result(problem, halves, n_draws=n_draws)
     assert (seen[20] == seen[30][:20]).all()
+
+
+def drawn_and_decided(problem, halves):
+    drawn = []
+    found = result(problem, halves, n_draws=100, advance=lambda: drawn.append(1))
+    return len(drawn), found.p < 0.05
+
+
+@pytest.mark.parametrize("separation", [0.0, 1.5, 2.0, 2.5, 3.0, 5.0])
+def test_draws_end_early_without_another_decision(monkeypatch, separation):
+    from clinclust.engine.continuum import node_test
+
+    cohorts = [continuum(seed, separation=separation) for seed in range(3)]
+    early = [drawn_and_decided(*cohort) for cohort in cohorts]
+    monkeypatch.setattr(node_test, "_CHECKPOINTS", ())
+    late = [drawn_and_decided(*cohort) for cohort in cohorts]
+    assert {n for n, _ in late} == {100}
+    assert {n for n, _ in early} <= {20, 50, 100}
+    assert [decided for _, decided in early] == [decided for _, decided in late]
+    if separation in (0.0, 5.0):
+        assert sum(n for n, _ in early) < 300
+
+
+def plan_of(level, n_draws=100):
+    return DrawPlan(n_draws, level, "copula", None, Event(), no_more)
+
+
+@given(level=st.floats(1e-12, 0.99), n_draws=st.integers(20, 300), z=st.floats(-5.0, 50.0))
+def test_a_test_ends_early_only_far_from_its_level(level, n_draws, z):
+    found = NodeTest(n_parts=2, gain=1.0, expected=0.0, expected_sd=1.0, z=z, p=0.5)
+    distance = abs(z - NormalDist().inv_cdf(1.0 - level))
+    error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
+    if abs(distance - 4.5 * error) > 1e-3:
+        assert plan_of(level).is_decided(found, n_draws) == (distance > 4.5 * error)
+    assert not plan_of(level).is_decided(replace(found, expected_sd=0.0), n_draws)  # a rare gain may yet come
+
+
+@given(n_draws=st.integers(20, 300))
+def test_batches_are_all_draws_in_turn(n_draws):
+    assert [number for batch in plan_of(0.05, n_draws).batches() for number in batch] == list(range(n_draws))
 
 
 @pytest.mark.parametrize("null", ["copula", "unimodal"])
