@@ -271,13 +271,13 @@ def distinct_subtypes(
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     cancelled = Event()
 
-    def walk() -> TreeTest:
+    def walk() -> tuple[SubtypeTree, TreeTest]:
         from clinclust.estimators.tested_tree import tested_tree
 
         with announcing_compilation():
             return tested_tree(fit, cohort, parameters, Progress(bool(model.progress)), cancelled)
 
-    return DistinctSubtypes(fit.tree_, interruptible(walk, cancelled))
+    return DistinctSubtypes(*interruptible(walk, cancelled))
 
 
 def _checked(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:

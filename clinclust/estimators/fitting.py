@@ -39,5 +39,6 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
         fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
         if model.n_clusters == DISTINCT:
             parameters = {**DEFAULT_TEST, "random_state": fit.random_seed_, "n_jobs": model.n_jobs}
-            fit = replace(fit, tree_test_=tested_tree(fit, cohort.frame, parameters, plan.progress, cancelled))
+            tree, test = tested_tree(fit, cohort.frame, parameters, plan.progress, cancelled)
+            fit = replace(fit, tree_=tree, tree_test_=test)
     return as_asked(fit, model.n_clusters, model.min_size)

@@ -6,40 +6,32 @@ from collections.abc import Mapping
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from clinclust.engine.continuum.node_test import (
-    LARGEST_NODE,
-    SMALLEST_NODE,
-    DrawPlan,
-    Node,
-    NodeTest,
-    against_one_population,
-)
+from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE, DrawPlan, Node, NodeTest
+from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
+from clinclust.estimators.joined_again import PairTests, joined_again
+from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest, is_tested
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import SubtypeTree
     from clinclust.progress import Progress
 
 __all__ = ["tested_tree"]
 
-Labels = NDArray[np.int64]
-
-_BRANCH = 1416
-"""Spawn key of the random draws, which keeps them independent of those of the search."""
-
 
 def tested_tree(
     fit: Fit, cohort: pd.DataFrame, parameters: Mapping[str, Any], progress: Progress, cancelled: Event
-) -> TreeTest:
+) -> tuple[SubtypeTree, TreeTest]:
     """Test the joins of a tree from its root, and those below each that is accepted.
+
+    Where the tree divides by severity first and by disease then, slices of one disease lie on different branches. The
+    sides that the walk ends at are therefore joined where two of them are one continuum (`joined_again`), and the tree
+    is made again from there and walked once more.
 
     Parameters
     ----------
@@ -51,70 +43,81 @@ def tested_tree(
     progress : Progress
     cancelled : threading.Event
         Ends the walk when it is set.
+
+    Returns
+    -------
+    tree : SubtypeTree
+        The tree of the fit, or the one that was made again.
+    test : TreeTest
+        The test of its joins.
     """
-    most_draws = int(parameters["n_draws"]) * fit.tree_.evidence.size
+    level = float(parameters["significance_level"])
     with (
         Threads(n_threads(parameters["n_jobs"])) as pool,
-        progress.stage("draws of one population", most_draws) as advance,
+        progress.stage("draws of one population") as advance,
     ):
-        level = float(parameters["significance_level"])
         plan = DrawPlan(int(parameters["n_draws"]), level, parameters["null"], pool, cancelled, advance)
         try:
-            rows = _walked(fit, cohort, plan, parameters["random_state"])
+            return _tested(fit, cohort, plan, int(parameters["random_state"]))
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _tested(fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> tuple[SubtypeTree, TreeTest]:
+    tree = fit.tree_
+    if not is_tested(tree):
+        return tree, _test_of([], plan, seed)
+    tests = PairTests(fit, cohort, plan, seed)
+    test = _test_of(_walked(tree, tests, by_number=True), plan, seed)
+    first = joined_again(tree, test.distinct_nodes(tree), tests)
+    if not first:
+        return tree, test
+    problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
+    made = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
+    return made, _test_of(_walked(made, tests, by_number=False), plan, seed)
+
+
+def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
     return TreeTest(
         joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
-        n_draws=int(parameters["n_draws"]),
-        significance_level=level,
-        null=parameters["null"],
-        random_seed=int(parameters["random_state"]),
+        n_draws=plan.n_draws,
+        significance_level=plan.significance_level,
+        null=plan.null,
+        random_seed=seed,
     )
 
 
-def _walked(fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> list[dict[str, Any]]:
-    """Return the rows of `TreeTest.joins`."""
-    tree, rows = fit.tree_, list[dict[str, Any]]()
-    if tree.n_subtypes == 1:
-        return rows
-    problem = fitted_problem(fit, cohort, coarsening=1.0)
-    labels = fit.finer_labels_[problem.cohort.order]
+def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dict[str, Any]]:
+    """Return the rows of `TreeTest.joins`.
+
+    With `by_number`, the draws at a join depend on its number, else on the clusters below it.
+    """
+    rows, members = list[dict[str, Any]](), tree.members()
     ahead = [2 * tree.n_subtypes - 2]
     while ahead:
         number = ahead.pop(0)
-        node = _node(tree, number, labels)
-        if node.n_clusters == 1 or node.members.size < SMALLEST_NODE:
+        if number < tree.n_subtypes:
             continue
-        found = against_one_population(problem, node, plan, np.random.SeedSequence(seed, spawn_key=(_BRANCH, number)))
-        accepted = found.p < plan.significance_level
-        rows.append(_row(tree, number, node, found, accepted))
+        sides = [int(side) for side in tree.joins[number - tree.n_subtypes]]
+        first, second = (frozenset(members[side]) for side in sides)
+        node = tests.node(first, second)
+        if node.members.size < SMALLEST_NODE:
+            continue
+        found = tests.test(first, second, number if by_number else None)
+        accepted = found.p < tests.plan.significance_level
+        rows.append(_row(number - tree.n_subtypes + 1, node, found, accepted))
         if accepted:
-            ahead += _sides(tree, number)
+            ahead += sides
     return rows
 
 
-def _sides(tree: SubtypeTree, number: int) -> list[int]:
-    """Return the two sides of the join that made a node."""
-    return [int(side) for side in tree.joins[number - tree.n_subtypes]]
-
-
-def _node(tree: SubtypeTree, number: int, labels: Labels) -> Node:
-    """Return a node of the tree; `labels` (N,) are in encoded order."""
-    below = tree.members()
-    members = np.flatnonzero(np.isin(labels, below[number]))
-    if number < tree.n_subtypes:
-        return Node(members, np.zeros(members.size, dtype=np.int64), 1)
-    second = below[_sides(tree, number)[1]]
-    return Node(members, np.isin(labels[members], second).astype(np.int64), len(below[number]))
-
-
-def _row(tree: SubtypeTree, number: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
+def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
     """Return a row of `TreeTest.joins`."""
     n_second = int(node.halves.sum())
     return {
-        "step": number - tree.n_subtypes + 1,
+        "step": step,
         "first_size": node.members.size - n_second,
         "second_size": n_second,
         "n_tested": min(node.members.size, LARGEST_NODE),

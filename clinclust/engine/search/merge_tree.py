@@ -6,6 +6,7 @@ clusters of a partition, the pair with the lowest cost is merged, and so on, unt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["merge_tree"]
 
 
-def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def merge_tree(
+    problem: Problem, labels: NDArray[np.int64], first: Sequence[tuple[int, int]] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Merge the clusters of a partition step by step, each time the pair whose merge lowers the log joint least.
 
     Parameters
@@ -28,6 +31,8 @@ def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.
     problem : Problem
     labels : int64 (N,)
         Clusters 0 .. K - 1.
+    first : sequence of two int
+        The nodes that are merged at the first steps, whatever the cost.
 
     Returns
     -------
@@ -45,7 +50,10 @@ def merge_tree(problem: Problem, labels: NDArray[np.int64]) -> tuple[NDArray[np.
     statistics, sizes = partition.statistics, partition.sizes
     for step in range(n_clusters - 1):
         gains = merge_gains(problem, partition)
-        kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
+        if step < len(first):
+            kept, lost = sorted(nodes.index(side) for side in first[step])
+        else:
+            kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
         joins[step] = sorted((nodes[kept], nodes[lost]))
         evidence[step] = -gains[kept, lost]
         # kept < lost, and the indices of the clusters after the lost one decrease by one.

@@ -1,0 +1,124 @@
+"""Sides of a tree that lie on different branches and are one continuum: they are joined again.
+
+A tree that merges the nearest clusters can divide by severity first and by disease then. The walk from the root then
+ends at slices of the diseases: the mild and the severe of one disease lie on different branches. Each two of these
+sides are tested as a join of the tree is, and the two that are most clearly one continuum are joined, until no two are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from clinclust.engine.continuum.node_test import SMALLEST_NODE, DrawPlan, Node, NodeTest, against_one_population
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.search.split_merge import merge_gains
+from clinclust.estimators.fitted_problem import fitted_problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_tree import SubtypeTree
+
+__all__ = ["PairTests", "joined_again"]
+
+Side: TypeAlias = frozenset[int]
+"""Clusters of the fit."""
+
+_BRANCH = 1416
+"""Spawn key of the random draws, which keeps them independent of those of the search."""
+_NEAREST = 3
+"""Number of nearest sides with which each side is tested."""
+
+
+class PairTests:
+    """The tests of the unions of two sides, each made once.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        The cohort of the fit, as `cohort_of` returns it.
+    plan : DrawPlan
+    seed : int
+    """
+
+    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
+        self.problem = fitted_problem(fit, cohort, coarsening=1.0)
+        self.labels = fit.finer_labels_[self.problem.cohort.order]
+        self.plan, self.seed = plan, seed
+        self._found: dict[frozenset[Side], NodeTest] = {}
+
+    def node(self, first: Side, second: Side) -> Node:
+        """Return the subjects of two sides."""
+        members = np.flatnonzero(np.isin(self.labels, list(first | second)))
+        halves = np.isin(self.labels[members], list(second)).astype(np.int64)
+        return Node(members, halves, len(first | second))
+
+    def test(self, first: Side, second: Side, number: int | None = None) -> NodeTest:
+        """Return the test whether two sides are more than one continuum.
+
+        The draws depend on the clusters of both sides, or on `number` if it is given.
+        """
+        pair = frozenset((first, second))
+        if pair not in self._found:
+            key = sorted(first | second) if number is None else [number]
+            seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
+            self._found[pair] = against_one_population(self.problem, self.node(first, second), self.plan, seed)
+        return self._found[pair]
+
+    def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, int]]:
+        """Yield the places of the pairs to test: each side of enough subjects with the sides nearest to it."""
+        side_of = np.zeros(self.labels.max() + 1, dtype=np.int64)
+        for place, side in enumerate(sides):
+            side_of[list(side)] = place
+        partition = new_partition(self.problem.cohort.arrays, side_of[self.labels])
+        gains = merge_gains(self.problem, partition)
+        gains = np.maximum(gains, gains.T)
+        is_large = partition.sizes[: len(sides)] >= SMALLEST_NODE
+        gains[~is_large] = gains[:, ~is_large] = -np.inf
+        nearest = [set(np.argsort(-row, kind="stable")[:_NEAREST].tolist()) for row in gains]
+        for one, other in combinations(range(len(sides)), 2):
+            if gains[one, other] > -np.inf and (other in nearest[one] or one in nearest[other]):
+                yield one, other
+
+
+def joined_again(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> list[tuple[int, int]]:
+    """Return the first joins of a new tree, in which sides that are one continuum lie together; empty if none are.
+
+    These are the joins of the tree below the nodes at which the walk ended, and then those of the sides that are joined
+    again. Nodes of the new tree are numbered as in `SubtypeTree.joins`.
+
+    Parameters
+    ----------
+    tree : SubtypeTree
+    ends : sequence of int
+        The nodes at which the walk along the tree ended.
+    tests : PairTests
+    """
+    members, joins = tree.members(), list[tuple[int, int]]()
+    within = [set(members[end]) for end in ends]
+    renumbered = {tip: tip for tip in range(tree.n_subtypes)}
+
+    def join(first: int, second: int) -> int:
+        joins.append((first, second))
+        return tree.n_subtypes + len(joins) - 1
+
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        node = tree.n_subtypes + step
+        if any(side.issuperset(members[node]) for side in within):
+            renumbered[node] = join(renumbered[first], renumbered[second])
+    n_before = len(joins)
+    sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
+    while len(sides) > 2:  # two sides are the whole cohort, which is more than one continuum
+        p = {pair: tests.test(sides[pair[0]], sides[pair[1]]).p for pair in tests.nearest_pairs(sides)}
+        one, other = max(p, key=lambda pair: p[pair], default=(0, 0))
+        if one == other or p[one, other] < tests.plan.significance_level:
+            break
+        sides[one], nodes[one] = sides[one] | sides[other], join(nodes[one], nodes[other])
+        del sides[other], nodes[other]
+    return joins if len(joins) > n_before else []
