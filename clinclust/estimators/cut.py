@@ -131,12 +131,14 @@ def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None, min
 def _distinct_model(model: MAPDP, distinct: DistinctSubtypes, min_size: float | None) -> MAPDP:
     """Return a fitted model with the distinct subtypes that were found in its tree, and keeps their test."""
     tree, tested = model.fit_.tree_, distinct.tree
-    if not (np.array_equal(tree.labels, tested.labels) and np.array_equal(tree.joins, tested.joins)):
+    # The evidence of all joins is that of all clusters against one, whatever their order.
+    is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
+    if not is_same:
         raise InputError(
             "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
         )
     found = copy.copy(model)
-    found.fit_ = replace(model.fit_, tree_test_=distinct.test)
+    found.fit_ = replace(model.fit_, tree_=tested, tree_test_=distinct.test)
     return cut_model(found, DISTINCT, min_size)
 
 

@@ -68,7 +68,7 @@ class DistinctSubtypes:
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether the sides are distinct, that is, whether p is below the significance level.
     tree : SubtypeTree
-        The tree of the fit, whose joins were tested.
+        The tree whose joins were tested: that of the fit, or the one made again where ends were joined.
     test : TreeTest
         What a fit keeps of the test: the joins by their steps, and `n_draws`, `significance_level`, `null` and
         `random_seed` as they were used.
@@ -174,8 +174,11 @@ def distinct_subtypes(
         p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
 
     If p is below the significance level, the sides are distinct, and the join of each side is tested in turn. Otherwise
-    all subjects below the join are one subtype, and so are fewer than 10 subjects. A distinct subtype is thus a union
-    of subtypes of the fit; no subject moves. Where the result is one subtype, the finer subtypes of the fit still
+    all subjects below the join are one subtype, and so are fewer than 10 subjects. Where the tree divides by severity
+    first and by disease then, this ends at slices of each disease on different branches. Each end of 10 subjects or
+    more is therefore tested with the three ends nearest to it, in the same way; the two with the largest p are joined
+    if this is not below the level, and so on until none are. The tree is then made again, with these joins first, and
+    its joins are tested from the root. A distinct subtype is thus a union of subtypes of the fit; no subject moves. Where the result is one subtype, the finer subtypes of the fit still
     describe the continuum, and may predict.
 
     All gains are those of the log joint at coarsening 1 with the hyperparameters, the powers of blocks and the
@@ -225,8 +228,8 @@ def distinct_subtypes(
     subjects, a random sample of 5,000 is tested: a subtype of fewer than a few in a thousand is not seen there.
 
     The test says that the subjects below a join are more than one continuous population; that its two sides are the
-    subtypes, it takes from the tree. Where the tree divides by severity first and by subtype then, four are found in
-    the place of two. Subtypes that only one or two features tell apart are partly in the margins of the one population,
+    subtypes, it takes from the tree and from the ends that are joined again. In simulated cohorts of two diseases with
+    a strong severity through all features, this finds 2 to 4 subtypes in the place of 6. Subtypes that only one or two features tell apart are partly in the margins of the one population,
     and may be missed. A severity that is itself skewed is divided under ``"copula"``: ask ``"unimodal"`` as well. Three
     ordered classes of severity may be found as two.
 

@@ -235,7 +235,7 @@ class MAPDP(Parameterised, Prediction):
         Features that cannot inform the clustering (constant, or never observed), with the reason.
     tree_ : SubtypeTree
         Tree of the clusters that the search found, each join with its evidence in nats. It shows which of them are
-        hardly distinct, and `cut` cuts it.
+        hardly distinct, and `cut` cuts it. If it was tested, clusters of one distinct subtype are joined first.
     outlying_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
         except for their terms in `log_joint_` (see `outlying_share`).

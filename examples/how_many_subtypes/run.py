@@ -39,16 +39,16 @@ def main() -> None:
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
 
-    figure = Figure(figsize=(9.5, 5.6), layout="constrained")
-    for axes, two_diseases in zip(figure.subplots(2, 1), (False, True), strict=True):
+    figure = Figure(figsize=(9.5, 6.2), layout="constrained")
+    for part, two_diseases in zip(figure.subfigures(2, 1, height_ratios=(4, 5)), (False, True), strict=True):
         frame = cohort(1, two_diseases=two_diseases)
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
         model = cc.MAPDP.recommended(schema, random_state=0).fit(frame)
         title = "Two diseases, each of any severity" if two_diseases else "One disease of any severity"
-        print(f"{title}: {model.subtype_of_.size} groups found, {model.n_clusters_} distinct")
+        print(f"{title}: {model.subtype_of_.size} groups told apart, {model.n_clusters_} distinct")
         print(model.tree_test_.joins[["first_size", "second_size", "gain", "expected", "p", "accepted"]].round(3))
-        cc.plot_tree(model, axes)
-        axes.set_title(title, loc="left")
+        cc.plot_tree(model, part.subplots())
+        part.suptitle(title, x=0.01, ha="left", fontweight="bold")
     figure.savefig(out / "trees.png", dpi=110)
 
 
