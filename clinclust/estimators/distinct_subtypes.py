@@ -178,8 +178,8 @@ def distinct_subtypes(
     first and by disease then, this ends at slices of each disease on different branches. Each end of 10 subjects or
     more is therefore tested with the three ends nearest to it, in the same way; the two with the largest p are joined
     if this is not below the level, and so on until none are. The tree is then made again, with these joins first, and
-    its joins are tested from the root. A distinct subtype is thus a union of subtypes of the fit; no subject moves. Where the result is one subtype, the finer subtypes of the fit still
-    describe the continuum, and may predict.
+    its joins are tested from the root. A distinct subtype is thus a union of subtypes of the fit; no subject moves.
+    Where the result is one subtype, the finer subtypes of the fit still describe the continuum, and may predict.
 
     All gains are those of the log joint at coarsening 1 with the hyperparameters, the powers of blocks and the
     concentration of the fit. What the fit set aside is in neither the cohort nor the draws: values that are outlying
@@ -229,9 +229,10 @@ def distinct_subtypes(
 
     The test says that the subjects below a join are more than one continuous population; that its two sides are the
     subtypes, it takes from the tree and from the ends that are joined again. In simulated cohorts of two diseases with
-    a strong severity through all features, this finds 2 to 4 subtypes in the place of 6. Subtypes that only one or two features tell apart are partly in the margins of the one population,
-    and may be missed. A severity that is itself skewed is divided under ``"copula"``: ask ``"unimodal"`` as well. Three
-    ordered classes of severity may be found as two.
+    a strong severity through all features, this finds 2 to 4 subtypes in the place of 6. Subtypes that only one or two
+    features tell apart are partly in the margins of the one population, and may be missed. A severity that is itself
+    skewed is divided under ``"copula"``: ask ``"unimodal"`` as well. Three ordered classes of severity may be found as
+    two.
 
     References
     ----------

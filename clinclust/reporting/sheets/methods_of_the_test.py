@@ -43,9 +43,9 @@ def _tested(test: TreeTest, found: int, references: References) -> list[str]:
     sentences = [
         "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
         "time the two with the least evidence between them: from its root, and below each division that was accepted "
-        f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk were "
-        "one continuum by the same test, as slices of one disease on different branches are, they were joined, and the "
-        "tree was made again with these joins first.",
+        f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk "
+        "were one continuum by the same test, as slices of one disease on different branches are, they were joined, "
+        "and the tree was made again with these joins first.",
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
         f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
         f"{one}. p is one-sided, from the largest standardised gain.",
