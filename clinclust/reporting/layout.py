@@ -162,12 +162,15 @@ class Sheet:
     tables : sequence of Table
     charts : sequence of Chart
         Charts, which only a workbook draws.
+    explanations : sequence of str
+        Notes on how to read the tables, which a page has below them: what was found comes first.
     """
 
     name: str
     notes: Sequence[str]
     tables: Sequence[Table]
     charts: Sequence[Chart] = ()
+    explanations: Sequence[str] = ()
 
     @property
     def shared_group_lines(self) -> list[list[Span]]:

@@ -125,7 +125,7 @@ def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_
         "0.05 holds at each division",
     ):
         assert words in " ".join(said)
-    assert set(said) <= set(overview(findings).notes)
+    assert set(said[1:]) <= set(overview(findings).explanations)
     assert overview(findings).notes[1] == said[0]
     book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
     column = [row[0] for row in book.worksheets[0].iter_rows(values_only=True)]

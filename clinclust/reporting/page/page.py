@@ -51,6 +51,7 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
         yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
         for table in sheet.tables:
             yield from _foldable(table)
+        yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
         yield "</section>"
         if illustrations and place == 0:
             yield f'<section id="{_anchor(_FIGURES)}">\n<h2>{_FIGURES}</h2>'

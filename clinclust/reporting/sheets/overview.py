@@ -59,7 +59,8 @@ def overview(findings: Findings) -> Sheet:
         rows.append([findings.name(subtype), *how_many, *marks, *how_sure, *remark_cell(findings, subtype)])
     table = Table("The subtypes at a glance", columns, rows)
     tables = [table, *divisions_table(findings), *continuum_table(findings)]
-    return Sheet("Overview", [*_statements(findings), _how_to_read(findings), *on_the_test(findings)], tables)
+    explanations = [_how_to_read(findings), *on_the_test(findings)]
+    return Sheet("Overview", _statements(findings), tables, explanations=explanations)
 
 
 def _statements(findings: Findings) -> list[str]:
