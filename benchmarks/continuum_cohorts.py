@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust import Feature, FeatureSchema
 
-__all__ = ["SETTINGS", "Setting", "continuum_cohort"]
+__all__ = ["SETTINGS", "Setting", "continuum_cohort", "measured"]
 
 Array = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def continuum_cohort(seed: int, setting: Setting) -> tuple[pd.DataFrame, Feature
         centres[:, told] = _centres(rng, n_groups, setting.informative)
     z = centres[groups] + load * severity + np.sqrt(1.0 - load**2) * rng.normal(size=(n, _N_FEATURES))
     likelihoods = [setting.likelihoods[place % len(setting.likelihoods)] for place in range(_N_FEATURES)]
-    columns = {f"x{place}": _measured(z[:, place], likelihood) for place, likelihood in enumerate(likelihoods)}
+    columns = {f"x{place}": measured(z[:, place], likelihood) for place, likelihood in enumerate(likelihoods)}
     frame = pd.DataFrame(columns).mask(rng.random((n, _N_FEATURES)) < setting.missing)
     features = [
         Feature(name=name, likelihood=likelihood, **({"minimum": 0, "maximum": 4} if likelihood == "ordinal" else {}))
@@ -97,7 +97,7 @@ def _centres(rng: np.random.Generator, n_groups: int, n_features: int) -> Array:
     return np.column_stack([rng.permutation(steps) for _ in range(n_features)])
 
 
-def _measured(z: Array, likelihood: str) -> Array:
+def measured(z: Array, likelihood: str) -> Array:
     """Return a latent measurement as a feature of this likelihood shows it."""
     if likelihood == "ordinal":
         return np.digitize(z, _CUTS).astype(np.float64)

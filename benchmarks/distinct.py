@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 import warnings
+from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -64,12 +65,12 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
     ]
 
 
-def table(rows: pd.DataFrame) -> str:
+def table(rows: pd.DataFrame, rules: Collection[str]) -> str:
     """Return the Markdown table: for one population the share divided, for groups the share right and the mean ARI."""
-    lines = ["| cohorts | " + " | ".join(RULES) + " |", "| --- |" + " --- |" * len(RULES)]
+    lines = ["| cohorts | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
     for setting, parameters in SETTINGS.items():
         cells = []
-        for rule in RULES:
+        for rule in rules:
             part = rows[(rows["rule"] == rule) & (rows["setting"] == setting)]
             mean_k = f"K {part['n_found'].mean():.1f}"
             if parameters.n_groups == 1:
@@ -105,7 +106,7 @@ def report(rows: pd.DataFrame, n_draws: int) -> str:
         [
             "# Slices of a continuum and separate groups",
             "",
-            f"{rows['seed'].nunique()} cohorts of each kind, 16 features, {n_draws} draws, level .05; made by "
+            f"{rows['seed'].nunique()} cohorts of each kind, 16 features, up to {n_draws} draws, level .05; made by "
             "`benchmarks/distinct.py`. The last number of a kind is that of its subjects.",
             "",
             *[f"- {name}: {meaning}" for name, meaning in RULES.items()],
@@ -113,7 +114,7 @@ def report(rows: pd.DataFrame, n_draws: int) -> str:
             "A severity alone, or noise, is one population, and should not be divided. Groups differ in ten features "
             "(in two, where it says so), with a severity inside each.",
             "",
-            table(rows),
+            table(rows, RULES),
             "",
             f"One population with a normal severity or none, divided: {'; '.join(counts)}.",
             "",

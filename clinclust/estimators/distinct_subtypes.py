@@ -224,15 +224,21 @@ def distinct_subtypes(
 
     Notes
     -----
-    The level holds at each join, not over the tree; a test is made only below an accepted one. Among more than 5,000
-    subjects, a random sample of 5,000 is tested: a subtype of fewer than a few in a thousand is not seen there.
+    The level holds at each join, not over the tree; a test is made only below an accepted one. Where a Gaussian copula
+    describes the one population, the test is conservative: at level .05, 2 of 2,800 simulated cohorts of seven kinds
+    were divided. Where it does not, the level may not hold: of 200 cohorts of 500 subjects, 23% were divided with a
+    moderately skewed severity (gamma, shape 4), all with an exponential one, 94% with multivariate t of 5 degrees of
+    freedom, and 12% with counts that have 40% more zeros. With ``"unimodal"``, none, 8% and 79% of the first three are.
+    Three ordered classes of severity were told from one population in 30% of cohorts of 200 subjects and 84% of 500;
+    they may be found as two, and are not told with ``"unimodal"``.
+
+    Among more than 5,000 subjects, a random sample of 5,000 is tested: a subtype of fewer than a few in a thousand is
+    not seen there. Subtypes that only one or two features tell apart are partly in the margins of the one population,
+    and may be missed.
 
     The test says that the subjects below a join are more than one continuous population; that its two sides are the
     subtypes, it takes from the tree and from the ends that are joined again. In simulated cohorts of two diseases with
-    a strong severity through all features, this finds 2 to 4 subtypes in the place of 6. Subtypes that only one or two
-    features tell apart are partly in the margins of the one population, and may be missed. A severity that is itself
-    skewed is divided under ``"copula"``: ask ``"unimodal"`` as well. Three ordered classes of severity may be found as
-    two.
+    a strong severity through all features, this finds 2 to 4 subtypes in the place of 5 or 6.
 
     References
     ----------

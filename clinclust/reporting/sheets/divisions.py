@@ -113,8 +113,10 @@ def _limits(test: TreeTest) -> str:
     )
     return (
         "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
-        f"diseases. {skewed}; three ordered classes may be found as two. Fewer than {SMALLEST_NODE} subjects are not "
-        f"tested. The level {test.significance_level:g} holds at each division, not for all together.{sampled}"
+        f"diseases. {skewed}; three ordered classes may be found as two. Where severity runs strongly through all "
+        "features, one group can be shown as two, a milder and a severer one. "
+        f"Fewer than {SMALLEST_NODE} subjects are not tested. The level {test.significance_level:g} holds at each "
+        f"division, not for all together.{sampled}"
     )
 
 
