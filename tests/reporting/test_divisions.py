@@ -193,7 +193,7 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
         findings = findings_of(found.cut(number), frame)
         assert (n_distinct(findings.fit), shows_distinct_subtypes(findings.fit)) == (3, False)
         assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
-        assert "are not only the milder" not in cautions(findings)[0]
+        assert "more than the milder" not in cautions(findings)[0]
         assert len(divisions_table(findings)[0].rows) == len(distinct.joins)
     parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.sides]
     assert any(side.startswith("a part of Subtype") for side in parts)
@@ -201,7 +201,12 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
 
 def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     (said,) = cautions(shown(three))
-    assert "They are not only the milder and the more severe part of one continuum" in said
+    assert "By the test, they are more than the milder and the more severe part of one continuum. Many mild" in said
+    findings_with_doubt = shown(three)
+    divisions = [replace(each, p=0.04 if each.is_distinct else each.p) for each in findings_with_doubt.divisions]
+    findings_with_doubt.__dict__["divisions"] = divisions
+    (said,) = cautions(findings_with_doubt)
+    assert "(where this is least clear, p is 0.040, as one continuum in 25 would have it). Many mild" in said
     (said,) = cautions(findings)
     assert "Whether they are kinds of a disease, or the milder and the more severe part of one" in said
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import number_text
 from clinclust.reporting.sheets.unions import groups_found
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ __all__ = ["cautions"]
 _SMALL = 10
 """Number of subjects below which a subtype may be a few unusual subjects."""
 _SHOWN = 5
+_CLEAR = 0.005
+"""The p of a division from which on the report warns that it is not clear."""
 
 
 def cautions(findings: Findings) -> list[str]:
@@ -30,19 +33,20 @@ def cautions(findings: Findings) -> list[str]:
     if len(findings.sizes) < 2:
         return ["One group means that these features give no evidence of subtypes, not that there are none."]
     found = [
-        f"Subtypes describe how these subjects differ. {_on_kinds(findings.fit)}",
+        f"Subtypes describe how these subjects differ. {_on_kinds(findings, findings.fit)}",
         *([] if shows_distinct_subtypes(findings.fit) else _on_dependence(findings)),
         *_on_small_ones(findings),
     ]
     return [f"How far to trust it: {' '.join(found)}"]
 
 
-def _on_kinds(fit: Fit) -> str:
+def _on_kinds(findings: Findings, fit: Fit) -> str:
     """Return what is known of whether subtypes are kinds of a disease, or parts of a continuum."""
     if shows_distinct_subtypes(fit):
         return (
-            "They are not only the milder and the more severe part of one continuum (Tested); whether they are kinds "
-            "of a disease, only other data can tell, such as causes, course or treatment."
+            "By the test, they are more than the milder and the more severe part of one continuum"
+            f"{_on_the_weakest(findings)}. Many mild and few severe subjects of one continuum can be divided all the "
+            "same. Whether they are kinds of a disease, only other data can tell, such as causes, course or treatment."
         )
     if fit.tree_test_ is not None:
         return (
@@ -51,6 +55,16 @@ def _on_kinds(fit: Fit) -> str:
         )
     return (
         "Whether they are kinds of a disease, or the milder and the more severe part of one, only other data can tell."
+    )
+
+
+def _on_the_weakest(findings: Findings) -> str:
+    """Return what is said of the distinct division with the largest p, if this is not small."""
+    p = max((division.p for division in findings.divisions if division.is_distinct), default=0.0)
+    if p < _CLEAR or findings.is_shared:
+        return ""
+    return (
+        f" (where this is least clear, p is {number_text(p, 'p', 0)}, as one continuum in {round(1 / p)} would have it)"
     )
 
 
