@@ -50,8 +50,9 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         type=number_or_share,
         metavar="N|SHARE",
         help="fewest subjects of a subtype that is tested, as a number (20) or a share of the cohort (0.02 or 2%%): a "
-        "smaller one is merged with another where they are hardly distinct, and is else described only (default: none "
-        "is merged, and those of at least 3 are tested)",
+        "smaller one is merged with another where they are hardly distinct, and is else described only (default: no "
+        "subtype is merged because it is small); reports test none of fewer than 3, unless `clinclust report --min-size` "
+        "asks for it",
     )
     group.add_argument(
         "--as-published",

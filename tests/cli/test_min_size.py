@@ -88,7 +88,7 @@ def test_a_floor_of_more_than_half_the_cohort_is_refused_before_the_search(here,
 
     monkeypatch.setattr("clinclust.estimators.fitting.search", never)
     message = refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--min-size", "21")
-    assert "asks for 21 subjects in a subtype, and the cohort has 40" in message
+    assert "at least 21 subjects in a subtype were asked for (min_size), and the cohort has 40" in message
     assert "give at most 20" in message
 
 
