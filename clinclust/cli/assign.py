@@ -86,10 +86,12 @@ def run(options: argparse.Namespace) -> int:
 def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the assignments of the fit, in the order of the table, if this is the table of the fit; else None.
 
+    They have the columns of ``assignments.csv``, with the continuum score where the cohort is one continuum.
+
     The fit judged each subject by all others. Prediction would judge it by all subjects and itself, and be too sure.
     """
     from clinclust.estimators.fitted_cohort import rows_of_the_fit
-    from clinclust.reporting.assignments import assignment_table
+    from clinclust.reporting.assignments import assignments_of
 
     rows = rows_of_the_fit(model, frame)
     if rows is None:
@@ -101,9 +103,8 @@ def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) 
         stacklevel=2,
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
-    return assignment_table(
-        model.schema_.validate(frame, warn=False), model.schema_, model.labels_[in_table], model.membership_[in_table]
-    )
+    cohort = model.schema_.validate(frame, warn=False)
+    return assignments_of(model, cohort.iloc[rows]).iloc[in_table].reset_index(drop=True)
 
 
 def _of_new_subjects(
@@ -132,10 +133,32 @@ def _of_new_subjects(
     known = known[~at_fault] if at_fault.any() and not at_fault.all() else known
     with about_table(options):
         probabilities = model.predict_proba(known)
-    for told in [note] * bool(note) + list(notes_on_new_subjects(model, known)):
+    for told in [note] * bool(note) + list(notes_on_new_subjects(model, known)) + _on_the_score(options, model):
         warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
     everybody = None if len(known) == len(frame) else ~at_fault
-    table = assignment_table(frame, model.schema_, labels, probabilities[:, :-1], probabilities[:, -1], everybody)
+    table = assignment_table(
+        frame,
+        model.schema_,
+        labels,
+        probabilities[:, :-1],
+        probabilities[:, -1],
+        everybody,
+        described_only=model.described_only_,
+    )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))
+
+
+def _on_the_score(options: argparse.Namespace, model: MAPDP) -> list[str]:
+    """Return the note that new subjects have no continuum score, where the cohort is one continuum; else nothing."""
+    from clinclust.reporting.divisions import n_distinct
+
+    if n_distinct(model.fit_) != 1:
+        return []
+    beside = options.model / "assignments.csv"
+    where = f"; those of the cohort are in {beside}" if beside.is_file() else ""
+    return [
+        "the cohort of the model looks like one continuum; new people have no continuum score, which needs the whole "
+        f"cohort{where}"
+    ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
 from clinclust.errors import CohortWarning, InputError
+from clinclust.files.listed import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ __all__ = [
     "names_of",
     "number",
     "number_or",
+    "number_or_share",
     "path_given",
     "read_model",
     "read_new_table",
@@ -64,6 +66,18 @@ def whole_number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
 
     read.__name__ = f"whole number or {' or '.join(words)}"
     return read
+
+
+def number_or_share(text: str) -> float:
+    """Parse an option whose value is a whole number or a share, as ``20``, ``0.02`` or ``2%``."""
+    given = text.strip()
+    try:
+        if given.endswith("%"):
+            return float(f"{given[:-1].strip()}e-2")  # as decimals: in binary, 0.7 / 100 is not 0.007
+        return int(given) if given.lstrip("+-").isdecimal() else float(given)
+    except ValueError:
+        takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
+        raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
 
 
 def whole_number(text: str) -> int:

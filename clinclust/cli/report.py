@@ -26,7 +26,13 @@ from clinclust.cli.outputs import (
     tell_of_other_files,
 )
 from clinclust.cli.report_files import reports_placed
-from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
+from clinclust.cli.report_options import (
+    add_report,
+    add_smallest_tested,
+    report_asked_for,
+    report_problems,
+    suppression_problems,
+)
 from clinclust.cli.results import say_what_to_share
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
@@ -51,6 +57,7 @@ def add_parser(commands: Commands) -> None:
     add_overwrite(parser, "the reports in this folder")
     add_quiet(parser)
     add_report(parser)
+    add_smallest_tested(parser)
     add_jobs(parser)
     parser.set_defaults(run=run)
 

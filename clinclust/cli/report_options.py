@@ -10,15 +10,12 @@ from clinclust.cli.options import add_names, name_problems, names_of, number, wh
 if TYPE_CHECKING:
     from clinclust.reporting.options import ReportOptions
 
-__all__ = ["add_report", "report_asked_for", "report_problems", "suppression_problems"]
+__all__ = ["add_report", "add_smallest_tested", "report_asked_for", "report_problems", "suppression_problems"]
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of the reports."""
     group = parser.add_argument_group("the reports")
-    group.add_argument(
-        "--min-size", type=whole_number, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
-    )
     group.add_argument(
         "--significance-level", type=number, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
     )
@@ -40,14 +37,30 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_smallest_tested(parser: argparse.ArgumentParser) -> None:
+    """Add the option of the smallest subtype that is tested, for a command on a model that has its own floor."""
+    parser.add_argument(
+        "--min-size",
+        dest="smallest_tested",
+        type=whole_number,
+        default=3,
+        metavar="N",
+        help="smallest subtype that is tested (default: 3); the --min-size of the fit applies where it is larger",
+    )
+
+
 def report_asked_for(options: argparse.Namespace) -> ReportOptions:
-    """Return what the options ask of the reports. Call `report_problems` first: each name must be parsable."""
+    """Return what the options ask of the reports. Call `report_problems` first: each name must be parsable.
+
+    Without `add_smallest_tested` among the options, ``--min-size`` is that of the fit, which the model keeps.
+    """
     from clinclust.reporting.options import ReportOptions
 
+    tested = {"min_size": options.smallest_tested} if hasattr(options, "smallest_tested") else {}
     return ReportOptions(
         associations=None if options.associations == "none" else options.associations,
         names=names_of(options),
-        min_size=options.min_size,
+        **tested,
         significance_level=options.significance_level,
         suppress=options.suppress,
         n_jobs=options.jobs,

@@ -115,9 +115,14 @@ def _fitted(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> t
     refuse_more_than_subjects(asked, len(frame))
     found = model.set_params(n_clusters=None).fit(frame)
     try:
-        return found.cut(asked), 0
+        return found.cut(asked, min_size=found.min_size), 0
     except InputError as error:
-        return found, tell_failure(error, options, f"the results show the search as it is (K = {found.n_clusters_})")
+        return found, tell_failure(error, options, f"the results show {_the_search(found)} (K = {found.n_clusters_})")
+
+
+def _the_search(found: MAPDP) -> str:
+    merged = found.n_clusters_ < found.subtype_of_.size
+    return "the search with its small groups merged" if merged else "the search as it is"
 
 
 def _tell_how_to_go_on(options: argparse.Namespace) -> None:

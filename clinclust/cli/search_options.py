@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from clinclust.cli.options import add_jobs, number, number_or, whole_number, whole_number_or
+from clinclust.cli.options import add_jobs, number, number_or, number_or_share, whole_number, whole_number_or
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -16,6 +16,7 @@ __all__ = ["add_search", "model_asked_for", "search_problems"]
 
 _PARAMETERS = {
     "n_clusters": "n_clusters",
+    "min_size": "min_size",
     "concentration": "concentration",
     "hyperparameters": "hyperparameters",
     "coarsening": "coarsening",
@@ -28,6 +29,10 @@ _PARAMETERS = {
 }
 """The parameter of `MAPDP` that each option sets. An option that is not given leaves it as recommended or published."""
 _DISTINCT, _FOUND, _NUMBER = "distinct", "found", "a whole number of at least 1"
+_NO_FLOOR = (
+    "leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit how small a "
+    "subtype may be that is tested"
+)
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +44,15 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="number of subtypes: 'distinct' (those between which there is more than a continuum), 'found' (each "
         "cluster that the search found), or a number (clusters are merged until so many are left) (default: distinct)",
+    )
+    group.add_argument(
+        "--min-size",
+        type=number_or_share,
+        metavar="N|SHARE",
+        help="fewest subjects of a subtype that is tested, as a number (20) or a share of the cohort (0.02 or 2%%): a "
+        "smaller one is merged with another where they are hardly distinct, and is else described only (default: no "
+        "subtype is merged because it is small); reports test none of fewer than 3, unless `clinclust report "
+        "--min-size` asks for it",
     )
     group.add_argument(
         "--as-published",
@@ -100,15 +114,15 @@ def search_problems(options: argparse.Namespace) -> list[str]:
 
     rule = MAPDP_RULES["n_clusters"]
     rules = {**MAPDP_RULES, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
+    given = _given(options)
     problems = [
-        problem
+        f"{problem}{_repair(option, given[parameter])}"
         for option, parameter in _PARAMETERS.items()
-        if parameter in _given(options)
-        for problem in rules[parameter].problems_of_option(_called(option), _given(options)[parameter])
+        if parameter in given
+        for problem in rules[parameter].problems_of_option(_called(option), given[parameter])
     ]
     if problems:
         return problems
-    given = _given(options)
     clash = combined_searches(model_asked_for(options, None).get_params())
     named = [
         _called(option) + ("" if given[parameter] is True else f" {given[parameter]}")
@@ -116,6 +130,11 @@ def search_problems(options: argparse.Namespace) -> list[str]:
         if parameter in clash and parameter in given
     ]
     return [f"{' and '.join(named)} cannot be combined in one fit; leave out all but one of them"] if named else []
+
+
+def _repair(option: str, value: object) -> str:
+    """Return what to do where the values that an option takes do not say it: one subject is no floor."""
+    return f"; {_NO_FLOOR}" if option == "min_size" and isinstance(value, int) else ""
 
 
 def _called(option: str) -> str:

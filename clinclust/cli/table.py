@@ -20,6 +20,7 @@ from clinclust.cli.options import (
     whole_number,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.report_options import add_smallest_tested
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
 
@@ -52,9 +53,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--significance-level", type=number, default=0.01, metavar="P", help="of --significant (default: 0.01)"
     )
-    parser.add_argument(
-        "--min-size", type=whole_number, default=3, metavar="N", help="smallest subtype that is tested (default: 3)"
-    )
+    add_smallest_tested(parser)
     parser.set_defaults(run=run)
 
 
@@ -76,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         frame,
         model.labels_,
         model.schema_,
-        min_size=options.min_size,
+        min_size=max(options.smallest_tested, model.min_size_),
         significance_level=options.significance_level,
     )
     table = subtype_table(
@@ -101,7 +100,7 @@ def _problems_of_options(options: argparse.Namespace) -> list[str]:
     from clinclust.reporting.options import ReportOptions
     from clinclust.reporting.subtype_table.table import suffix_problems
 
-    asked = ReportOptions(min_size=options.min_size, significance_level=options.significance_level)
+    asked = ReportOptions(min_size=options.smallest_tested, significance_level=options.significance_level)
     return [*suffix_problems(options.out), *name_problems(options.name), *asked.problems(prefix="--")]
 
 
@@ -115,10 +114,20 @@ def _problems_of_subtypes(options: argparse.Namespace, model: MAPDP) -> list[str
     unknown = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
     if not unknown and len(set(pair)) < len(pair):
         unknown = [f"--between takes two different subtypes, not {pair[0]} twice"]
-    small = [] if unknown else [subtype for subtype in pair if model.cluster_sizes_[subtype - 1] < options.min_size]
-    untested = [
-        f"--between: subtype {subtype} has {model.cluster_sizes_[subtype - 1]} subject(s), fewer than --min-size "
-        f"{options.min_size}, so it is not tested; give a lower --min-size"
-        for subtype in small
+    return problems + unknown + ([] if unknown else _untested(pair, options, model))
+
+
+def _untested(pair: list[int], options: argparse.Namespace, model: MAPDP) -> list[str]:
+    """Return which subtypes of a pair have too few subjects to be tested, and what sets this number."""
+    if model.min_size_ > options.smallest_tested:
+        floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is described only"
+        repair = "compare other subtypes, or fit again with a lower --min-size"
+    else:
+        floor, why = options.smallest_tested, f"than --min-size {options.smallest_tested}, so it is not tested"
+        repair = "give a lower --min-size"
+    sizes = {subtype: int(model.cluster_sizes_[subtype - 1]) for subtype in pair}
+    return [
+        f"--between: subtype {subtype} has {size} subject(s), fewer {why}; {repair}"
+        for subtype, size in sizes.items()
+        if size < floor
     ]
-    return problems + unknown + untested

@@ -33,6 +33,12 @@ _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 Measured as the rise of the peak resident memory of fits with 1,000 to 8,000 subjects and 3,000 to 20,000 levels: 3.0 to
 3.1 tables on one thread, up to 3.6 on two.
 """
+_TABLES_BESIDE = 4.6
+"""Such tables of a search that also finds the coarsening or outlying values, on one thread.
+
+Measured with 4,000 to 32,000 subjects and 500 to 2,000 levels: 4.3 to 5.2. They have all subjects, even where the
+search begins in a sample.
+"""
 _CLUSTER_TABLES, _CLUSTERS = 4, 128
 """Tables of the clusters by levels in one partition, and a number of clusters that few searches exceed."""
 _NUMBER = 8
@@ -57,13 +63,17 @@ def needed_memory(problem: Problem, model: MAPDP) -> float:
         subjects = min(subjects, N_DIVIDED * threads)
     n_levels = int(_levels(problem).sum())
     n_columns = len(problem.cohort.encoding.features) + n_levels
-    axes = (_TABLES + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
+    tables = _TABLES_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else _TABLES
+    axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
     partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
     return _NUMBER * (axes + partitions)
 
 
 def _searches_a_sample(model: MAPDP) -> bool:
-    """Return whether the search of a large cohort begins in a sample (see `clinclust.estimators.search`)."""
+    """Return whether only a part of a large cohort is in memory as a table of levels.
+
+    It is where the search begins in a sample, and finds nothing besides the partition (`clinclust.estimators.search`).
+    """
     plain = is_number(model.concentration) and is_number(model.coarsening) and not model.select_features
     from_anywhere = isinstance(model.init, str) and model.init == "search"
     return plain and from_anywhere and not isinstance(model.hyperparameters, str) and not model.outlying_share

@@ -50,8 +50,8 @@ def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
     most = n_subjects // 2
     repair = f"give at most {most}" if most >= 2 else "leave it out"
     raise InputError(
-        f"min_size asks for {floor} subjects in a subtype, and the cohort has {n_subjects}, so that no two subtypes "
-        f"can be compared; {repair}, or check how the table was read or filtered"
+        f"at least {floor} subjects in a subtype were asked for (min_size), and the cohort has {n_subjects}, so that "
+        f"no two subtypes can be compared; {repair}, or check how the table was read or filtered"
     )
 
 

@@ -103,7 +103,9 @@ class MAPDP(Parameterised, Prediction):
         zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
         clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
         the zeta of its own partition, within a tolerance of .01, and ends there; if there is none, the last. The
-        function `resolution_path` goes on to coarser ones.
+        function `resolution_path` goes on to coarser ones. In a cohort searched in a sample, finer coarsenings are
+        turned down in the sample; where all subjects do not bear out the one it chose, the path goes on among all of
+        them.
     block_powers : "auto", None or dict
         What the features of a `block` of the schema count for. Their likelihoods are raised to a power w in (0, 1], so
         that p features count for w p: `log_joint_` then holds w ln m_d in the place of ln m_d. Without it, eight
@@ -135,8 +137,9 @@ class MAPDP(Parameterised, Prediction):
     n_restarts : int
         Maximum number of starts. With ``init="search"`` the search stops earlier when three restarts have ended at the
         best partition; it then recombines and perturbs the best partitions until this no longer finds a better one.
-        From 30,000 subjects on, it does this in a sample of 5,000 subjects and carries the best partitions over to the
-        whole cohort, unless the fit also searches for something besides the partition.
+        From 30,000 subjects on (10,000 with ``coarsening="auto"`` or outlying values), it does this in a sample of
+        5,000 subjects and carries the best over to the whole cohort, unless features, hyperparameters or the
+        concentration are estimated too.
     init : {"search", "single"} or array of int, shape (N,)
         Where restarts begin. ``"search"``: at starts of several kinds, among them random partitions of different sizes
         and a single cluster. ``"single"``: at a single cluster whose subjects are visited in random orders, as in the
