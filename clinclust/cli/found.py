@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from clinclust.cli.streams import say
-from clinclust.files.listed import listed
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -40,6 +39,8 @@ def say_found(model: MAPDP) -> None:
 
 def _few(model: MAPDP) -> str:
     """Return which subtypes are described only, to follow their sizes."""
+    from clinclust.files.listed import listed
+
     few = [subtype for subtype, is_small in enumerate(model.described_only_, start=1) if is_small]
     if not few:
         return ""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
 from clinclust.cli.table_options import about_table, add_table, path_given, read_table
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.listed import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +75,8 @@ def number_or_share(text: str) -> float:
             return float(f"{given[:-1].strip()}e-2")  # as decimals: in binary, 0.7 / 100 is not 0.007
         return int(given) if given.lstrip("+-").isdecimal() else float(given)
     except ValueError:
+        from clinclust.files.listed import quoted
+
         takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
         raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
 

@@ -96,7 +96,7 @@ def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys
     from clinclust.associations.feature_tests import FeatureTests
 
     monkeypatch.setattr(FeatureTests, "rows", lambda *arguments: np.zeros(2) + np.ones(3))
-    assert main([*FIT[:-1], "refit"]) == 70
+    assert main([*FIT, "--associations", "refit"]) == 70
     assert "in _side_by_side" in capsys.readouterr().err
 
 
