@@ -112,8 +112,8 @@ class Gaussian(Likelihood):
 
         Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n), all three of the
         n values that are not absurdly far from the others (`clinclust.likelihoods.far_values`). One value at a distance
-        of t standard deviations adds t² / n variances to the rate. Where this exceeds the sum of squares of a cluster,
-        about n / (2 K), no split of the column would raise the joint any more.
+        of t standard deviations adds t² / n variances to the rate. Where this exceeds half the sum of squares of a
+        cluster, about n / (2 K) variances with K clusters, splits would hardly raise the joint any more.
         """
         usual = _usual(values)
         return np.array([usual.mean(), 10.0 / usual.size, 1.0, usual.var()])
