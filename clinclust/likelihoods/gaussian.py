@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.far_values import without_far_values
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
@@ -77,9 +78,12 @@ class Gaussian(Likelihood):
         return np.where(np.isnan(values), 0.0, -0.5 * math.log(2.0 * math.pi))
 
     def standardisation(self, values: Array) -> tuple[float, float]:
-        """Return the mean and the standard deviation (divisor n) of the observed values."""
-        observed = values[~np.isnan(values)]
-        return observed.mean(), observed.std()
+        """Return the mean and the standard deviation (divisor n) of the observed values without far ones.
+
+        With a value of 1e12 among them, all others would be the same number to nearly all digits of their squares.
+        """
+        usual = _usual(values)
+        return usual.mean(), usual.std()
 
     def encoded(self, values: Array) -> Array:
         """Return the standardised values, bounded so that their squares do not overflow."""
@@ -106,10 +110,13 @@ class Gaussian(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return the prior of Raykov, Boukouvalas and Little (2014, section 4.2).
 
-        Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n).
+        Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n), all three of the
+        n values that are not absurdly far from the others (`clinclust.likelihoods.far_values`). One value at a distance
+        of t standard deviations adds t² / n variances to the rate. Where this exceeds half the sum of squares of a
+        cluster, about n / (2 K) variances with K clusters, splits would hardly raise the joint any more.
         """
-        observed = values[~np.isnan(values)]
-        return np.array([observed.mean(), 10.0 / observed.size, 1.0, observed.var()])
+        usual = _usual(values)
+        return np.array([usual.mean(), 10.0 / usual.size, 1.0, usual.var()])
 
     def draft_hyperparameters(self, values: Array) -> Array:
         """Return the default prior."""
@@ -138,6 +145,11 @@ class Gaussian(Likelihood):
                 edge_cases=((-1.0, 1.0), (1e8, 1e8 + 1.0, 1e8 + 2.0), (1e-9, 1e9, np.nan)),
             ),
         )
+
+
+def _usual(values: Array) -> Array:
+    """Return the observed values that are not absurdly far from the others."""
+    return without_far_values(values[~np.isnan(values)])
 
 
 def _draw(rng: np.random.Generator, prior: Array, n: int) -> Array:

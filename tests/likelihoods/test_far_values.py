@@ -1,0 +1,148 @@
+"""Absurdly far values decide neither the default prior nor the scale of a measurement; without any, nothing changes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+import clinclust as cc
+from clinclust.likelihoods import REGISTRY
+from clinclust.likelihoods.far_values import without_far_values
+
+GAUSSIAN = REGISTRY["gaussian"]()
+
+seeds = st.integers(0, 2**32 - 1)
+
+COLUMNS_WITHOUT = {
+    "normal": lambda rng, n: rng.normal(60, 15, n),
+    "lognormal": lambda rng, n: rng.lognormal(3, 0.7, n),
+    "two groups": lambda rng, n: rng.normal(np.where(np.arange(n) % 2, 0, 500), 1.0),
+    "a rare distant group": lambda rng, n: np.where(np.arange(n) % 100 < 2, rng.normal(1e6, 5, n), rng.normal(0, 1, n)),
+    "a spike": lambda rng, n: np.where(np.arange(n) % 200 == 0, rng.uniform(1, 1e6, n), 0.0),
+    "constant": lambda rng, n: np.full(n, 7.0),
+    "binary": lambda rng, n: rng.permutation(np.arange(n) % 3 == 0) * 1.0,
+    "few": lambda rng, n: np.append(rng.normal(size=17), [1e9, -1e9]),
+}
+"""Columns in which no value is far."""
+
+
+def _prior_of_all(values):
+    """Return the default prior of all observed values, of the textbook."""
+    observed = values[~np.isnan(values)]
+    return np.array([observed.mean(), 10.0 / observed.size, 1.0, observed.var()])
+
+
+@pytest.mark.parametrize("draw", COLUMNS_WITHOUT.values(), ids=COLUMNS_WITHOUT)
+@given(seed=seeds, n=st.integers(400, 1000))
+def test_without_far_values_prior_and_scale_are_those_of_all_values_to_the_bit(draw, seed, n):
+    values = draw(np.random.default_rng(seed), n)
+    values[:: n // 3] = np.nan
+    observed = values[~np.isnan(values)]
+    assert without_far_values(observed) is observed
+    assert GAUSSIAN.default_hyperparameters(values).tobytes() == _prior_of_all(values).tobytes()
+    assert GAUSSIAN.standardisation(values) == (observed.mean(), observed.std())
+
+
+def test_creatinine_of_a_few_patients_on_dialysis_is_not_far():
+    rng = np.random.default_rng(0)
+    for share in (0.002, 0.005, 0.01, 0.02):
+        values = np.where(rng.random(5000) < share, rng.normal(700, 150, 5000), rng.normal(80, 18, 5000))
+        assert without_far_values(values) is values
+
+
+@given(
+    seed=seeds,
+    n=st.integers(20, 1500),
+    typos=st.lists(st.sampled_from([999.0, 9999.0, -1e6, 1e6, 1e12, -1e99]), min_size=1, max_size=8),
+)
+def test_a_slip_changes_prior_and_scale_as_much_as_its_removal(seed, n, typos):
+    rng = np.random.default_rng(seed)
+    clean = rng.normal(0, rng.uniform(1, 3), n)
+    typos = typos[: max(1, n // 200)]
+    places = np.sort(rng.integers(0, n + 1, len(typos)))
+    values = np.insert(clean, places, typos)
+    np.testing.assert_array_equal(GAUSSIAN.default_hyperparameters(values), _prior_of_all(clean))
+    assert GAUSSIAN.standardisation(values) == (clean.mean(), clean.std())
+
+
+@given(seed=seeds, power=st.integers(-20, 20), sign=st.sampled_from([1.0, -1.0]), shift=st.integers(-1000, 1000))
+def test_the_choice_does_not_depend_on_the_unit(seed, power, sign, shift):
+    rng = np.random.default_rng(seed)
+    # Whole numbers, whose multiples by powers of two and sums are exact.
+    values = np.append(np.round(rng.standard_cauchy(500) * 100), [1e7, -1e6][: rng.integers(3)])
+    changed = sign * 2.0**power * (values + shift)
+    expected = sign * 2.0**power * (without_far_values(values) + shift)
+    np.testing.assert_array_equal(without_far_values(changed), expected)
+
+
+@given(seed=seeds)
+def test_the_order_of_the_values_does_not_matter_and_is_kept(seed):
+    rng = np.random.default_rng(seed)
+    values = np.append(rng.normal(size=300), [1e5, 3e7])
+    kept = without_far_values(values)
+    np.testing.assert_array_equal(kept, values[:300])
+    mixed = rng.permutation(values)
+    np.testing.assert_array_equal(without_far_values(mixed), mixed[np.isin(mixed, kept)])
+
+
+def _cohort(n=600, typos=0, size=999.0):
+    """Return a table of 12 measurements in three groups, with slips in different rows and columns, and the groups."""
+    rng = np.random.default_rng(1)
+    groups = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    table = rng.normal(0, 0.85, (3, 12))[groups] + rng.normal(size=(n, 12))
+    for place in range(typos):
+        table[place, place] = size
+    return pd.DataFrame(table, columns=[f"f{column}" for column in range(12)]), groups
+
+
+def _schema(frame):
+    return cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+
+
+@pytest.mark.parametrize("coarsening", [1.0, "auto"])
+@pytest.mark.parametrize("size", [999.0, 1e6, 1e12])
+def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
+    def agreement(frame):
+        model = cc.MAPDP(_schema(frame), coarsening=coarsening, n_restarts=2, random_state=0, progress=False).fit(frame)
+        return adjusted_rand_score(groups[3:], model.labels_[3:])
+
+    clean, groups = _cohort()
+    wrong, _ = _cohort(typos=3, size=size)
+    assert agreement(wrong) > agreement(clean) - 0.03 > 0.7
+
+
+def test_a_rare_distant_subtype_is_found():
+    frame, _ = _cohort(n=1500)
+    rare = np.zeros(1500, dtype=bool)
+    rare[:20] = True
+    for column in ("f0", "f1"):
+        frame.loc[rare, column] += 1000.0
+    model = cc.MAPDP(_schema(frame), n_restarts=2, random_state=0, progress=False).fit(frame)
+    assert len(set(model.labels_[rare])) == 1
+    assert not np.isin(model.labels_[~rare], model.labels_[rare]).any()
+
+
+@pytest.mark.parametrize("size", [1e6, 1e12])
+def test_the_log_joint_beside_a_far_value_is_accurate_to_ten_digits(size):
+    from scipy.special import gammaln
+
+    frame, _ = _cohort(n=200, typos=2, size=size)
+    model = cc.MAPDP(_schema(frame), n_restarts=1, random_state=0, progress=False).fit(frame)
+    sizes = np.bincount(model.labels_)
+    concentration = model.concentration_
+    expected = sizes.size * np.log(concentration) + gammaln(sizes).sum()
+    expected += gammaln(concentration) - gammaln(concentration + 200)
+    for name in frame:
+        theta = model.hyperparameters_[name]
+        mean, kappa, shape, rate = (theta[key] for key in ("mean", "kappa", "shape", "rate"))
+        for cluster in range(sizes.size):
+            x = frame[name].to_numpy()[model.labels_ == cluster]
+            n = x.size
+            scatter = ((x - x.mean()) ** 2).sum()  # in two passes, which lose no digits
+            after = rate + 0.5 * scatter + 0.5 * kappa * n * (x.mean() - mean) ** 2 / (kappa + n)
+            expected += gammaln(shape + 0.5 * n) - gammaln(shape) + shape * np.log(rate)
+            expected -= (shape + 0.5 * n) * np.log(after) + 0.5 * np.log((kappa + n) / kappa)
+            expected -= 0.5 * n * np.log(2 * np.pi)
+    assert model.log_joint_ == pytest.approx(expected, rel=1e-10)
