@@ -38,6 +38,8 @@ class Setting:
         Number of features in which the groups differ.
     is_skewed : bool
         Whether the severity is exponential instead of normal.
+    second_share : float, optional
+        Share of the second of two groups; None = all groups are equal.
     """
 
     n_subjects: int
@@ -47,6 +49,7 @@ class Setting:
     load: float = 0.8
     informative: int = 10
     is_skewed: bool = False
+    second_share: float | None = None
 
 
 SETTINGS = {
@@ -64,6 +67,7 @@ SETTINGS = {
     "4 groups, Gaussian, 400": Setting(400, 4, load=0.6),
     "skewed severity, Gaussian, 500": Setting(500, is_skewed=True),
     "2 groups that 2 features tell, Gaussian, 300": Setting(300, 2, load=0.6, informative=2),
+    "a fifth apart from a strong severity, Gaussian, 500": Setting(500, 2, load=0.95, informative=6, second_share=0.2),
 }
 
 
@@ -71,7 +75,9 @@ def continuum_cohort(seed: int, setting: Setting) -> tuple[pd.DataFrame, Feature
     """Return the table, its schema and the groups, int64 (N,)."""
     rng = np.random.default_rng(seed)
     n, n_groups = setting.n_subjects, setting.n_groups
-    groups = rng.permutation(np.arange(n) % n_groups)
+    in_turn = np.arange(n) % n_groups
+    is_second = (np.arange(n) < n * (setting.second_share or 0.0)).astype(np.int64)
+    groups = rng.permutation(in_turn if setting.second_share is None else is_second)
     load = rng.uniform(0.5 * setting.load, setting.load, _N_FEATURES)
     severity = rng.exponential(size=(n, 1)) - 1.0 if setting.is_skewed else rng.normal(size=(n, 1))
     centres = np.zeros((n_groups, _N_FEATURES))

@@ -69,6 +69,13 @@ def _multivariate_t(rng: np.random.Generator, n: int) -> Array:
     return _with(_normal)(rng, n) / np.sqrt(rng.chisquare(5.0, size=(n, 1)) / 5.0)
 
 
+def _curved(rng: np.random.Generator, n: int) -> Array:
+    """Return features of which a quarter is lowest where severity is average."""
+    load, severity = rng.uniform(0.4, 0.8, _D), rng.normal(size=n)
+    shared = np.where(np.arange(_D) % 4 == 3, (severity[:, None] ** 2 - 1.0) / np.sqrt(2.0), severity[:, None])
+    return np.asarray(load * shared + np.sqrt(1.0 - load**2) * rng.normal(size=(n, _D)))
+
+
 Population = tuple[Latent, tuple[str, ...], float]
 COVERED: Mapping[str, Population] = {
     "severity, Gaussian": (_with(_normal), ("gaussian",), 0.0),
@@ -86,6 +93,7 @@ NOT_COVERED: Mapping[str, Population] = {
     "multivariate t, 5 df": (_multivariate_t, ("gaussian",), 0.0),
     "severity, counts with 40% more zeros": (_with(_normal), ("zero_inflated",), 0.0),
     "three ordered classes, Gaussian": (_with(_three_classes), ("gaussian",), 0.0),
+    "severity, a quarter of features curved": (_curved, ("gaussian",), 0.0),
 }
 """Others, as above."""
 

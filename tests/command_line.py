@@ -35,7 +35,7 @@ def cohort(n=40):
             "falls": rng.poisson(1 + 12 * groups),
             "tremor": np.where(rng.random(n) < 0.1 + 0.8 * groups, "yes", "no"),
             "stage": rng.binomial(4, 0.15 + 0.7 * groups),
-            "crp": rng.normal(5 + 20 * groups, 2).round(2),
+            "crp": rng.normal(40 + 20 * groups, 2).round(2),
         }
     ).astype(object)
     frame.loc[[2, 11], "crp"] = "NA"

@@ -14,6 +14,8 @@ _ROOT = Path(__file__).parents[1]
 
 # Numba reads this when it is imported, which no test module has done yet.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / "numba"))
+# Reports are compared byte by byte, and a minute may pass between two of them.
+os.environ["SOURCE_DATE_EPOCH"] = "1600000000"
 # Tests that start a process of their own find the package that is tested here.
 _PACKAGE = str(Path(clinclust.__file__).parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.get("PYTHONPATH")]))

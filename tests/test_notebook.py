@@ -96,7 +96,7 @@ def test_a_fitted_model_says_what_it_found(model):
     nats = model.feature_relevance_
     titles = {"crp": "C-reactive protein"}
     expected = [text for name, value in nats.items() for text in (titles.get(name, name), f"{value:,.1f}")]
-    assert shown.cells[12:] == ["Most relevant features", "Nats", *expected]
+    assert shown.cells[12:] == ["Most relevant features (descriptive)", "Nats", *expected]
     assert any(words.startswith("Warning: not clustered on: same (") for words in shown.words)
     assert shown.words[-1] == shortened(repr(model), 400)
 

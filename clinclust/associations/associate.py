@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from clinclust.arguments import BY_FEATURE, FRAME, MODEL, accepting
+from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, TEXT, accepting, either
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
     from clinclust.associations.feature_tests import FeatureTests
     from clinclust.comparisons.contrasts import ContrastKind
@@ -31,14 +32,16 @@ _DTYPES = {
     "test": "string",
     **dict.fromkeys(("statistic", "df", "df2", "p", "q"), "float64"),
     "n": "Int64",
+    **dict.fromkeys(("agreement", "effect", "effect_reported"), "float64"),
     "left_out": "string",
     "seed": "string",
     "doubtful": "boolean",
+    "p_whatever_is_missing": "float64",
     "remark": "string",
 }
 
 
-@accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE)
+@accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE, persons=either(TEXT, LABELS, NOTHING))
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -48,6 +51,7 @@ def validated_associations(
     n_folds: int = 2,
     min_size: int = 3,
     contrasts: Mapping[str, ContrastKind] | None = None,
+    persons: str | ArrayLike | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -56,24 +60,32 @@ def validated_associations(
 
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
     role ``cluster`` is tested against subtypes found without it and without the other features of its block. The search
-    begins from scratch, because one that begins at the subtypes of the model would use the feature. The test is the
-    contrast of `compare_subtypes`. If the feature is independent of all others, the subtypes are independent of it, and
-    its p is valid for any number of subtypes and any likelihoods. Features with the role ``describe`` are tested
-    against the subtypes of the model, which were found without them. Subtypes that were not found by a MAP-DP search
-    cannot be found again without a feature: for a `Partition`, only features with the role ``describe`` are tested.
+    begins from scratch, because one that begins at the subtypes of the model would use the feature. It is brought to as
+    many subtypes as the model has: more are merged along their tree, and fewer are divided, even where the log joint
+    falls. `agreement` says how like these subtypes are to those of the model; p is about the former. The test is the
+    contrast of `compare_subtypes`.
+
+    The null hypothesis is that the feature is independent of all features that the subtypes are found from. Then they
+    are independent of it, and its p is valid for any number of subtypes and any likelihoods, if the rows are
+    independent of each other, and values are not missing because of their size. Features with the role ``describe`` are
+    tested against the subtypes of the model, which were found without them; those in the `block` of a clustered feature
+    against subtypes found without this block. Subtypes that were not found by a MAP-DP search cannot be found again
+    without a feature: for a `Partition`, only features with the role ``describe`` are tested.
 
     If features depend on each other within subtypes, this test is invalid, as is every other test after clustering.
-    Declare such features as a `block`. `doubtful` marks features for which the subtypes do not explain all dependence.
-    It cannot detect a continuum through all features, because a continuum looks like ordered subtypes.
+    Declare such features as a `block`. `doubtful` marks features for which the subtypes do not explain all dependence,
+    and those whose values are missing more often in some subtypes. If the test of the tree (`MAPDP.n_clusters`) found
+    one population, all are marked: its slices are no subtypes.
+
+    Where persons have several rows, whole persons are permuted (up to 9,999 times): each gets the values of another
+    person with as many rows. This p is valid however the rows of one person depend on each other.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. If its number of subtypes was asked for (`MAPDP.n_clusters`, `MAPDP.cut`), the clusters that
-        each search finds are merged to the same number. Where a search finds fewer, `remark` says so. The searches use
-        its concentration, discount, coarsening, powers of blocks and share of
-        outlying values (those chosen from the data, if they were), and its stated hyperparameters, but no
-        hyperparameters that were estimated together with the subtypes.
+        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks and share of outlying
+        values (those chosen from the data, if they were), and its stated hyperparameters, but no hyperparameters that
+        were estimated together with the subtypes.
     frame : DataFrame, N rows
         The cohort on which the model was fitted. Rows in another order than at the fit are put back into it; those of a
         `Partition` must be in the order of its labels.
@@ -92,6 +104,10 @@ def validated_associations(
         it is larger; in a fold, the same share of its subjects.
     contrasts : dict, optional
         As in `compare_subtypes`.
+    persons : str or array-like (N,), optional
+        Whose row each is, as the name of a column of `frame`, or in its order. By default the column in which
+        `read_cohort` noted persons with several rows; or else, if the schema has several features with the role ``id``,
+        the one that repeats and has most different values. Without any of these, rows count as independent.
     random_state : int, optional
         The seed of the searches; by default that of the model. Use one seed: the smallest p over several seeds is not a
         valid p.
@@ -109,15 +125,25 @@ def validated_associations(
         features with the role ``describe``. `n_subtypes` is the number of subtypes found without the feature (the
         largest over the folds). `test`, `statistic`, `df`, `df2` and `p` are the result of the test, and `n` is the
         number of subjects tested. `q` is the p-value adjusted as by Benjamini and Hochberg (1995) over the tests made.
+
+        `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
+        `effect_reported` is the difference between the two subtypes of the model that lie farthest apart in the
+        feature, in SDs of all subjects (on the scale of its transform; of a feature without order, in the share of the
+        level that differs most). `effect` is the same difference between the subtypes found without the feature that
+        share most subjects with these two, below 0 if it goes the other way.
+
         `left_out` names the other features of its block, if any, and `seed` is the seed of the searches.
 
-        `doubtful` is whether the feature still depends on other features given the subtypes: whether p is below 0.01
-        for the correlations of the residuals of the feature with those of the others, after regression on the
-        probabilities of the subtypes. It is missing if this cannot be tested, and False for a tested feature with the
-        role ``describe``, because no subtype was found from it.
+        `doubtful` is whether p should not be believed. The feature may still depend on other features given the
+        subtypes: p is below 0.01 for the correlations of the residuals of the feature with those of the others, after
+        regression on the probabilities of the groups that the subtypes are made of. Or its values are missing more
+        often in some subtypes: p is below 0.01 for chi-squared of the missing values by subtype. Then
+        `p_whatever_is_missing` is an upper bound of p over all values that can be missing (by bounds on the shares
+        above each quartile), and p is doubtful unless this bound is below 0.01; otherwise it is NaN.
+        `doubtful` is missing if the dependence cannot be tested, and nothing else speaks against p.
 
-        `remark` names the feature with the strongest such dependence, or says why there is no test. If all subjects
-        belong to one subtype without the feature, there is no test: p is NaN and does not count among the tests made.
+        `remark` names the feature with the strongest such dependence, says where other subtypes are found without the
+        feature (an agreement below 0.5), or why there is no test.
 
     Raises
     ------
@@ -150,12 +176,16 @@ def validated_associations(
     import pandas as pd
 
     from clinclust.associations.cold_search import cold_plan
-    from clinclust.associations.direct import rows_of_given
+    from clinclust.associations.doubts import finds_one_population, mark_dependence_everywhere, mark_slices
+    from clinclust.associations.evidence import TestRules
     from clinclust.associations.feature_tests import FeatureTests
+    from clinclust.associations.given import rows_of_given
+    from clinclust.associations.persons import persons_of
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.search.threads import interruptible
+    from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import seed_of
 
     parameters = {
@@ -169,11 +199,13 @@ def validated_associations(
     }
     _check(model, frame, parameters)
     chosen = checked_choice(contrasts, model.schema_)
+    of_persons = persons_of(model, frame, persons)
     frame = cohort_of(model, frame, stacklevel=3)
+    rules = TestRules(min_size, fewest_subjects(model), chosen, of_persons)
     features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
     seed: int | None = None
     if model.fit_ is None:
-        found = rows_of_given(model, frame, features, min_size, chosen)
+        found = rows_of_given(model, frame, features, rules)
     else:
         seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
         searched = cast("MAPDP", model)
@@ -181,10 +213,14 @@ def validated_associations(
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():
-                tests = FeatureTests(searched, frame, method, plan, n_folds, min_size, chosen)
+                tests = FeatureTests(searched, frame, method, plan, n_folds, rules)
                 return _side_by_side(tests, features, n_jobs, progress)
 
         found = interruptible(search_and_test, plan.cancelled)
+    if finds_one_population(model):
+        mark_slices(found)
+    else:
+        mark_dependence_everywhere(found)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
     rows["seed"] = None if seed is None else str(seed)

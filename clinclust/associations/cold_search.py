@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.associations.as_many_subtypes import AsReported, as_many
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
-from clinclust.estimators.subtype_mixture import summed
-from clinclust.estimators.subtype_tree import SubtypeTree
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -36,11 +33,13 @@ class Subtypes(NamedTuple):
     labels: Labels
     """(N,) the subtype of each subject, 0 to K - 1 by decreasing size."""
     membership: Array
-    """(N, K) the probability of each subtype, given all other subjects; rows sum to 1."""
+    """(N, J) the probability of each cluster, given all other subjects; rows sum to 1."""
     finer: Labels
-    """(N,) the cluster that the search found of each subject, 0 to J - 1."""
+    """(N,) the cluster of each subject, 0 to J - 1."""
     subtype_of: Labels
     """(J,) the subtype of each of these clusters."""
+    n_found: int
+    """The number of clusters that the search found, before they were merged or divided."""
 
 
 def column_keys(columns: Sequence[Array]) -> Keys:
@@ -100,19 +99,21 @@ def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     )
 
 
-def search_cold(problem: Problem, plan: SearchPlan, n_subtypes: int | None = None) -> Subtypes:
+def search_cold(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
     """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects.
 
-    With `n_subtypes`, the clusters found are merged along their tree, as in `MAPDP.cut`, until so many are left. If
-    the search found fewer, none are merged.
+    They are as many as in the reported partition, where that can be; see `as_many`. With one subtype there is nothing
+    to search for.
     """
+    if reported.n_subtypes == 1:
+        n_subjects = problem.cohort.n_subjects
+        together = np.zeros(n_subjects, dtype=np.int64)
+        return Subtypes(together, np.ones((n_subjects, 1)), together, np.zeros(1, dtype=np.int64), 1)
     found = search(problem, plan)
     problem, included = found.problem, found.winner.included
     if included is not None and included.any():
         problem = problem.with_features(included)
-    finer = by_decreasing_size(found.winner.labels)
+    n_found = int(found.winner.labels.max()) + 1
+    finer, subtype_of = as_many(problem, found.winner.labels, reported, plan.seed, plan.cancelled)
     membership = probabilities(leave_one_out_scores(problem, partition_of(problem, finer)))
-    subtype_of = np.arange(membership.shape[1])
-    if n_subtypes is not None and n_subtypes < subtype_of.size:
-        subtype_of = SubtypeTree(finer, *merge_tree(problem, finer)).subtype_of(n_subtypes)
-    return Subtypes(subtype_of[finer], summed(membership, subtype_of), finer, subtype_of)
+    return Subtypes(subtype_of[finer], membership, finer, subtype_of, n_found)

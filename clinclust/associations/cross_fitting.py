@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.associations.as_many_subtypes import AsReported
 from clinclust.associations.cold_search import Subtypes, search_cold
 from clinclust.associations.evidence import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
@@ -33,19 +34,24 @@ class Fold(NamedTuple):
     """(m,) the rows of the table of the held-out subjects."""
 
 
-def folds_of(problem: Problem, n_folds: int, plan: SearchPlan, n_subtypes: int | None = None) -> list[Fold]:
+def folds_of(
+    problem: Problem, n_folds: int, plan: SearchPlan, reported: AsReported, persons: Labels | None = None
+) -> list[Fold]:
     """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds.
 
-    `n_subtypes` is as in `search_cold`.
+    `reported` is as in `search_cold`. All rows of a person (int64 (N,) in the order of the table) are in one fold.
     """
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
-    dealt = np.arange(problem.cohort.n_subjects) % n_folds
+    n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
+    who = np.arange(n_subjects) if persons is None else np.unique(persons[order], return_inverse=True)[1]
+    dealt = np.arange(int(who.max()) + 1) % n_folds
     rng.shuffle(dealt)
+    dealt = dealt[who]
     folds = []
     for fold in range(n_folds):
         inside, outside = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         training = problem.restricted_to(inside, 0)
-        subtypes = search_cold(training, plan, n_subtypes)
+        subtypes = search_cold(training, plan, reported)
         folds.append(Fold(training, subtypes, problem.restricted_to(outside, 0), problem.cohort.order[outside]))
     return folds
 
@@ -64,6 +70,7 @@ def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share
             mixed_scores(arrays, model.in_full(), clusters, outlying_share, model.exponents, scores)
         else:
             write_scores(arrays, model, clusters, scores)
-        membership = summed(probabilities(scores[:, :-1]), fold.subtypes.subtype_of)
-        parts.append(Part(fold.rows, membership.argmax(axis=1), membership))
+        membership = probabilities(scores[:, :-1])
+        labels = summed(membership, fold.subtypes.subtype_of).argmax(axis=1)
+        parts.append(Part(fold.rows, labels, membership, fold.subtypes.n_found))
     return parts

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from clinclust.associations.evidence import Association, Part, association_of, fewest_tested
+from clinclust.associations.evidence import Association, Part, TestRules, association_of
 from clinclust.comparisons.contrasts import contrast_kind
-from clinclust.estimators.few_subjects import fewest_subjects
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.comparisons.contrasts import ContrastKind
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["described", "rows_of_given", "tested", "whole_cohort"]
+__all__ = ["NOT_FOUND_AGAIN", "described", "tested", "whole_cohort"]
 
-_NOT_FOUND_AGAIN = (
+NOT_FOUND_AGAIN = (
     "not tested: the subtypes may have been made from it, and given subtypes cannot be found again without it; give it "
     "the role describe if it had no part in them"
 )
@@ -35,51 +33,23 @@ def described(feature: Feature) -> dict[str, Any]:
 def whole_cohort(model: SubtypeModel) -> list[Part]:
     """Return a single part: all subjects with their subtypes in the model."""
     labels = np.asarray(model.labels_)
-    membership = np.eye(labels.max() + 1)[labels] if model.membership_ is None else model.membership_
-    return [Part(np.arange(labels.size), labels, membership)]
+    if model.fit_ is None:
+        membership = np.eye(labels.max() + 1)[labels] if model.membership_ is None else model.membership_
+    else:
+        membership = cast("MAPDP", model).finer_membership_
+    return [Part(np.arange(labels.size), labels, membership, int(labels.max()) + 1)]
 
 
-def tested(
-    feature: Feature,
-    frame: pd.DataFrame,
-    parts: list[Part],
-    method: str,
-    min_size: int,
-    contrasts: Mapping[str, ContrastKind],
-    floor: int,
-) -> dict[str, Any]:
-    """Return the test of a feature against the subtypes of `parts`, as columns of the result.
-
-    `min_size` and `floor` are as in `association_of`.
-    """
+def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str, rules: TestRules) -> dict[str, Any]:
+    """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
     values = feature.described(frame[feature.name])
-    kind = contrasts.get(feature.name) or contrast_kind(feature, values)
-    found = association_of(values, parts, kind, min_size, floor)
+    kind = rules.contrasts.get(feature.name) or contrast_kind(feature, values)
+    found = association_of(values, parts, kind, rules)
     about = {"method": method, "n_subtypes": found.n_subtypes}
     if np.isnan(found.contrast.p):
-        fewest = max(fewest_tested(part, values.size, min_size, floor) for part in parts)
+        fewest = max(rules.fewest(part, values.size) for part in parts)
         return about | {"method": None, "remark": _why_untested(found, method, fewest)}
     return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
-
-
-def rows_of_given(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    features: list[Feature],
-    min_size: int,
-    contrasts: Mapping[str, ContrastKind],
-) -> list[dict[str, Any]]:
-    """Return a row for each feature if the subtypes do not come from a search: only described features are tested."""
-    parts = whole_cohort(model)
-    return [
-        described(feature)
-        | (
-            tested(feature, frame, parts, "direct", min_size, contrasts, fewest_subjects(model))
-            if feature.role == "describe"
-            else {"remark": _NOT_FOUND_AGAIN}
-        )
-        for feature in features
-    ]
 
 
 def _why_untested(found: Association, method: str, min_size: int) -> str:

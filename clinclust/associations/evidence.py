@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.associations.by_person import contrast_by_person
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 
-__all__ = ["Association", "Part", "association_of", "fewest_tested"]
+__all__ = ["Association", "Part", "TestRules", "association_of", "combined"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -24,7 +26,42 @@ class Part(NamedTuple):
     labels: Labels
     """(n,) the subtype of each subject, 0 to K - 1."""
     membership: Array
-    """(n, K) the probability of each subtype."""
+    """(n, J) the probability of each group that the subtypes are made of."""
+    n_found: int
+    """The number of clusters that the search found, before they were merged or divided."""
+
+
+@dataclass(frozen=True, eq=False)
+class TestRules:
+    """What is the same for the tests of all features of a cohort.
+
+    Attributes
+    ----------
+    min_size : int
+        Subtypes with fewer subjects take no part in a test.
+    floor : int
+        Neither do subtypes with a smaller share of the subjects of their part than `floor` is of all.
+    contrasts : mapping of str to str
+        The kinds of contrast that were chosen by the name of the feature.
+    persons : int64 (N,) or None
+        The person of each row, if persons have several rows; otherwise rows are independent.
+    """
+
+    __test__ = False  # no test of pytest
+
+    min_size: int
+    floor: int = 1
+    contrasts: Mapping[str, ContrastKind] = field(default_factory=dict)
+    persons: Labels | None = None
+
+    def fewest(self, part: Part, n_subjects: int) -> int:
+        """Return the fewest subjects of a subtype of this part that is tested; a part has its share of the floor."""
+        return max(self.min_size, -(-self.floor * part.rows.size // n_subjects))
+
+    def groups(self, part: Part, n_subjects: int) -> Labels:
+        """Return the subtype of each subject of the part, int64 (n,); -1 where it has too few subjects."""
+        sizes = np.bincount(part.labels)
+        return np.where(sizes[part.labels] >= self.fewest(part, n_subjects), part.labels, -1)
 
 
 @dataclass(frozen=True)
@@ -36,7 +73,7 @@ class Association:
     n: int
 
 
-def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_size: int, floor: int = 1) -> Association:
+def association_of(values: Array, parts: list[Part], kind: ContrastKind, rules: TestRules) -> Association:
     """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
 
     Parameters
@@ -47,10 +84,7 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
         The parts; they have no subject in common.
     kind : str
         The kind of contrast, as in `contrast_of`.
-    min_size : int
-        Subtypes with fewer subjects take no part.
-    floor : int
-        Neither do subtypes with a smaller share of the subjects of their part than `floor` is of all N.
+    rules : TestRules
 
     Returns
     -------
@@ -59,28 +93,27 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, min_siz
     """
     found, n = [], 0
     for part in parts:
-        sizes = np.bincount(part.labels)
-        fewest = fewest_tested(part, values.size, min_size, floor)
-        groups = np.where(sizes[part.labels] >= fewest, part.labels, -1)
-        contrast = contrast_of(values[part.rows], groups, kind)
+        groups, own = rules.groups(part, values.size), values[part.rows]
+        if rules.persons is None:
+            contrast = contrast_of(own, groups, kind)
+        else:
+            contrast = contrast_by_person(own, groups, kind, rules.persons[part.rows])
         if not np.isnan(contrast.p):
             found.append(contrast)
-            n += int((~np.isnan(values[part.rows[groups >= 0]])).sum())
+            n += int((~np.isnan(own[groups >= 0])).sum())
     n_subtypes = max(np.unique(part.labels).size for part in parts)
-    if not found:
-        return Association(Contrast(), n_subtypes, 0)
-    return Association(found[0] if len(parts) == 1 else _combined(found), n_subtypes, n)
+    return Association(combined(found), n_subtypes, n)
 
 
-def fewest_tested(part: Part, n_subjects: int, min_size: int, floor: int) -> int:
-    """Return the fewest subjects of a subtype of this part that is tested; a part has its share of the floor."""
-    return max(min_size, -(-floor * part.rows.size // n_subjects))
+def combined(contrasts: list[Contrast]) -> Contrast:
+    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test.
 
-
-def _combined(contrasts: list[Contrast]) -> Contrast:
-    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test."""
+    One contrast stays as it is, and none is NaN.
+    """
     from scipy.special import chdtrc
 
+    if len(contrasts) < 2:
+        return contrasts[0] if contrasts else Contrast()
     with np.errstate(divide="ignore"):
         statistic = float(-2.0 * np.log([contrast.p for contrast in contrasts]).sum())
     df = 2.0 * len(contrasts)

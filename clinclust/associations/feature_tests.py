@@ -2,164 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.associations.as_many_subtypes import AsReported
+from clinclust.associations.cold_search import column_keys, search_cold, without
+from clinclust.associations.cross_fitting import folds_of, parts_without
+from clinclust.associations.direct import described, tested, whole_cohort
+from clinclust.associations.doubts import Doubts
+from clinclust.associations.evidence import Part, TestRules
+from clinclust.associations.in_the_refit import OTHER_BELOW, agreement, effects
+from clinclust.engine.problem.problem import Problem, pose
+from clinclust.estimators.from_parameters import stated_hyperparameters_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.associate import Method
-    from clinclust.associations.evidence import Part
-    from clinclust.associations.residual_dependence import Dependence
-    from clinclust.comparisons.contrasts import ContrastKind
-    from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import Feature
 
-__all__ = ["DOUBTFUL_BELOW", "FeatureTests"]
-
-DOUBTFUL_BELOW = 0.01
-"""An association is marked as doubtful if the p of the residual dependence is below this."""
+__all__ = ["FeatureTests"]
 
 
 class FeatureTests:
     """The tests of all features of one cohort, with the data that they share."""
 
     def __init__(
-        self,
-        model: MAPDP,
-        frame: pd.DataFrame,
-        method: Method,
-        plan: SearchPlan,
-        n_folds: int,
-        min_size: int,
-        contrasts: Mapping[str, ContrastKind],
+        self, model: MAPDP, frame: pd.DataFrame, method: Method, plan: SearchPlan, n_folds: int, rules: TestRules
     ) -> None:
-        from clinclust.associations.cold_search import column_keys
-        from clinclust.associations.cross_fitting import folds_of
-        from clinclust.engine.problem.problem import pose
-        from clinclust.estimators.cut import number_asked_for
-        from clinclust.estimators.few_subjects import fewest_subjects
-        from clinclust.estimators.from_parameters import stated_hyperparameters_of
-        from clinclust.graded import graded, mid_ranks
-
-        stated = stated_hyperparameters_of(model)
         self.problem: Problem = pose(
             frame,
             model.schema_,
-            stated,
+            stated_hyperparameters_of(model),
             model.concentration_,
             model.discount_,
             model.coarsening_,
             model.block_powers_,
         )
-        self.model, self.frame, self.method, self.plan = model, frame, method, plan
-        self.min_size, self.floor, self.contrasts = min_size, fewest_subjects(model), contrasts
+        self.model, self.frame, self.method, self.plan, self.rules = model, frame, method, plan, rules
         self.encoded = self.problem.cohort.encoding.features
         self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
-        scores = [feature.scores(frame[feature.name]) for feature in self.encoded]
-        is_nominal = [feature.traits.is_nominal for feature in self.encoded]
-        self.graded = graded(zip(scores, is_nominal, strict=True), mid_ranks)
+        self.doubts = Doubts(self.encoded, frame, rules)
+        self.reported = np.asarray(model.labels_)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
-        self.keys = column_keys([values[order] for values in scores]) if method == "refit" else None
-        self.n_subtypes = number_asked_for(model)
-        self.folds = folds_of(self.problem, n_folds, plan, self.n_subtypes) if method == "cross-fit" else []
+        scores = [feature.scores(frame[feature.name])[order] for feature in self.encoded]
+        self.keys = column_keys(scores) if method == "refit" else None
+        self.folds = (
+            folds_of(self.problem, n_folds, plan, self._as_reported(1.0 - 1.0 / n_folds), rules.persons)
+            if method == "cross-fit"
+            else []
+        )
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
         """Return the features in groups: those of one block are left out together, so one search serves all of them."""
+        blocks = {feature.block for feature in self.encoded}
         groups: dict[tuple[str, str], list[Feature]] = {}
         for feature in features:
-            in_block = feature.block is not None and feature.name in self.places
+            in_block = feature.block is not None and feature.block in blocks
             key = ("block", str(feature.block)) if in_block else ("feature", feature.name)
             groups.setdefault(key, []).append(feature)
         return list(groups.values())
 
     def rows(self, group: list[Feature]) -> list[dict[str, Any]]:
         """Return the row of each feature of a group of `sharing_a_search`, as a dict without q."""
-        from clinclust.associations.direct import described, whole_cohort
-
-        first = group[0]
-        if first.name in self.model.kept_out_:
-            return [described(first) | {"remark": f"not tested: it has {self.model.kept_out_[first.name]}"}]
-        if first.role == "describe":
-            return [described(first) | self._tested(first, whole_cohort(self.model), "direct")]
         left_out = np.zeros(len(self.encoded), dtype=np.bool_)
-        left_out[[self.places[feature.name] for feature in group]] = True
-        parts = None if left_out.all() else self._parts(left_out)
-        return [self._row(feature, group, left_out, parts) for feature in group]
+        left_out[[self.places[feature.name] for feature in group if feature.name in self.places]] = True
+        if not left_out.any():
+            method, parts = "direct", whole_cohort(self.model)
+        else:
+            method, parts = self.method, [] if left_out.all() else self._parts(left_out)
+        return [self._row(feature, left_out, parts, method) for feature in group]
 
-    def _row(
-        self, feature: Feature, group: list[Feature], left_out: NDArray[np.bool_], parts: list[Part] | None
-    ) -> dict[str, Any]:
-        """Return the row of a feature, given the subtypes found without its group; None if no feature is left."""
-        from clinclust.associations.direct import described
+    def _row(self, feature: Feature, left_out: NDArray[np.bool_], parts: list[Part], method: str) -> dict[str, Any]:
+        """Return the row of a feature, given the subtypes found without its group; no part if no feature is left."""
+        others = [
+            self.encoded[place].name for place in np.flatnonzero(left_out) if self.encoded[place].name != feature.name
+        ]
+        about = described(feature) | {"left_out": "; ".join(others) or None}
+        if feature.name in self.model.kept_out_:
+            return described(feature) | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
+        if not parts:
+            return about | {"remark": "not tested: without it (and its block) no feature is left"}
+        found = tested(feature, self.frame, parts, method, self.rules)
+        if found["method"] is None:
+            return about | found
+        doubts = self.doubts.of(feature, parts, ~left_out)
+        about_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
+        remarks = [*doubts.remarks, *self._on_the_refit(about_the_refit, parts)]
+        return about | found | doubts.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
 
-        names = {other.name for other in group} - {feature.name}
-        others = [other.name for other in self.encoded if other.name in names]
-        about = described(feature) | {"left_out": "; ".join(others) or None, "method": self.method}
-        if parts is None:
-            return about | {"method": None, "remark": "not tested: without it (and its block) no feature is left"}
-        found = self._tested(feature, parts, self.method)
-        if found["method"] is not None:
-            found |= self._doubts(feature, parts, ~left_out)
-        remarks = [text for text in (found.get("remark"), self._why_fewer(parts)) if text]
-        return about | found | {"remark": "; ".join(remarks) or None}
+    def _in_the_refit(self, feature: Feature, parts: list[Part]) -> dict[str, Any]:
+        """Return how the subtypes found without the feature agree with the reported ones, as columns."""
+        columns = self.doubts.columns_of(feature)
+        groups = self.rules.groups(whole_cohort(self.model)[0], self.reported.size)
+        found = effects(columns, self.reported, groups, parts)
+        return {
+            "agreement": agreement(self.reported, parts),
+            "effect": found.found,
+            "effect_reported": found.reported,
+        }
 
-    def _why_fewer(self, parts: list[Part]) -> str | None:
-        """Return what is said where a search found fewer subtypes than asked for; None where it did not."""
-        found = min(part.membership.shape[1] for part in parts)
-        if self.n_subtypes is None or found >= self.n_subtypes:
-            return None
-        where = "without it" if self.method == "refit" else "in a part of the subjects"
-        subtypes = "1 subtype" if found == 1 else f"{found} subtypes"
-        return f"{where} the search found {subtypes}, fewer than the {self.n_subtypes} asked for"
+    def _on_the_refit(self, about: dict[str, Any], parts: list[Part]) -> list[str]:
+        """Return the remark that the subtypes found without the feature are other ones than the reported."""
+        if not about or about["agreement"] >= OTHER_BELOW:
+            return []
+        where = "without it" if self.method == "refit" else "in the other folds"
+        n_found = min(part.n_found for part in parts)
+        if n_found == 1:
+            found = "there is one subtype, and its best division is another one"
+        elif n_found < int(self.reported.max()) + 1:
+            found = "there are fewer subtypes, and divided further they are other ones"
+        else:
+            found = "there are other subtypes"
+        return [f"{where} {found} (agreement {about['agreement']:.2f})"]
 
     def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
         """Return the subtypes found without the features of `left_out`, bool (D,)."""
-        from clinclust.associations.cold_search import search_cold, without
-        from clinclust.associations.cross_fitting import parts_without
-        from clinclust.associations.evidence import Part
-
         if self.keys is None:
             return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.plan, self.n_subtypes)
-        return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership)]
+        subtypes = search_cold(problem, self.plan, self._as_reported(1.0))
+        return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
-    def _tested(self, feature: Feature, parts: list[Part], method: str) -> dict[str, Any]:
-        """Return the test of a feature against these subtypes, as columns of the row."""
-        from clinclust.associations.direct import tested
+    def _as_reported(self, share: float) -> AsReported:
+        """Return how many subtypes and groups are reported, and how many subjects are enough in this share of them.
 
-        return tested(feature, self.frame, parts, method, self.min_size, self.contrasts, self.floor)
-
-    def _doubts(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return whether the feature depends, within subtypes, on the features in `included`, bool (D,), as columns."""
-        from scipy.linalg import block_diag
-
-        from clinclust.associations.residual_dependence import residual_dependence
-        from clinclust.graded import Graded, graded, mid_ranks
-
-        values = feature.scores(self.frame[feature.name])
-        rows = np.concatenate([part.rows for part in parts])
-        columns, weights, owners = self.graded
-        kept = included[owners]
-        others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
-        own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
-        found = residual_dependence(own, others, block_diag(*(part.membership for part in parts)))
-        if np.isnan(found.p):
-            return {"doubtful": None}
-        if found.p >= DOUBTFUL_BELOW:
-            return {"doubtful": False}
-        return {"doubtful": True, "remark": _why_doubtful(found, self.encoded[found.strongest])}
-
-
-def _why_doubtful(found: Dependence, other: Feature) -> str:
-    return (
-        f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
-        "declare what belongs together as a block"
-    )
+        Half of the smallest subtype that is tested is enough: the search without a feature need not find a smaller one.
+        """
+        sizes, groups = np.bincount(self.reported), np.bincount(self.model.finer_labels_)
+        fewest = max(self.rules.min_size, self.rules.floor)
+        large = sizes[sizes >= fewest]
+        enough = max(fewest, int(large.min()) // 2) if large.size else fewest
+        n_groups = int((groups >= enough).sum())
+        return AsReported(sizes.size, large.size, n_groups, max(self.rules.min_size, int(share * enough)))

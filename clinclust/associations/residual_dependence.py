@@ -2,9 +2,12 @@
 
 If features depend on each other within subtypes, no test of a feature against subtypes found from the others is valid:
 the clustering divides subjects by high and low values of the others, and the feature varies with them. If the model
-holds, however, features are independent given the subtypes. Let P be the probabilities of the subtypes, found without
-the feature. The residual of the feature after regression on P is then uncorrelated with the residual of any other
-feature.
+holds, however, features are independent given the subtypes. Let P be the probabilities of the subtypes (of the groups
+that they are made of, where groups were merged), found without the feature. The residual of the feature after
+regression on P is then uncorrelated with the residual of any other feature.
+
+One continuum through all features looks like ordered subtypes, which take up most of each correlation. What is left of
+each is weak, but all of it lies along the main axis of the other features, which is therefore tested as well.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.first_axis import first_axis
 from clinclust.graded import Graded
 
 __all__ = ["Dependence", "residual_dependence"]
@@ -21,6 +25,7 @@ __all__ = ["Dependence", "residual_dependence"]
 Array = NDArray[np.float64]
 
 _LEAST_DF = 3
+_SEED = 20161011
 _LEAST_TOGETHER = 5.0
 """The least expected number of subjects with an unusual value of both features.
 
@@ -32,9 +37,10 @@ class Dependence(NamedTuple):
     """The residual dependence between one feature and the others."""
 
     p: float
-    """Twice the smaller of two p: that of all correlations together, and that of the strongest one times their number.
+    """Three times the smallest of three p, NaN = untestable.
 
-    NaN = untestable.
+    They are that of all correlations together, that of the strongest one times their number, and that of the
+    correlation with the main axis of the others.
     """
     strongest: int
     """The index of the other feature with the largest correlation; -1 if there is none."""
@@ -42,7 +48,9 @@ class Dependence(NamedTuple):
     """The correlation with that feature; NaN if there is none."""
 
 
-def residual_dependence(target: Graded, others: Graded, membership: Array) -> Dependence:
+def residual_dependence(
+    target: Graded, others: Graded, membership: Array, persons: NDArray[np.int64] | None = None
+) -> Dependence:
     """Test the correlations of the residuals of one feature with those of the others, given the subtypes.
 
     Parameters
@@ -51,11 +59,20 @@ def residual_dependence(target: Graded, others: Graded, membership: Array) -> De
         The feature to test.
     others : Graded
         The features from which the subtypes were found, for the same subjects.
-    membership : float64 (N, K)
-        The probability of each subtype for each subject, found without the target.
+    membership : float64 (N, J)
+        The probability of each group for each subject, found without the target.
+    persons : int64 (N,), optional
+        The person of each row. The residuals of a person are added up, because they depend on each other.
     """
     own, own_seen = _residuals(target.columns, membership)
     rest, rest_seen = _residuals(others.columns, membership)
+    along = first_axis(others.columns, np.random.default_rng(_SEED))
+    axis, _ = _residuals(along[:, None], membership)
+    if persons is not None:
+        own, own_seen, rest, rest_seen, axis = (
+            _of_persons(table, persons) for table in (own, own_seen, rest, rest_seen, axis)
+        )
+        own_seen, rest_seen = (np.minimum(seen, 1.0) for seen in (own_seen, rest_seen))
     n = own_seen.T @ rest_seen
     own_squares, rest_squares = (own**2).T @ rest_seen, own_seen.T @ rest**2
     df = n - np.linalg.matrix_rank(membership) - 1.0
@@ -66,13 +83,15 @@ def residual_dependence(target: Graded, others: Graded, membership: Array) -> De
     with np.errstate(all="ignore"):
         r = np.where(usable, own.T @ rest / np.sqrt(own_squares * rest_squares), 0.0)
     r = np.clip(r, -1.0, 1.0)
+    testable = usable.any(axis=1)
+    p_along = _p_along(own[:, testable], own_seen[:, testable], axis, df[testable].max(axis=1))
     at = np.unravel_index(np.abs(r).argmax(), r.shape)
     p_strongest = min(1.0, float(_two_sided(r[at], df[at])) * int(usable.sum()))
     each = np.where(usable, df * r**2, 0.0) * target.weights[:, None] * others.weights
     p_together = _p_of_sum(
         float(each.sum()), _squares(own, target.weights), _squares(rest, others.weights * usable.any(axis=0))
     )
-    p = min(1.0, 2.0 * min(p_strongest, p_together))
+    p = min(1.0, 3.0 * min(p_strongest, p_together, p_along))
     return Dependence(p, int(others.owners[at[1]]), float(r[at]))
 
 
@@ -89,6 +108,23 @@ def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
     # Residuals that are only rounding errors are set to 0.
     left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
     return left, seen
+
+
+def _p_along(own: Array, own_seen: Array, axis: Array, df: Array) -> float:
+    """Return p of the strongest correlation with the main axis times the number of columns of the feature."""
+    squares = (own**2).sum(axis=0) * (own_seen.T @ axis[:, 0] ** 2)
+    with np.errstate(all="ignore"):
+        r = np.where(squares > 0.0, own.T @ axis[:, 0] / np.sqrt(squares), 0.0)
+    p = [_two_sided(float(each), float(left)) for each, left in zip(np.clip(r, -1.0, 1.0), df, strict=True)]
+    return min(1.0, len(p) * min(p))
+
+
+def _of_persons(table: Array, persons: NDArray[np.int64]) -> Array:
+    """Return the sums of the rows of each person, (persons, C)."""
+    _, places = np.unique(persons, return_inverse=True)
+    sums = np.zeros((int(places.max()) + 1, table.shape[1]))
+    np.add.at(sums, places, table)
+    return sums
 
 
 def _two_sided(r: float, df: float) -> float:

@@ -9,32 +9,47 @@ from clinclust.cli.streams import say
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.tree_test import TreeTest
 
 __all__ = ["say_found"]
 
 
-def say_found(model: MAPDP) -> None:
-    """Say how many subtypes a fitted model has, their sizes, and what the test of its tree says of them."""
+def say_found(model: MAPDP, n_asked: int | None = None) -> None:
+    """Say how many subtypes a fitted model has, their sizes, and what the test of its tree says of them.
+
+    `n_asked` is the number that was asked for; it is told where the search found fewer.
+    """
+    from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
+    from clinclust.reporting.percent import percent
+
     n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
-    sizes = ", ".join(f"{size} ({size / n_subjects:.1%})" for size in model.cluster_sizes_)
-    say(f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'} among {n_subjects} subjects: {sizes}{_few(model)}")
-    if _n_before_the_floor(model) > n_subtypes:
+    marks = model.fit_.remarks_
+    sizes = ", ".join(
+        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *of_one])})"
+        for size, of_one in zip(model.cluster_sizes_, marks, strict=True)
+    )
+    found = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
+    asked = f" ({n_asked} were asked for)" if n_asked is not None and n_asked > n_subtypes else ""
+    say(f"{found}{asked} among {n_subjects} subjects: {sizes}{_few(model)}")
+    if any(marks):
+        say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.fit_)}.")
+    n_before = _n_before_the_floor(model)
+    if n_before > n_subtypes:
         say(
-            f"{_n_before_the_floor(model) - n_subtypes} fewer than without --min-size: groups of fewer than "
-            f"{model.min_size_} subjects were merged where they were hardly distinct from another."
+            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
+            "were merged where they were hardly distinct from another."
         )
     test = model.fit_.tree_test_
     if test is None or test.joins.empty:
         return
     if n_subtypes == 1:
         say(
-            f"Tested: the cohort looks like one continuum; the {n_groups} groups that the search told apart are slices "
-            "of it."
+            f"Tested: the cohort looks like one continuum; the {n_groups} groups that the search told apart were not "
+            "shown to be more than slices of it."
         )
-    elif n_groups > n_subtypes:
-        say(f"Tested: these are more than one continuum; the {n_groups} finer groups of the search are not.")
     else:
-        say("Tested: these are more than one continuum.")
+        finer = f"; the {n_groups} finer groups of the search were not shown to be" if n_groups > n_subtypes else ""
+        say(f"Tested: these are more than one continuum{finer}.{_skewed(test)}")
 
 
 def _few(model: MAPDP) -> str:
@@ -45,6 +60,19 @@ def _few(model: MAPDP) -> str:
     if not few:
         return ""
     return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"
+
+
+def _skewed(test: TreeTest) -> str:
+    """Return at how many divisions a skewed severity would do as well; empty if at none."""
+    accepted = test.joins[test.joins["accepted"]]
+    n_open = int((accepted["p_unimodal"] >= test.significance_level).sum())
+    if not n_open:
+        return ""
+    where = "" if n_open == len(accepted) else f" at {n_open} of {len(accepted)} divisions"
+    return (
+        f" Many mild and few severe subjects of one continuum would be parted as clearly{where}; see Divisions tested "
+        "in the report."
+    )
 
 
 def _n_before_the_floor(model: MAPDP) -> int:

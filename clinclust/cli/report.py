@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     tell_of_other_files(folder, FILES_OF_A_FIT)
     _write(options, model, frame, folder)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
-    say_what_to_share(options)
+    say_what_to_share(options, folder)
     return 0
 
 

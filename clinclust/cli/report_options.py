@@ -17,7 +17,11 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of the reports."""
     group = parser.add_argument_group("the reports")
     group.add_argument(
-        "--significance-level", type=number, default=0.01, metavar="P", help="of the pairwise tests (default: 0.01)"
+        "--significance-level",
+        type=number,
+        default=0.01,
+        metavar="P",
+        help="of p in the pairwise tests, and of q of features that are called validated (default: 0.01)",
     )
     group.add_argument(
         "--associations",

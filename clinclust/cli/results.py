@@ -16,7 +16,7 @@ from clinclust.cli.options import add_jobs, add_table
 from clinclust.cli.outputs import FILES_OF_A_FIT, FILES_OF_A_MODEL, REPORTS
 from clinclust.cli.report_files import reports_placed
 from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
-from clinclust.cli.search_options import model_asked_for, search_problems
+from clinclust.cli.search_options import model_asked_for, number_asked_for, search_problems
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
@@ -70,10 +70,10 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
         if is_saved:
             _tell_how_to_go_on(options)
         raise
-    say_found(model)
+    say_found(model, number_asked_for(options))
     say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, MANIFEST])}")
     if reports:
-        say_what_to_share(options)
+        say_what_to_share(options, options.out)
     return max(code, code_of_number)
 
 
@@ -134,10 +134,18 @@ def _tell_how_to_go_on(options: argparse.Namespace) -> None:
     )
 
 
-def say_what_to_share(options: argparse.Namespace) -> None:
-    """Say which files of a folder may be passed on, if counts are withheld."""
-    if options.suppress is not None:
-        say(f"For sharing: {' and '.join(REPORTS)} only. The other files hold one row for each subject.")
+def say_what_to_share(options: argparse.Namespace, folder: Path) -> None:
+    """Say which files of a folder may be passed on, if counts are withheld, and which must not leave the house."""
+    if options.suppress is None:
+        return
+    say(f"For sharing: {' and '.join(REPORTS)} only.")
+    kept = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
+    if kept:
+        say(
+            f"Not for sharing: {', '.join(kept)} (one row for each subject) and {MANIFEST} (their checksums). "
+            f"`clinclust report TABLE --model {folder} --suppress {options.suppress} --out DIR` writes the reports to "
+            "a folder of their own."
+        )
 
 
 def _reports_beside_model(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> tuple[list[str], int]:
@@ -182,4 +190,5 @@ def _findings(model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, co
         tell(f"clinclust: {problem}; the reports leave this name out")
         codes.append(BAD_INPUT)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
-    return gathered_findings(model, frame, replace(asked, names=known))
+    findings = gathered_findings(model, frame, replace(asked, names=known))
+    return replace(findings, n_asked=number_asked_for(options))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_search", "model_asked_for", "search_problems"]
+__all__ = ["add_search", "model_asked_for", "number_asked_for", "search_problems"]
 
 _PARAMETERS = {
     "n_clusters": "n_clusters",
@@ -58,7 +58,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--as-published",
         action="store_true",
         help="search as Raykov et al. (2016) published, without the recommended defaults: --n-clusters found, "
-        "--coarsening 1",
+        "--coarsening 1 --block-powers none",
     )
     group.add_argument(
         "--concentration",
@@ -82,9 +82,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--block-powers",
         choices=("auto", "none"),
-        default="auto",
         help="count the features of a block of the schema for what they hold beside each other (auto), or each in full "
-        "(none) (default: auto)",
+        "(none) (default: auto; none with --as-published)",
     )
     group.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
@@ -106,6 +105,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--seed", type=whole_number, default=0, help="seed of the search, printed in the report (default: 0)"
     )
     add_jobs(group)
+
+
+def number_asked_for(options: argparse.Namespace) -> int | None:
+    """Return the number of subtypes that somebody asked for; None if it is to follow from the data."""
+    asked = model_asked_for(options, None).n_clusters
+    return asked if isinstance(asked, int) else None
 
 
 def search_problems(options: argparse.Namespace) -> list[str]:
@@ -153,5 +158,5 @@ def model_asked_for(options: argparse.Namespace, schema: FeatureSchema | None) -
     from clinclust.estimators.mapdp import MAPDP
 
     make = MAPDP if options.as_published else MAPDP.recommended
-    powers = None if options.block_powers == "none" else options.block_powers
-    return make(schema, **_given(options), block_powers=powers, progress=not options.quiet)
+    in_full = options.block_powers == "none" if options.block_powers else options.as_published
+    return make(schema, **_given(options), block_powers=None if in_full else "auto", progress=not options.quiet)

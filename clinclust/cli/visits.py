@@ -44,15 +44,18 @@ def refuse_visits(
     if found is None or options.every_row or (taken is not None and taken.choice.by_values is not None):
         return
     each = ("--one-row-per", found.column, *(() if found.ordering is None else ("--by", found.ordering)))
-    ways = {"the first row of each": each, "the last row of each": (*each, "--keep", "last")}
-    ways["the mean of the measurements of each"] = (*each, "--keep", "mean")
+    ways = {"the first row of each": each}
+    if not found.are_copies:
+        ways["the last row of each"] = (*each, "--keep", "last")
+        ways["the mean of the measurements of each"] = (*each, "--keep", "mean")
     if found.condition is not None:
         ways["the rows that meet a condition"] = ("--where", found.condition)
     ways["every row, as if it were a subject"] = ("--every-row",)
+    kind = "rows are copies of others" if found.are_copies else "rows are visits, not patients"
     lines = [f"  {what}:\n    {next_command('start', options, *more, adders=adders)}" for what, more in ways.items()]
     raise InputError(
         limited(
-            f"{shown_name(options.table)}: rows are visits, not patients: {found.n_repeated:,} of {found.n_subjects:,} "
+            f"{shown_name(options.table)}: {kind}: {found.n_repeated:,} of {found.n_subjects:,} "
             f"subjects have several rows (up to {found.most_rows:,} with the same {quoted(found.column)}). Nothing was "
             "written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )

@@ -11,9 +11,11 @@ import numpy as np
 from clinclust.arguments import SIZES, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
+from clinclust.disclosure.released import names_that_tell, rows_that_tell, rows_told_by_rank
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
-from clinclust.disclosure.suppress import rows_that_tell, sizes_of
+from clinclust.disclosure.suppress import sizes_of
+from clinclust.disclosure.totals import small_totals, total_intervals, totals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,10 +61,12 @@ def audit_disclosure(
     pandas.DataFrame
         One row for each count that is withheld, or that is sensitive but shown.
 
-        `feature` (missing for a size), `cell` (a level, ``"observed"``, ``"missing"`` or ``"size"``), `subtype` (0 =
-        all subjects), `lowest`, `highest`, `value` (the true count, if known), `disclosed`, and `reason`: ``"shown"``,
+        `feature` (missing for a size), `cell` (a level, ``"observed"``, ``"missing"``, ``"size"``, or ``"total"`` of
+        events or of steps of a score), `subtype` (0 = all subjects), `lowest`, `highest` (missing if there is no
+        bound), `value` (the true count, if known), `disclosed`, and `reason`: ``"shown"``,
         ``"interval"`` (the interval is shorter than the rule requires), ``"test"`` (a test, effect or contrast that was
-        computed from the count is shown) or ``"not solved"`` (no solution for the interval was found).
+        computed from the count is shown, or its name, or a q that was adjusted over it too) or ``"not solved"`` (no
+        solution for the interval was found).
 
     Raises
     ------
@@ -104,7 +108,9 @@ def audit_disclosure(
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
     has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
-    telling = comparisons[rows_that_tell(comparisons, touched, withheld) & has_number]
+    uses_withheld = rows_that_tell(comparisons, touched, withheld)
+    told = has_number | names_that_tell(comparisons, uses_withheld) | rows_told_by_rank(comparisons, uses_withheld)
+    telling = comparisons[uses_withheld & told]
     tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
 
     ranges = size_intervals(sizes)
@@ -115,6 +121,7 @@ def audit_disclosure(
         if true is not None:
             counts = replace(counts, decimals=true.decimals)
         rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
+        rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)
     columns = ("feature", "cell", "subtype", "lowest", "highest", "value", "disclosed", "reason")
     dtypes = {
         **dict.fromkeys(("feature", "cell", "reason"), "string"),
@@ -180,6 +187,26 @@ def _of_feature(
         else:
             found, is_level = (low[row, group], high[row, group]), counts.is_share and row < len(counts.rows) - 1
             yield _verdict(*named, found, true[row, group], rule, is_told=is_tested, is_level=is_level)
+
+
+def _of_totals(
+    counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the totals of whole numbers that are small: of events, or of the steps of scores above the lowest."""
+    import pandas as pd
+
+    if not counts.is_whole:
+        return
+    low, high = total_intervals(counts)
+    values = totals(counts if truth is None else truth)[0]
+    small = small_totals(counts if truth is None else truth, rule.threshold) & (np.rint(values) > 0)
+    is_shown = ~np.isnan(counts.mean[0])
+    for group in np.flatnonzero(small):
+        reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""
+        reason = reason or ("test" if is_tested else "")
+        most = high[group] if np.isfinite(high[group]) else pd.NA
+        found = (low[group], most, round(values[group]), bool(reason), reason or pd.NA)
+        yield (counts.name, "total", counts.subtypes[group], *found)
 
 
 def _verdict(

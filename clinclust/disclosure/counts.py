@@ -114,9 +114,12 @@ class FeatureCounts:
         if self.is_share:
             lacking |= (np.isnan(self.count) & (self.n != 0)).any(axis=0)
         groups = {subtype for subtype, is_lacking in zip(self.subtypes, lacking.tolist(), strict=True) if is_lacking}
-        if rounding is not None or (not self.is_share and any(sizes[group] is not None for group in groups)):
+        if self.is_share and rounding is None:
+            return groups
+        if rounding is not None or any(sizes[group] is not None for group in groups):
             return set(self.subtypes)
-        return groups
+        # What is compared with all others is compared with withheld subtypes too, whose means it would narrow.
+        return groups | ({ALL_SUBJECTS} if groups else set())
 
     def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
         """Return a copy with NaN where a mask is true.

@@ -15,7 +15,7 @@ from clinclust.drafting.orders import in_order
 from clinclust.drafting.repeated_rows import with_visits
 from clinclust.drafting.suspected_codes import suspected_codes
 from clinclust.drafting.ties import Spike, spike_of
-from clinclust.drafting.units import odd_numbers
+from clinclust.drafting.units import far_counts, odd_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.likelihoods.binomial import Binomial
@@ -31,6 +31,8 @@ _MOSTLY = 0.5
 _RARE, _FEWEST_SUBJECTS = 5, 100
 _TIED = 0.2
 _FEW_EQUAL = 5
+_REPAIR = "missing_codes, minimum or maximum, or correct the table"
+"""What mends values that cannot be."""
 _CLEAR = 20.0
 """By how many nats another likelihood must be better. Subtypes themselves make a binomial scale look less binomial."""
 
@@ -76,6 +78,8 @@ def _about_feature(feature: Feature, column: pd.Series) -> Iterator[Look]:
         yield from _about_scale(feature, scores - (0.0 if feature.levels else feature.lowest))
     elif feature.traits.is_continuous:
         yield from _about_density(feature, scores)
+    elif feature.levels is None:
+        yield from (Look(name, what, _REPAIR) for what in far_counts(scores))
     if feature.levels is None and not feature.traits.is_scale:
         yield from _about_codes(feature, scores)
 
@@ -122,4 +126,4 @@ def _about_density(feature: Feature, values: Array) -> Iterator[Look]:
         what = f"{tie.share:.0%} of the values are exactly {tie.value:g}; a density makes a subtype of them"
         yield Look(name, what, repair)
     for what in odd_numbers(feature.name, values):
-        yield Look(name, what, "missing_codes, minimum or maximum, or correct the table")
+        yield Look(name, what, _REPAIR)

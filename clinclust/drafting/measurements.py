@@ -20,10 +20,11 @@ from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.ties import Spike, spike_of
 from clinclust.files.limits_in_words import is_beyond_a_limit
 from clinclust.likelihoods.exponential import Exponential
+from clinclust.likelihoods.far_values import without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 
-__all__ = ["measured", "proposal_of_measurements", "proposal_of_numbers"]
+__all__ = ["has_logarithm", "measured", "proposal_of_measurements", "proposal_of_numbers"]
 
 Array = NDArray[np.float64]
 
@@ -80,14 +81,19 @@ def _in_few_steps(column: ObservedColumn, values: Array, text_of: dict[float, st
 def measured(values: Array) -> list[Candidate]:
     """Return the ways of modelling measurements that hold for the values: Gaussian, its logarithm, exponential."""
     options = [candidate({"likelihood": Gaussian.name}, values)]
-    low = float(values.min())
-    if low > 0 and np.mean(values == low) <= max(_AT_LIMIT, 2.0 / values.size):
+    if has_logarithm(values):
         logs = np.log(values)
         fields = {"likelihood": Gaussian.name, "transform": "log"}
         options.append(candidate(fields, logs, -float(logs.sum()), "gaussian of the log"))
-    if low >= 0:
+    if values.min() >= 0:
         options.append(candidate({"likelihood": Exponential.name}, values))
     return options
+
+
+def has_logarithm(values: Array) -> bool:
+    """Return whether a logarithm suits values (n,): all are positive, and few of them are the lowest one."""
+    low = float(values.min())
+    return low > 0 and bool(np.mean(values == low) <= max(_AT_LIMIT, 2.0 / values.size))
 
 
 def proposal_of_measurements(column: ObservedColumn, values: Array, others: list[Candidate] | None = None) -> Proposal:
@@ -106,9 +112,11 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     spike = spike_of(values)
     if spike is not None:
         return _with_a_spike(column, spike)
-    options = measured(values)
+    usual = without_far_values(values)  # one slip of the pen is no long tail
+    usual = usual if usual.min() == values.min() else values  # of a value below 0 there is no logarithm
+    options = measured(usual)
     plain = options[0]
-    margin = max(_MARGIN[0], _MARGIN[1] * values.size)
+    margin = max(_MARGIN[0], _MARGIN[1] * usual.size)
     best = max(options, key=lambda option: option.evidence - (0.0 if option is plain else margin))
     rest = [option for option in options if option is not best]
     words, is_clear = how_clear(best, [*rest, *(others or [])])
@@ -120,7 +128,7 @@ def proposal_of_measurements(column: ObservedColumn, values: Array, others: list
     if best is plain and rest and max(option.evidence for option in rest) > best.evidence:
         words, is_clear = "its logarithm would fit better, but not clearly", False
     looks: tuple[str, ...] = (
-        _tails(np.log(values) if "transform" in best.fields else values) if best.called != Exponential.name else ()
+        _tails(np.log(usual) if "transform" in best.fields else usual) if best.called != Exponential.name else ()
     )
     if np.ptp(values) > 0 and values.min() >= 0 and values.max() <= 1 and best is not plain:
         looks += ("values from 0 to 1: if they are shares, look at the values near 0 and 1",)

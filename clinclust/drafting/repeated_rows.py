@@ -32,8 +32,8 @@ def with_visits(proposal: Proposal, frame: pd.DataFrame, name: str) -> Proposal:
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     """Return the subjects of a table of visits; None if no column clearly names subjects with several rows.
 
-    A name must say that it identifies subjects, and most subjects have several rows, or another column tells the rows
-    of each apart and speaks of visits.
+    A name must say that it identifies subjects. Most subjects must have several rows, or another column tells the rows
+    of each apart and speaks of visits, or all rows of a subject are copies of one.
 
     Examples
     --------
@@ -47,7 +47,13 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
         if not looks_identifying(str(name)) or _OF_SEVERAL & set(words_of(str(name))):
             continue
         proposal = proposal_of_repeated_identifier(observed(str(name), frame[name], ColumnNotes()))
-        found = repeated_subjects(frame, str(name)) if proposal is not None and proposal.reason == REPEATED else None
-        if found is not None and (found.visit_columns or found.n_repeated > _MOST * found.n_subjects):
+        if proposal is None:
+            continue
+        found = repeated_subjects(frame, str(name))
+        if found is not None and (found.are_copies or (proposal.reason == REPEATED and _are_visits(found))):
             return found
     return None
+
+
+def _are_visits(found: RepeatedSubjects) -> bool:
+    return bool(found.visit_columns) or found.n_repeated > _MOST * found.n_subjects

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.names import words_of
 from clinclust.drafting.two_units import two_units
+from clinclust.likelihoods.far_values import without_far_values
 
-__all__ = ["impossible_numbers", "impossible_values", "is_never_zero", "odd_numbers"]
+__all__ = ["far_counts", "impossible_numbers", "impossible_values", "is_never_zero", "odd_numbers"]
 
 Array = NDArray[np.float64]
 
@@ -94,4 +95,17 @@ def _far_values(numbers: Array) -> list[str]:
         far &= np.abs(values - middle) > _FAR * spread
     if not 0 < far.sum() <= max(2.0, _LEAST_SHARE * numbers.size):
         return []
-    return [f"{int(far.sum())} values lie far from all others, such as {numbers[far][0]:g}: is it right?"]
+    return [told_far(numbers[far])]
+
+
+def far_counts(numbers: Array) -> list[str]:
+    """Return a sentence if a few counts (n,) are absurdly far from all others."""
+    farthest_usual = without_far_values(numbers).max()
+    far = numbers[numbers > farthest_usual]
+    return [told_far(far)] if far.size else []
+
+
+def told_far(far: Array) -> str:
+    """Return what is said of values that lie far from all others."""
+    lie = "1 value lies" if far.size == 1 else f"{far.size} values lie"
+    return f"{lie} far from all others, such as {far[0]:g}: is it right?"

@@ -63,7 +63,7 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
                 "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
                 "`cut` what `distinct_subtypes(model, frame)` returns"
             )
-        return merged_fit(fit, fit.tree_.group_of(fit.tree_test_.distinct_nodes(fit.tree_)))
+        return merged_fit(fit, fit.tree_test_.distinct_of(fit.tree_))
     asked, n_found = int(n_clusters), fit.subtype_of_.size
     if asked > n_found:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"

@@ -19,13 +19,26 @@ from numpy.typing import NDArray
 
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
+from clinclust.estimators.weak_evidence import WEAK_NATS
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["NO_FLOOR", "WEAK_EVIDENCE", "fewest_subjects", "refuse_too_large_a_floor", "with_floor"]
+__all__ = [
+    "FEW",
+    "FEW_SUBJECTS",
+    "MEANING_OF_MARKS",
+    "NO_FLOOR",
+    "WEAK",
+    "WEAK_EVIDENCE",
+    "fewest_subjects",
+    "marks_of",
+    "n_standing",
+    "refuse_too_large_a_floor",
+    "with_floor",
+]
 
 Labels = NDArray[np.int64]
 
@@ -35,6 +48,61 @@ WEAK_EVIDENCE = 5.0
 """Evidence in nats below which two subtypes are hardly distinct: a Bayes factor of 150, up to which Kass and Raftery
 (1995) call evidence less than very strong. Dependence between features inside a disease adds to the evidence for a
 division, so that evidence that is weak in spite of it stays weak."""
+
+FEW, WEAK = "few", "weak"
+"""The marks of a subtype that may be noise, wherever it is shown."""
+FEW_SUBJECTS = 5
+"""Subjects below which a subtype is marked as few."""
+MEANING_OF_MARKS = (
+    f"{FEW}: fewer than {FEW_SUBJECTS} subjects; {WEAK}: less than {WEAK_NATS:g} nats of evidence between a subtype "
+    "and its nearest other."
+)
+"""What the marks mean, where not only those that are used are explained."""
+
+
+def marks_of(fit: Fit) -> list[tuple[str, ...]]:
+    """Return the marks of each subtype: `FEW` below 5 subjects, `WEAK` if a merger would cost less than 3 nats."""
+    is_weak = _to_nearest(fit) < WEAK_NATS
+    is_few = fit.cluster_sizes_ < FEW_SUBJECTS
+    pairs = zip(is_few.tolist(), is_weak.tolist(), strict=True)
+    return [((FEW,) if few else ()) + ((WEAK,) if weak else ()) for few, weak in pairs]
+
+
+def n_standing(fit: Fit) -> int:
+    """Return the number of subtypes, at least 1, that are left without those that may be noise.
+
+    Of the subtypes with less than 3 nats between them, the two with the least are taken for one, and so on. Of what is
+    left, subtypes of fewer than 5 subjects do not count.
+    """
+    evidence, pair = _closest(fit)
+    while evidence < WEAK_NATS:
+        fit = _joined(fit, *pair)
+        evidence, pair = _closest(fit)
+    return max(1, int((fit.cluster_sizes_ >= FEW_SUBJECTS).sum()))
+
+
+def _to_nearest(fit: Fit) -> NDArray[np.float64]:
+    """Return the evidence in nats between each subtype and its nearest other, float64 (K,); infinite for one."""
+    pairs, evidence = _all_pairs(fit)
+    nearest = np.full(fit.n_clusters_, np.inf)
+    for side in pairs.T:
+        np.minimum.at(nearest, side, evidence)
+    return nearest
+
+
+def _closest(fit: Fit) -> tuple[float, tuple[int, int]]:
+    """Return the least evidence between two subtypes, infinite if there is one, and the two."""
+    pairs, evidence = _all_pairs(fit)
+    if not evidence.size:
+        return np.inf, (0, 0)
+    kept, lost = pairs[best := int(evidence.argmin())].tolist()
+    return float(evidence[best]), (kept, lost)
+
+
+def _all_pairs(fit: Fit) -> tuple[Labels, NDArray[np.float64]]:
+    """Return every pair of subtypes, int64 (P, 2), and the evidence between them in nats, float64 (P,)."""
+    pairs = np.column_stack(np.triu_indices(fit.n_clusters_, 1)).astype(np.int64)
+    return pairs, _evidence(fit.clusters_.pooled, pairs) if len(pairs) else np.zeros(0)
 
 
 def fewest_subjects(model: SubtypeModel) -> int:
@@ -65,12 +133,16 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
     fit = replace(fit, min_size_=floor)
     pair = _pair_to_merge(fit)
     while pair is not None:
-        kept, lost = pair
-        groups = np.where(fit.subtype_of_ == lost, kept, fit.subtype_of_)
-        sizes = fit.finer_clusters_.sizes.astype(np.int64)
-        fit = replace(fit, subtype_of_=groups_by_decreasing_size(groups, sizes))
+        fit = _joined(fit, *pair)
         pair = _pair_to_merge(fit)
     return fit
+
+
+def _joined(fit: Fit, kept: int, lost: int) -> Fit:
+    """Return the fit with two subtypes merged."""
+    groups = np.where(fit.subtype_of_ == lost, kept, fit.subtype_of_)
+    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    return replace(fit, subtype_of_=groups_by_decreasing_size(groups, sizes))
 
 
 def _in_subjects(min_size: float | None, n_subjects: int) -> int:
@@ -108,7 +180,7 @@ def _distinct_subtype_of(fit: Fit) -> Labels | None:
     """Return the distinct subtype that holds each subtype, int64 (K,); -1 if several do, None without a test."""
     if fit.tree_test_ is None:
         return None
-    of_clusters = fit.tree_.group_of(fit.tree_test_.distinct_nodes(fit.tree_))
+    of_clusters = fit.tree_test_.distinct_of(fit.tree_)
     holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
     return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
 

@@ -16,7 +16,7 @@ from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
-from clinclust.estimators.few_subjects import NO_FLOOR
+from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
 from clinclust.estimators.subtype_mixture import SubtypeMixture
@@ -95,7 +95,7 @@ class Fit:
 
     @cached_property
     def feature_relevance_(self) -> FloatSeries:
-        """Evidence in nats that a feature differs between the subtypes, the most relevant first."""
+        """How far the subtypes lie apart in each feature, in nats, the farthest first; descriptive."""
         names = [feature.name for feature in self.finer_clusters_.encoding.features]
         relevance = pd.Series(self.clusters_.pooled.relevance(), index=names, name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
@@ -122,6 +122,11 @@ class Fit:
     def described_only_(self) -> NDArray[np.bool_]:
         """Whether a subtype has too few subjects to be tested, bool (K,)."""
         return self.cluster_sizes_ < self.min_size_
+
+    @cached_property
+    def remarks_(self) -> list[tuple[str, ...]]:
+        """What suggests that a subtype is noise: `few` (below 5 subjects), `weak` (3 nats to its nearest other)."""
+        return marks_of(self)
 
     @property
     def selected_features_(self) -> list[str]:

@@ -11,9 +11,10 @@ from clinclust.engine.search.stopping import Budget
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of
+from clinclust.estimators.risen_powers import with_risen_powers
 from clinclust.estimators.search import search
 from clinclust.estimators.tested_tree import tested_tree
-from clinclust.estimators.tree_test import DEFAULT_TEST
+from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -38,7 +39,13 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
         plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
         fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
         if model.n_clusters == DISTINCT:
-            parameters = {**DEFAULT_TEST, "random_state": fit.random_seed_, "n_jobs": model.n_jobs}
-            tree, test = tested_tree(fit, cohort.frame, parameters, plan.progress, cancelled)
-            fit = replace(fit, tree_=tree, tree_test_=test)
+
+            def tested(found: Fit, *, in_short: bool = False) -> Fit:
+                parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": model.n_jobs}
+                parameters |= {"n_draws": FEWEST_DRAWS} if in_short else {}
+                told = plan.progress
+                tree, test = tested_tree(found, cohort.frame, parameters, told, cancelled, with_unimodal=not in_short)
+                return replace(found, tree_=tree, tree_test_=test)
+
+            fit = with_risen_powers(tested(fit), cohort, plan, tested)
     return as_asked(fit, model.n_clusters, model.min_size)

@@ -117,7 +117,10 @@ class MAPDP(Parameterised, Prediction):
         independent within clusters, and for a block of one. w p is the number of independent features that tell
         clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
         from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
-        fit then keeps them.
+        fit then keeps them. With ``n_clusters="distinct"``, every feature is then counted in full once: where the
+        distinct subtypes of that leave at most .4 of the dependence inside a block, 1 / w - 1, the search is made again
+        with the powers that they imply, and kept if it has more distinct subtypes. Else groups that differ in the
+        features of one block alone would be hidden.
 
         None: every feature counts in full. ``{block: w}``: these powers; features of other blocks count in full.
     outlying_share : float, optional
@@ -196,6 +199,9 @@ class MAPDP(Parameterised, Prediction):
         equals `labels_`.
     min_size_ : int
         Fewest subjects of a subtype that is tested (see `min_size`); 1 without a floor.
+    remarks_ : list of tuple of str
+        For each subtype, what suggests that it is noise: ``few``, it has fewer than 5 subjects; ``weak``, there are
+        less than 3 nats of evidence between it and its nearest other. Reports mark it so.
     described_only_ : bool (K,)
         Which subtypes have fewer subjects than `min_size_`.
     finer_membership_ : float64 (N, J)
@@ -229,7 +235,8 @@ class MAPDP(Parameterised, Prediction):
         Probability of each subtype for each subject, given the labels of all other subjects; rows sum to 1. That of a
         union is the sum of those of its clusters.
     feature_relevance_ : Series
-        Evidence in nats that a feature differs between the subtypes, sum_k ln m_d(subtype k) - ln m_d(all subjects).
+        How far the subtypes lie apart in each feature, in nats: sum_k ln m_d(subtype k) - ln m_d(all subjects). It is
+        descriptive: the subtypes were found from the features.
         Below 0 the data favour one distribution for all subjects.
     selected_features_ : list of str
         The clustered features that differ between the clusters, in the order of the schema: with `select_features`
@@ -383,6 +390,13 @@ class MAPDP(Parameterised, Prediction):
         KeyboardInterrupt
             Within a second of Ctrl-C, while the model stays as it was. Compilation that has begun goes on in the
             background, and the next fit uses it.
+
+        Warns
+        -----
+        CohortWarning
+            If another likelihood describes features clearly better than the one of the schema, which can invent
+            subtypes (it has the lines to write into the schema); the search did not converge or was ended by its time
+            limit; or the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.preparation import prepared
@@ -390,6 +404,8 @@ class MAPDP(Parameterised, Prediction):
         cohort = prepared(self, X, stacklevel=2)
         # imported by now, on a thread that no signal reaches
         from clinclust.estimators.fitting import found_fit
+        from clinclust.estimators.likelihood_check import compared_likelihoods
+        from clinclust.estimators.misfits import warning_of_misfits
         from clinclust.estimators.stopped_early import warning_of_early_stop
 
         cancelled = Event()
@@ -404,6 +420,9 @@ class MAPDP(Parameterised, Prediction):
             )
         if self.stopped_early_:
             warnings.warn(warning_of_early_stop(self), CohortWarning, stacklevel=2)
+        misfits = warning_of_misfits(compared_likelihoods(self.fit_, cohort.frame, cohort.problem.cohort.order))
+        if misfits is not None:
+            warnings.warn(misfits, CohortWarning, stacklevel=2)
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:

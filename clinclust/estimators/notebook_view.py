@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.estimators.membership import own_membership
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import is_fitted
@@ -30,14 +31,20 @@ def model_html(model: MAPDP) -> str:
     labels = np.asarray(model.labels_)
     own = np.asarray(own_membership(model))
     sizes = np.bincount(labels)
-    subtypes = [(*cells, f"{own[labels == label].mean():.2f}") for label, cells in enumerate(_sizes(sizes))]
+    marks = model.remarks_
+    subtypes = [
+        (*cells, f"{own[labels == label].mean():.2f}", *([", ".join(marks[label])] if any(marks) else []))
+        for label, cells in enumerate(_sizes(sizes))
+    ]
+    header = ("Subtype", "Subjects", "%", "Mean membership probability", *(["Remark"] if any(marks) else []))
     relevance = model.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(model.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
     found = f"{_counted(sizes.size)} of {labels.size:,} subjects{_unions(model, sizes.size)}"
     return block(
         f"MAPDP: {found}, log joint {model.log_joint_:,.1f} nats",
-        table(("Subtype", "Subjects", "%", "Mean membership probability"), subtypes),
-        table(("Most relevant features", "Nats"), relevant),
+        table(header, subtypes),
+        *([paragraph(MEANING_OF_MARKS)] if any(marks) else []),
+        table(("Most relevant features (descriptive)", "Nats"), relevant),
         *(paragraph(warning) for warning in _warnings(model)),
         paragraph(repr(model)),
     )
@@ -67,11 +74,21 @@ def distinct_html(distinct: DistinctSubtypes) -> str:
             f"{row['expected']:,.1f}",
             f"{row['z']:.1f}",
             f"{row['p']:.2g}",
+            "" if np.isnan(row["p_unimodal"]) else f"{row['p_unimodal']:.2g}",
             RESULT[row["accepted"]],
         )
         for row in distinct.joins.to_dict("records")
     ]
-    header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
+    header = (
+        "Subtypes of the fit",
+        "and",
+        "Nats",
+        "Expected in one population",
+        "z",
+        "p",
+        "p if skewed",
+        "Result",
+    )
     return block(
         f"Distinct subtypes: {_counted(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
         paragraph(distinct.summary),

@@ -116,5 +116,6 @@ def _import_everything() -> None:
     """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
     import clinclust.estimators.cost
     import clinclust.estimators.fitting
+    import clinclust.estimators.likelihood_check
     import clinclust.estimators.stopped_early
     import clinclust.schema.pandera_schema  # noqa: F401

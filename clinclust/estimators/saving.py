@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from clinclust.control_characters import visible
 from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.few_subjects import NO_FLOOR
 from clinclust.estimators.fingerprint import seal_of_subtypes
+from clinclust.estimators.older_formats import FORMAT, READ, in_present_format
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT, _BEFORE_FLOORS = 9, 8
-"""The format that is written, and the one before it, which is read as well: in it, models have no floor of sizes."""
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
@@ -49,7 +47,7 @@ def save(model: MAPDP, folder: Path) -> Path:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     text = {
-        "clinclust_model": _FORMAT,
+        "clinclust_model": FORMAT,
         "clinclust_version": __version__,
         "parameters": _parameters(model, arrays),
         "fit": written_fields(model.fit_, arrays),
@@ -153,28 +151,18 @@ def _checked_format(text: Any) -> dict[str, Any]:
     if not isinstance(text, dict) or "clinclust_model" not in text:
         raise InputError(f"{_TEXT} was not written by clinclust")
     given = text["clinclust_model"]
-    if type(given) is not int or given not in (_BEFORE_FLOORS, _FORMAT):
+    if type(given) is not int or given not in READ:
         version = str(text.get("clinclust_version", "unknown version"))
         raise InputError(
-            f"its format is {str(given)[:20]}, and this version reads {_BEFORE_FLOORS} and {_FORMAT}; fit the "
-            f"model again, or load it with the clinclust that saved it ({version[:20]})"
+            f"its format is {str(given)[:20]}, and this version reads {READ[0]} to {READ[-1]}; fit the model "
+            f"again, or load it with the clinclust that saved it ({version[:20]})"
         )
     return text
 
 
-def _in_present_format(text: dict[str, Any]) -> dict[str, Any]:
-    """Return the text of a model in the format that is written; in the one before, models had no floor of sizes."""
-    if text["clinclust_model"] == _FORMAT:
-        return text
-    parameters, fit = {**text["parameters"], "min_size": None}, {**text["fit"], "min_size_": NO_FLOOR}
-    return {**text, "parameters": parameters, "fit": fit}
-
-
 def _read(folder: Path, content: bytes, numbers: bytes) -> MAPDP:
     try:
-        text = _in_present_format(_checked_format(read_text(content)))
-        arrays = read_arrays(numbers)
-        return _model(text, arrays)
+        return _model(*in_present_format(_checked_format(read_text(content)), read_arrays(numbers)))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:

@@ -25,8 +25,10 @@ from clinclust.estimators.tuning import search_and_tune, tried_once
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
+    from clinclust.engine.search.stopping import Budget
+    from clinclust.progress import Progress
 
-__all__ = ["SearchResult", "search", "with_powers_estimated"]
+__all__ = ["SearchResult", "search", "short_plan", "with_powers_estimated"]
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""
@@ -96,17 +98,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
     budget = plan.budget.part(_SHARE_OF_POWERS)
-    between = replace(
-        plan,
-        budget=budget,
-        n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
-        refine=False,
-        estimate_powers=False,
-        resolution=None,
-        hyperparameters=None,
-        concentration=None,
-        finished=None,
-    )
+    between = short_plan(plan, budget, plan.progress)
     part = problem
     if problem.cohort.n_subjects >= _large(plan):
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
@@ -123,6 +115,22 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         return found.problem, found.winner.labels
 
     return problem.with_powers(reproduced_powers(part, find, budget.used_up))
+
+
+def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:
+    """Return the plan of a short search, which estimates only which values and features make the clusters."""
+    return replace(
+        plan,
+        budget=budget,
+        progress=progress,
+        n_restarts=min(plan.n_restarts, _RESTARTS_BETWEEN),
+        refine=False,
+        estimate_powers=False,
+        resolution=None,
+        hyperparameters=None,
+        concentration=None,
+        finished=None,
+    )
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:

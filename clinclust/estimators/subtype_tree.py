@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
+from clinclust.estimators.weak_evidence import WEAK_NATS
 
 __all__ = ["SubtypeTree"]
 
@@ -97,13 +98,6 @@ class SubtypeTree:
         last = 2 * self.n_subtypes - int(n_subtypes)
         return self.group_of([node for node in range(last) if node not in gone])
 
-    def united(self, nodes: Sequence[int]) -> Labels:
-        """Return the labels when the subtypes below each of these nodes are one, int64 (N,), by decreasing size.
-
-        Every subtype must lie below exactly one of the nodes, which are numbered as in `joins`.
-        """
-        return self.group_of(nodes)[self.labels]
-
     def group_of(self, nodes: Sequence[int]) -> Labels:
         """Return the number of the node, by decreasing size, below which each of the K subtypes lies, int64 (K,)."""
         members = self.members()
@@ -139,10 +133,14 @@ class SubtypeTree:
     def __repr__(self) -> str:
         lines = [f"SubtypeTree of {self.n_subtypes} subtypes and {self.labels.size} subjects"]
         lines += [
-            f"  {', '.join(map(str, first))} with {', '.join(map(str, second))}: {evidence:.1f} nats"
+            f"  {', '.join(map(str, first))} with {', '.join(map(str, second))}: {evidence:.1f} nats{_weak(evidence)}"
             for first, second, evidence in self.merges[["first", "second", "evidence"]].to_numpy().tolist()
         ]
         return "\n".join(lines)
+
+
+def _weak(evidence: float) -> str:
+    return f" (weak: less than {WEAK_NATS:g})" if evidence < WEAK_NATS else ""
 
 
 def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:

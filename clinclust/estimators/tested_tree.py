@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE, DrawPlan, Node, NodeTest
+from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.threads import Threads
@@ -25,7 +27,13 @@ __all__ = ["tested_tree"]
 
 
 def tested_tree(
-    fit: Fit, cohort: pd.DataFrame, parameters: Mapping[str, Any], progress: Progress, cancelled: Event
+    fit: Fit,
+    cohort: pd.DataFrame,
+    parameters: Mapping[str, Any],
+    progress: Progress,
+    cancelled: Event,
+    *,
+    with_unimodal: bool,
 ) -> tuple[SubtypeTree, TreeTest]:
     """Test the joins of a tree from its root, and those below each that is accepted.
 
@@ -43,6 +51,8 @@ def tested_tree(
     progress : Progress
     cancelled : threading.Event
         Ends the walk when it is set.
+    with_unimodal : bool
+        Whether accepted joins are also tested against one population whose severity may be skewed.
 
     Returns
     -------
@@ -58,25 +68,29 @@ def tested_tree(
     ):
         plan = DrawPlan(int(parameters["n_draws"]), level, parameters["null"], pool, cancelled, advance)
         try:
-            return _tested(fit, cohort, plan, int(parameters["random_state"]))
+            return _tested(fit, cohort, plan, int(parameters["random_state"]), with_unimodal=with_unimodal)
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _tested(fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> tuple[SubtypeTree, TreeTest]:
+def _tested(
+    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, *, with_unimodal: bool
+) -> tuple[SubtypeTree, TreeTest]:
     tree = fit.tree_
     if not is_tested(tree):
         return tree, _test_of([], plan, seed)
     tests = PairTests(fit, cohort, plan, seed)
-    test = _test_of(_walked(tree, tests, by_number=True), plan, seed)
-    first = joined_again(tree, test.distinct_nodes(tree), tests)
-    if not first:
-        return tree, test
-    problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
-    made = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
-    return made, _test_of(_walked(made, tests, by_number=False), plan, seed)
+    walked = _walked(tree, tests, by_number=True)
+    first = joined_again(tree, _test_of(walked, plan, seed).distinct_nodes(tree), tests)
+    if first:
+        problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
+        tree = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
+        walked = _walked(tree, tests, by_number=False)
+    if with_unimodal and plan.null != UNIMODAL:
+        _add_unimodal(walked, tree, tests, by_number=not first)
+    return tree, _test_of(walked, plan, seed)
 
 
 def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
@@ -113,6 +127,16 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
     return rows
 
 
+def _add_unimodal(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
+    """Add to each accepted join its p against one population whose severity may be skewed."""
+    members = tree.members()
+    for row in rows:
+        if row["accepted"]:
+            first, second = (frozenset(members[side]) for side in tree.joins[row["step"] - 1].tolist())
+            number = tree.n_subtypes + row["step"] - 1 if by_number else None
+            row["p_unimodal"] = tests.test(first, second, number, UNIMODAL).p
+
+
 def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
     """Return a row of `TreeTest.joins`."""
     n_second = int(node.halves.sum())
@@ -129,5 +153,6 @@ def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, An
         "excess": found.excess,
         "z": found.z,
         "p": found.p,
+        "p_unimodal": np.nan,
         "accepted": accepted,
     }

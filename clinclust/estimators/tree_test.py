@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.engine.continuum.node_test import SMALLEST_NODE
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["DEFAULT_TEST", "JOIN_DTYPES", "TreeTest", "is_tested"]
+__all__ = ["DEFAULT_TEST", "FEWEST_DRAWS", "JOIN_DTYPES", "TreeTest", "is_tested"]
 
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
 """The parameters of the test unless somebody gives others."""
+FEWEST_DRAWS = 20
+"""Least `n_draws`."""
 
 JOIN_DTYPES = {
     "step": "int64",
@@ -30,6 +33,7 @@ JOIN_DTYPES = {
     "excess": "float64",
     "z": "float64",
     "p": "float64",
+    "p_unimodal": "float64",
     "accepted": "bool",
 }
 """The columns of `TreeTest.joins`."""
@@ -65,6 +69,10 @@ class TreeTest:
         accepted = self.joins.loc[self.joins["accepted"].astype(bool), "step"]
         divided = {tree.n_subtypes + step - 1 for step in accepted.tolist()}
         return list(_undivided(tree, divided, 2 * tree.n_subtypes - 2))
+
+    def distinct_of(self, tree: SubtypeTree) -> NDArray[np.int64]:
+        """Return the distinct subtype that holds each subtype of the tree, by decreasing size, int64 (K,)."""
+        return tree.group_of(self.distinct_nodes(tree))
 
     def problems(self, tree: SubtypeTree) -> list[str]:
         """Return why it cannot be a test of the tree; empty if it can."""

@@ -59,8 +59,10 @@ def _settle(scratch: Path, folder: Path) -> str | None:
     if try_lock(handle) != "ours":
         os.close(handle)
         return None
-    said = "removed the temporary files of a run that was interrupted"
+    said = None  # of a folder with a lock only: that of a living process that is about to lock it looks like this too
     try:
+        if {entry.name for entry in os.scandir(scratch)} > {LOCK}:
+            said = "removed the temporary files of a run that was interrupted"
         with alone_in(folder):
             done = finish(scratch, folder)
     except (InputError, OSError) as error:

@@ -195,6 +195,13 @@ class Likelihood(ABC):
         The prior weighs about as much as one subject.
         """
 
+    def compared_hyperparameters(self, values: Array) -> Array:
+        """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters.
+
+        They are the default alone, unless a hyperparameter says what the observed values (n,) tell in clusters only.
+        """
+        return self.default_hyperparameters(values)[None]
+
     @abstractmethod
     def draft_hyperparameters(self, values: Array) -> Array:
         """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,)."""

@@ -38,8 +38,11 @@ class Division:
         Subjects on each side.
     gain, expected, expected_sd : float
         Evidence for the division, and its mean and standard deviation in one continuous population, in nats.
-    p : float
+    p, p_skewed : float
+        p_skewed is the p where severity may be skewed; NaN if that was not tested.
     is_distinct : bool
+    may_be_skewed : bool
+        Whether the sides are distinct, but one continuum with a skewed severity would be parted as clearly.
     """
 
     number: int
@@ -51,7 +54,9 @@ class Division:
     expected: float
     expected_sd: float
     p: float
+    p_skewed: float
     is_distinct: bool
+    may_be_skewed: bool
 
     @property
     def excess(self) -> float:
@@ -81,6 +86,7 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     if fit.tree_test_ is None:
         return []
     tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
+    level = fit.tree_test_.significance_level
     members = tree.members()
     found: list[Division] = []
     for node in _from_the_root(tree):
@@ -98,7 +104,9 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
                     expected=float(row["expected"]),
                     expected_sd=float(row["expected_sd"]),
                     p=float(row["p"]),
+                    p_skewed=float(row["p_unimodal"]),
                     is_distinct=bool(row["accepted"]),
+                    may_be_skewed=bool(row["accepted"] and row["p_unimodal"] >= level),
                 )
             )
     return found
@@ -113,7 +121,7 @@ def shows_distinct_subtypes(fit: Fit) -> bool:
     """Return whether the subtypes of a fit are those that the test of its tree found distinct."""
     if fit.tree_test_ is None:
         return False
-    return bool(np.array_equal(fit.subtype_of_, fit.tree_.group_of(fit.tree_test_.distinct_nodes(fit.tree_))))
+    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.distinct_of(fit.tree_)))
 
 
 def _from_the_root(tree: SubtypeTree) -> list[int]:

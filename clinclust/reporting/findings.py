@@ -12,7 +12,7 @@ import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame, Level, Record
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
-from clinclust.reporting.layout import WITHHELD, Column, Value
+from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
 from clinclust.reporting.profiles import profiles_of
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "as_value", "number_of"]
 
-_LARGEST_WHOLE = 10**15 - 1
-
 Row: TypeAlias = Record
 
 
+_NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_whatever_is_missing")
+"""Columns of the validated associations that a frame made elsewhere may lack."""
 _MANY_PAIRS = 5_000
 """Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features.
 
@@ -48,7 +48,7 @@ class Findings:
     comparisons : pandas.DataFrame
         From `clinclust.compare_subtypes`.
     significance_level : float
-        Level of p at which subtypes are said to differ.
+        Level of p in the descriptive comparisons, and of q of features that are called validated.
     associations : pandas.DataFrame, optional
         From `clinclust.validated_associations`.
     names : mapping of int to str
@@ -58,6 +58,8 @@ class Findings:
         a report that is not made for sharing.
     min_size : int
         The smallest subtype that is tested; smaller ones are described only.
+    n_asked : int, optional
+        The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
     """
 
     model: SubtypeModel
@@ -68,6 +70,7 @@ class Findings:
     names: Mapping[int, str] = field(default_factory=dict)
     withheld_below: int | None = None
     min_size: int = 3
+    n_asked: int | None = None
 
     @property
     def fit(self) -> Fit | None:
@@ -135,9 +138,22 @@ class Findings:
     @cached_property
     def divisions(self) -> list[Division]:
         """The divisions of the tree that were tested, from the root down; empty if none was."""
-        return (
-            [] if self.fit is None else divisions_of(self.fit, {subtype: self.name(subtype) for subtype in self.sizes})
-        )
+        if self.fit is None:
+            return []
+        titles = {subtype: self.name(subtype) for subtype in self.sizes}
+        return divisions_of(self.fit, titles if len(titles) > 1 else dict.fromkeys(titles, "the cohort"))
+
+    @cached_property
+    def marks(self) -> list[tuple[str, ...]]:
+        """The marks of each subtype that may be noise (`MAPDP.remarks_`); empty without a search."""
+        return [] if self.fit is None else self.fit.remarks_
+
+    @cached_property
+    def likelihoods(self) -> pd.DataFrame:
+        """The declared likelihoods beside their alternatives (`compared_likelihoods`); no rows without a search."""
+        from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
+
+        return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.frame)
 
     @cached_property
     def continuum(self) -> Continuum | None:
@@ -167,8 +183,15 @@ class Findings:
 
         return sorted(reported, key=reading_order)
 
+    @cached_property
+    def withholds_evidence(self) -> bool:
+        """Whether the relevance of a feature is withheld; the number of features with one above 0 would tell of it."""
+        return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.model.schema_)
+
     def relevance(self, feature: Feature) -> float | None:
-        """Return the evidence in nats that the feature differs between subtypes; None if no search clustered on it.
+        """Return how far the subtypes lie apart in the feature, in nats; None if no search clustered on it.
+
+        It is descriptive: the subtypes were found from the feature, in the same subjects.
 
         It is also None if a number of the feature is withheld. The relevance is a function of all counts of the
         feature, so a reader could find the last unknown count by trial.
@@ -180,11 +203,13 @@ class Findings:
     @property
     def relevance_column(self) -> list[Column]:
         """The column of the relevance; empty without a MAP-DP search, which alone gives a relevance."""
-        return [] if self.fit is None else [Column("Relevance (nats)", "0.0")]
+        return [] if self.fit is None else [Column("Relevance (nats, descriptive)", "0.0")]
 
     def relevance_cell(self, feature: Feature) -> list[Value]:
         """Return the cell of a feature under `relevance_column`; empty without a MAP-DP search."""
-        return [] if self.fit is None else [self.relevance(feature)]
+        if self.fit is None:
+            return []
+        return [WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)]
 
     @cached_property
     def by_relevance(self) -> list[Feature]:
@@ -246,8 +271,11 @@ class Findings:
         return self.read.effects.get(feature.name, [])
 
     def association_rows(self) -> list[Row]:
-        """Return the rows of the validated associations; empty if there are none."""
-        return [] if self.associations is None else cast("list[Row]", self.associations.to_dict("records"))
+        """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
+        if self.associations is None:
+            return []
+        found = cast("list[Row]", self.associations.to_dict("records"))
+        return [{**dict.fromkeys(_NOT_IN_EVERY_FRAME), **row} for row in found]
 
     @cached_property
     def described_only(self) -> list[int]:
@@ -264,20 +292,6 @@ class Findings:
     def is_significant(self, test: Row) -> bool:
         """Return whether p is at or below the significance level of the report."""
         return bool(test["p"] <= self.significance_level)
-
-
-def as_value(value: object) -> Value:
-    """Return a value as a plain Python value for a table; None if it is neither a string nor a finite number.
-
-    Whole numbers of more than 15 digits (a seed, a row label) become strings, because spreadsheet programs round them.
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
-        return str(value)
-    if isinstance(value, str):
-        return value
-    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 def number_of(row: Row, name: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clinclust.associations import validated_associations
+from clinclust.associations.persons import persons_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
@@ -37,6 +38,7 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     CohortWarning
         If the rows of `frame` are in another order than at the fit; they are put back into it.
     """
+    persons = persons_of(model, frame, None) if isinstance(options.associations, str) else None
     frame = cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
@@ -55,6 +57,7 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             frame,
             method=associations,
             min_size=options.min_size,
+            persons=persons,
             n_jobs=options.n_jobs,
             progress=options.progress,
         )

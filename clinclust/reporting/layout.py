@@ -6,10 +6,13 @@ it is, a number, which gets the format of its column, or None, which is an empty
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 __all__ = [
     "WITHHELD",
@@ -20,6 +23,7 @@ __all__ = [
     "Span",
     "Table",
     "Value",
+    "as_value",
     "excel_format",
     "number_text",
 ]
@@ -34,6 +38,7 @@ WITHHELD = "[c]"
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"
 _MOST_DECIMALS = 6
+_LARGEST_WHOLE = 10**15 - 1
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,7 @@ class Sheet:
     charts : sequence of Chart
         Charts, which only a workbook draws.
     explanations : sequence of str
-        Notes on how to read the tables, which a page has below them: what was found comes first.
+        Notes on how to read the tables, which stand below them: what was found comes first.
     """
 
     name: str
@@ -173,10 +178,34 @@ class Sheet:
     explanations: Sequence[str] = ()
 
     @property
+    def is_one_table(self) -> bool:
+        """Whether the sheet is one table below notes, so that its headings can stay in view."""
+        return len(self.tables) == 1 and not self.explanations
+
+    @property
     def shared_group_lines(self) -> list[list[Span]]:
-        """The lines of group headings that all tables share, so that they are shown once; empty if they differ."""
+        """The lines of group headings that all tables share, so that they are shown once; empty if they differ.
+
+        On a sheet that is to be read from the top they are not shared: what stands above them would stay in view too.
+        """
+        if not self.tables or self.explanations:
+            return []
         first, *others = (table.group_lines for table in self.tables)
         return first if all(lines == first for lines in others) else []
+
+
+def as_value(value: object) -> Value:
+    """Return a value as a plain Python value for a table; None if it is neither a string nor a finite number.
+
+    Whole numbers of more than 15 digits (a seed, a row label) become strings, because spreadsheet programs round them.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
+        return str(value)
+    if isinstance(value, str):
+        return value
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 def excel_format(kind: Kind, decimals: int) -> str:

@@ -1,4 +1,9 @@
-"""Profiles: the summaries of a comparisons frame as arrays of features or levels (R) by subtypes (K)."""
+"""Profiles: where each subtype lies in every feature or level, as arrays of features or levels (R) by subtypes (K).
+
+A subtype lies where the subtype table says: at the median of a feature for which this table shows the median, and else
+at the mean (of a yes/no feature or level: the share). So no figure, sheet or sentence calls a subtype high in a feature
+in which the subtype table shows it low.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
-from clinclust.likelihoods import traits_of
+from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
+from clinclust.reporting.subtype_table.summaries import SDS_BETWEEN_QUARTILES, Summary, default_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +48,14 @@ class Profiles:
         Title of each row: the label of the feature, and the level unless it is a plain yes.
     subtypes : list of int, K
         Numbers of the subtypes from 1; 0 (all subjects) is not among them.
-    n, missing, mean, sd : float64 (R, K + 1)
-        Number of observed values, number of missing values, mean and standard deviation. The first column is of all
-        subjects.
+    summaries : list of str, R
+        What the subtype table shows of the feature: ``"n"`` (a share), ``"mean"``, ``"rate"`` (a mean) or ``"median"``.
+    n, missing, centre : float64 (R, K + 1)
+        Number of observed values, number of missing values, and the median or, unless `summaries` says so, the mean.
+        The first column is of all subjects.
+    spread : float64 (R,)
+        Standard deviation of all subjects. Beside medians it is that of a normal distribution with their quartiles, or
+        the standard deviation if the quartiles are equal.
     withheld : bool (R, K + 1)
         Whether numbers of the row are withheld in this group because they are about few subjects.
     """
@@ -53,21 +64,27 @@ class Profiles:
     levels: list[str | None]
     titles: list[str]
     subtypes: list[int]
+    summaries: list[Summary]
     n: Array
     missing: Array
-    mean: Array
-    sd: Array
+    centre: Array
+    spread: Array
     withheld: NDArray[np.bool_]
 
     @property
     def standardised(self) -> Array:
-        """Standardised means, (mean of the subtype - mean of all subjects) / SD of all subjects, float64 (R, K).
+        """Distance of each subtype from all subjects, (centre of the subtype - centre of all) / spread, float64 (R, K).
 
-        They are 0 if all subjects have the same value.
+        It is 0 if all subjects have the same value.
         """
-        difference, spread = self.mean[:, 1:] - self.mean[:, :1], self.sd[:, :1]
+        difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]
         with np.errstate(all="ignore"):
             return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
+
+    @property
+    def has_medians(self) -> bool:
+        """Whether some feature is shown by its median."""
+        return "median" in self.summaries
 
     @property
     def percent_missing(self) -> Array:
@@ -82,12 +99,17 @@ class Profiles:
         groups = [ALL_SUBJECTS, *self.subtypes]
         return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
 
+    @cached_property
+    def withheld_features(self) -> set[str]:
+        """The names of the features of which a number is withheld."""
+        return {self.features[row] for row in np.flatnonzero(self.withheld.any(axis=1))}
+
     @property
     def prominence(self) -> dict[str, float]:
         """Distance between the subtypes in each feature, by name; features without any number are left out.
 
-        It is the root mean square of the standardised means, weighted by the observed subjects of each subtype (eta of
-        the analysis of variance). For a feature with levels it is the maximum over the levels. Withheld numbers are
+        It is the root mean square of `standardised`, weighted by the observed subjects of each subtype (of means: eta
+        of the analysis of variance). For a feature with levels it is the maximum over the levels. Withheld numbers are
         left out.
         """
         found: dict[str, float] = {}
@@ -101,7 +123,9 @@ class Profiles:
     def ranked_for(self, model: SubtypeModel) -> list[int]:
         """Return the indices of the rows by decreasing relevance of their features, (R,).
 
-        Without a MAP-DP search the order is by decreasing `prominence`.
+        Features of which a number is withheld come last, in the order of the frame: relevance is a function of all
+        counts, and the place among others would enclose it. Without a MAP-DP search the order is by decreasing
+        `prominence`, which is computed from numbers that are shown.
 
         Raises
         ------
@@ -117,7 +141,8 @@ class Profiles:
             )
         if model.fit_ is None:
             return self.ranked(self.prominence)
-        return self.ranked(model.fit_.feature_relevance_.to_dict())
+        relevance = model.fit_.feature_relevance_.to_dict()
+        return self.ranked({name: nats for name, nats in relevance.items() if name not in self.withheld_features})
 
     def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
         """Return the indices of the rows by decreasing rank of their features; features without a rank come last."""
@@ -138,19 +163,28 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
     """
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
         raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
-    read = ComparisonsFrame(comparisons)
-    summaries = {(feature, level): rows for feature, levels in read.summaries.items() for level, rows in levels.items()}
-    places = np.vstack([read.places(levels) for levels in read.summaries.values()])
-    titles = []
-    for (_, level), rows in summaries.items():
-        row = next(iter(rows.values()))
-        plain = level is None or (traits_of(row["likelihood"]).is_yes_no and level.casefold() in _PLAIN_YES)
-        titles.append(str(row["label"]) if plain else f"{row['label']}: {level}")
+    compared = Compared(comparisons)
+    features = [feature for feature in compared.features.values() for _ in feature.summaries]
+    levels = [level for feature in compared.features.values() for level in feature.summaries]
+    places = np.vstack([compared.places(feature.summaries) for feature in compared.features.values()])
+    summaries = [default_summary(feature) for feature in features]
+    is_median = np.array([summary == "median" for summary in summaries])
+    numbers = {name: compared.numbers(name, places) for name in ("n", "missing", "mean", "median")}
+    sd, q1, q3 = (compared.numbers(name, places[:, :1])[:, 0] for name in ("sd", "q1", "q3"))
     return Profiles(
-        features=[feature for feature, _ in summaries],
-        levels=[level for _, level in summaries],
-        titles=titles,
-        subtypes=read.subtypes,
-        **{name: read.numbers(name, places) for name in ("n", "missing", "mean", "sd")},
-        withheld=read.numbers("suppressed", places) == 1,
+        features=[feature.name for feature in features],
+        levels=levels,
+        titles=[_title(feature, level) for feature, level in zip(features, levels, strict=True)],
+        subtypes=compared.subtypes,
+        summaries=summaries,
+        n=numbers["n"],
+        missing=numbers["missing"],
+        centre=np.where(is_median[:, np.newaxis], numbers["median"], numbers["mean"]),
+        spread=np.where(is_median & (q3 != q1), (q3 - q1) / SDS_BETWEEN_QUARTILES, sd),
+        withheld=compared.numbers("suppressed", places) == 1,
     )
+
+
+def _title(feature: ComparedFeature, level: str | None) -> str:
+    is_plain = level is None or (feature.traits.is_yes_no and level.casefold() in _PLAIN_YES)
+    return feature.label if is_plain else f"{feature.label}: {level}"

@@ -97,7 +97,7 @@ def write_report(
         Size of the smallest subtype that is tested, if `comparisons` is not given; smaller ones are described only, and
         the report says so. The floor of a model (`MAPDP.min_size`) applies where it is larger.
     significance_level : float
-        Level of p at which subtypes are said to differ.
+        Level of p in the descriptive comparisons, and of q of features that are called validated.
     suppress : int, optional
         Withhold counts below this number, as `suppress_small_cells` does, and all data of single subjects; 10 is usual.
     generated : datetime, optional

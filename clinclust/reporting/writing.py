@@ -8,18 +8,22 @@ from pathlib import Path
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Sheet
+from clinclust.reporting.printed import as_printed
 from clinclust.reporting.provenance import date_of_report
 from clinclust.reporting.sheets import tables
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts
 from clinclust.reporting.sheets.codebook import codebook
 from clinclust.reporting.sheets.effect_sizes import effect_sizes
-from clinclust.reporting.sheets.first_sheet import with_the_test
+from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
+from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tidy_data import tidy_data
+from clinclust.reporting.sheets.withheld import withheld
+from clinclust.reporting.sheets.withheld_facts import without_withheld_facts
 
 __all__ = ["write_findings"]
 
@@ -47,24 +51,27 @@ def _write(findings: Findings, path: Path, moment: datetime) -> None:
     if path.suffix.lower() == ".xlsx":
         from clinclust.reporting.workbook import write_workbook
 
-        write_workbook(_sheets(findings, moment, on_page=False), path, title=title, generated=moment)
+        sheets = _sheets(findings, moment, on_page=False)
+        # A page holds the texts that are printed, and nothing more.
+        sheets = [as_printed(sheet) for sheet in sheets] if findings.is_shared else sheets
+        write_workbook(sheets, path, title=title, generated=moment)
     else:
         from clinclust.reporting.page import write_page
         from clinclust.reporting.page.illustrations import illustrations
-        from clinclust.reporting.sheets.overview import overview
 
-        shown = [overview(findings), *_sheets(findings, moment, on_page=True)]
-        write_page(shown, path, title=title, illustrations=illustrations(findings))
+        sheets = _sheets(findings, moment, on_page=True)
+        write_page(sheets, path, title=title, illustrations=illustrations(findings))
 
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
-    """Return the sheets in order.
+    """Return the sheets in order: what was found comes first, and the settings of the run after all results.
 
     A page lists the first subjects only, and has figures in the place of tables that are for other programs.
     """
     in_workbook = not on_page
     return [
-        with_the_test(summary(findings, moment), findings) if in_workbook else summary(findings, moment),
+        overview(findings),
+        *([withheld(findings)] if findings.is_shared else []),
         subtype_table_sheet(findings),
         tables.subtypes(findings),
         *([profile(findings), charts(findings)] if in_workbook else []),
@@ -72,7 +79,9 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *([effect_sizes(findings)] if in_workbook else []),
         tables.pairwise_tests(findings),
         *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
+        *likelihoods_sheets(findings),
         tables.missing_data(findings),
+        without_withheld_facts(summary(findings, moment), findings),
         codebook(findings),
         methods_sheet(findings),
         *([tidy_data(findings)] if in_workbook else []),

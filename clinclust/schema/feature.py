@@ -256,6 +256,18 @@ class Feature(BaseModel):
         functions = {"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}
         return np.asarray(functions[self.transform](scores), dtype=np.float64)
 
+    def on_model_scale(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Return observed scores (n,) as the likelihood has them, and the log Jacobian of the transform, summed.
+
+        Added to the log density of the values that are returned, it gives that of the values before the transform.
+        """
+        if self.transform is None:
+            return scores - self.lowest, 0.0
+        if self.transform == "sqrt":
+            return np.sqrt(scores), -float(np.log(2.0 * np.sqrt(scores)).sum())
+        logs = np.log(scores) if self.transform == "log" else np.log1p(scores)
+        return logs, -float(logs.sum())
+
     def content(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, as a dict that begins with the name."""
         return self.model_dump(exclude_defaults=True)

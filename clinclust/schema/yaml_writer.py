@@ -14,9 +14,10 @@ from clinclust.schema.yaml_text import misread_as, resolved_tag
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_text"]
+__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_line", "yaml_text"]
 
 FORMAT_VERSION = 1
 
@@ -52,6 +53,12 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
         written += [f"  # {_printable(part)}" for part in remark.splitlines()]
         written.append(line)
     return "\n".join(written) + "\n"
+
+
+def yaml_line(feature: Feature) -> str:
+    """Return the line of one feature in a schema file, without its indentation."""
+    node = yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(feature.content())], flow_style=False)
+    return yaml.serialize(node, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).strip()
 
 
 def write_yaml(text: str, path: str | os.PathLike[str]) -> None:

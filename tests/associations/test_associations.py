@@ -6,9 +6,11 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
+from clinclust.associations import cold_search
+from clinclust.associations.as_many_subtypes import AsReported
 from clinclust.associations.cold_search import column_keys, search_cold, without
 from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.evidence import Part, association_of
+from clinclust.associations.evidence import Part, TestRules, association_of
 from clinclust.comparisons.contrasts import contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.agreement import adjusted_rand_index
@@ -16,7 +18,11 @@ from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
 
+# Exponential values are declared Gaussian where several subtypes must be found in noise.
+pytestmark = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+
 PLAN = SearchPlan(seed=3, n_restarts=3, n_jobs=1, refine=False, divide=False)
+TWO = AsReported(2, 2, 2, 30)
 
 
 def cohort(seed=0, n=240, shift=2.0, n_informative=4):
@@ -57,7 +63,7 @@ def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted, method):
     assert (found.loc[["noise", "count", "kind"], "p"] > 0.01).all()
     assert (found.loc[markers, "method"] == method).all()
     assert found.loc["outcome", "method"] == "direct"
-    assert not found["doubtful"].any()
+    assert not found.loc[found["p"] < 0.05, "doubtful"].any()
     np.testing.assert_allclose(found["q"], stats.false_discovery_control(found["p"].to_numpy()))
 
 
@@ -81,7 +87,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = search_cold(reduced, PLAN).labels
+        found[problem.cohort.order[order]] = search_cold(reduced, PLAN, TWO).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -94,14 +100,14 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
     monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
-    found = search_cold(problem, PLAN).labels
+    found = search_cold(problem, PLAN, TWO).labels
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
 def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():
     frame, schema = cohort()
     problem = pose(frame, schema, {}, 3.0)
-    folds = folds_of(problem, 2, PLAN)
+    folds = folds_of(problem, 2, PLAN, TWO)
     arrays = problem.cohort.arrays
     tampered = []
     for fold in folds:
@@ -146,8 +152,8 @@ def test_p_of_folds_are_combined_as_scipy_does(fitted):
     values = frame["marker0"].to_numpy(float)
     rng = np.random.default_rng(2)
     rows, labels = rng.permutation(240).reshape(2, 120), rng.integers(3, size=(2, 120))
-    parts = [Part(r, z, np.eye(3)[z]) for r, z in zip(rows, labels, strict=True)]
-    found = association_of(values, parts, "student", 3).contrast
+    parts = [Part(r, z, np.eye(3)[z], 3) for r, z in zip(rows, labels, strict=True)]
+    found = association_of(values, parts, "student", TestRules(3)).contrast
     each = [contrast_of(values[r], z, "student").p for r, z in zip(rows, labels, strict=True)]
     expected = stats.combine_pvalues(each, method="fisher")
     np.testing.assert_allclose((found.statistic, found.p), expected, rtol=1e-12)
@@ -157,10 +163,10 @@ def test_p_of_folds_are_combined_as_scipy_does(fitted):
 def test_small_subtypes_take_no_part():
     values = np.arange(20.0)
     labels = np.repeat([0, 1, 2], [10, 8, 2])
-    part = [Part(np.arange(20), labels, np.eye(3)[labels])]
-    assert association_of(values, part, "student", 3).contrast.test == "Student's t"
-    assert association_of(values, part, "student", 3).n == 18
-    assert association_of(values, part, "student", 2).contrast.test == "ANOVA"
+    part = [Part(np.arange(20), labels, np.eye(3)[labels], 3)]
+    assert association_of(values, part, "student", TestRules(3)).contrast.test == "Student's t"
+    assert association_of(values, part, "student", TestRules(3)).n == 18
+    assert association_of(values, part, "student", TestRules(2)).contrast.test == "ANOVA"
 
 
 def pairs(n=400, seed=4, block=None):
@@ -212,10 +218,13 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
         model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame).set_index("feature")
     assert model.n_clusters_ == 2
-    assert found.loc["two", "remark"] == "not tested: without it there is one subtype only"
+    assert found.loc["two", "remark"].startswith(
+        "without it there is one subtype, and its best division is another one (agreement "
+    )
+    assert found.loc["two", "agreement"] < 0.1
+    assert found.loc["two", "p"] > 0.01
     assert found.loc["same", "remark"].startswith("not tested: it has ")
     assert found.loc["noise", "p"] > 0.01
-    assert found.loc["noise", "q"] == found.loc["noise", "p"]  # the only test that was made
 
 
 @pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
@@ -257,3 +266,15 @@ def test_everything_wrong_is_said_at_once(fitted):
         cc.validated_associations(model, frame, contrasts={"kind": "rank", "nothing": "welch"})
     with pytest.raises(ValueError, match="not fitted"):
         cc.validated_associations(cc.MAPDP(), frame)
+
+
+@pytest.mark.parametrize("method", ["refit", "cross-fit"])
+def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(method, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
+    model = cc.MAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
+    monkeypatch.setattr(cold_search, "search", lambda *_: pytest.fail("a search was made"))
+    rows = cc.validated_associations(model, frame, method=method)
+    assert rows["p"].isna().all()
+    assert rows["remark"].str.contains("there is one subtype only").all()
+    assert (rows["n_subtypes"] == 1).all()

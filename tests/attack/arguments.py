@@ -107,7 +107,15 @@ def _sound_calls(folder):
         ),
         "validated_associations": (
             clinclust.validated_associations,
-            {"model": model, "frame": frame, "method": "refit", "n_restarts": 1, "n_jobs": 1, "contrasts": None},
+            {
+                "model": model,
+                "frame": frame,
+                "method": "refit",
+                "n_restarts": 1,
+                "n_jobs": 1,
+                "contrasts": None,
+                "persons": None,
+            },
         ),
         "withhold_associations": (
             clinclust.withhold_associations,

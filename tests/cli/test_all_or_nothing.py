@@ -67,7 +67,6 @@ OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-s
 @pytest.mark.parametrize("command", ["fit", "start"])
 @pytest.mark.parametrize("stage", ["gathering.gathered_findings", "writing.write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, capsys, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
     arguments = {"fit": FIT, "start": ["start", "cohort.csv", *FIT[4:], "--yes"]}[command]
     Path("cohort.yaml").write_text(Path("schema.yaml").read_text(encoding="utf-8"), encoding="utf-8")
 

@@ -67,7 +67,12 @@ def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(he
 def test_reports_for_sharing_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
     assert main([*arguments, "shared", "--suppress"]) == 0
-    assert "For sharing: subtypes.xlsx and subtypes.html only" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "For sharing: subtypes.xlsx and subtypes.html only" in said
+    assert (
+        "Not for sharing: assignments.csv, model.json, model.npz (one row for each subject) and manifest.json" in said
+    )
+    assert "--suppress 10 --out DIR` writes the reports to a folder of their own" in said
     page = (here / "shared" / "subtypes.html").read_text(encoding="utf-8")
     assert "counts below 10" in page
     assert "Assignments" not in page
@@ -121,7 +126,7 @@ def test_a_part_of_the_table_of_the_fit_counts_as_new_subjects(here, fitted, cap
 def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
     new = pd.DataFrame(
         {
-            "crp": [5.0, 25.0, 1e9, None],
+            "crp": [40.0, 60.0, 1e9, None],
             "stage": [0, 4, None, None],
             "extra": "x",
             "tremor": ["no", "yes", "no", None],

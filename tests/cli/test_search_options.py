@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from command_line import SCHEMA_OPTION, contents, refused
@@ -13,7 +14,7 @@ from clinclust.cli import main
 from clinclust.cli.search_options import add_search, model_asked_for
 
 RECOMMENDED = {"coarsening": "auto", "n_clusters": "distinct"}
-PUBLISHED = {"coarsening": 1.0, "n_clusters": None}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_powers": None}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
 
 
@@ -28,6 +29,8 @@ def asked_for(*words):
     [
         ([], RECOMMENDED),
         (["--as-published"], PUBLISHED),
+        (["--as-published", "--block-powers", "auto"], {**PUBLISHED, "block_powers": "auto"}),
+        (["--block-powers", "none"], {**RECOMMENDED, "block_powers": None}),
         (["--n-clusters", "found"], {**RECOMMENDED, "n_clusters": None}),
         (["--n-clusters", "3"], {**RECOMMENDED, "n_clusters": 3}),
         (["--coarsening", "1"], {**RECOMMENDED, "coarsening": 1.0}),
@@ -69,13 +72,18 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
     assert f"9 subtypes were asked for, and the search found {found.n_clusters_} groups" in err
     assert f"K = {found.n_clusters_}" in err
     assert {"subtypes.xlsx", "subtypes.html", "assignments.csv"} <= {path.name for path in Path("out").iterdir()}
-    assert f"{found.n_clusters_} subtypes among 40 subjects" in out
+    assert f"{found.n_clusters_} subtypes (9 were asked for) among 40 subjects" in out
+    page = Path("out", "subtypes.html").read_text(encoding="utf-8")
+    assert f"Found: {found.n_clusters_} subtypes (9 were asked for, and the search found no more), among 40" in page
+    book = openpyxl.load_workbook(Path("out", "subtypes.xlsx"))
+    assert "(9 were asked for, and the search found no more)" in str(book["Overview"]["A2"].value)
+    assert ["Subtypes asked for", 9] in [list(row[:2]) for row in book["Summary"].iter_rows(values_only=True)]
 
 
 def test_a_number_that_the_search_found_is_cut_from_it(here):
     assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--as-published", "--n-clusters", "1"]) == 0
     model = MAPDP.load("out")
-    expected = MAPDP(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
+    expected = MAPDP(model.schema_, n_clusters=1, block_powers=None, n_restarts=2, random_state=0)
     from clinclust import read_cohort
 
     expected.fit(read_cohort("cohort.csv"))

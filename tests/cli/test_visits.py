@@ -55,6 +55,21 @@ def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(
         Path("visits.yaml").unlink()
 
 
+def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, capsys):
+    once = visits(times=1).drop(columns="Visit No")
+    pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
+    assert main(["start", "visits.csv", *QUICK]) == 2
+    said = capsys.readouterr().err
+    assert "rows are copies of others: 5 of 60 subjects have several rows" in said
+    lines = start_lines(said)
+    assert [line.rpartition(" ")[2] for line in lines] == ["MRN", "--every-row"]
+    assert main([*shlex.split(lines[0])[1:], "--quiet"]) == 0
+    assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
+    Path("visits.yaml").unlink()
+    assert main([*shlex.split(lines[1])[1:], "--quiet", "--out", "every"]) == 0
+    assert "copies of one row weigh double" in Path("every/subtypes.html").read_text(encoding="utf-8")
+
+
 def test_one_row_of_each_patient_is_not_asked_about(table, capsys):
     visits(times=1).to_csv("visits.csv", index=False)
     assert main(["start", "visits.csv", *QUICK, "--quiet"]) == 0

@@ -190,3 +190,12 @@ def test_the_gaussian_log_marginal_chains_its_predictives():
         rate += kappa * (value - mean) ** 2 / (2 * (kappa + 1))
         mean, kappa, shape = (kappa * mean + value) / (kappa + 1), kappa + 1, shape + 0.5
     assert evidence("gaussian", x) == pytest.approx(chained)
+
+
+@pytest.mark.parametrize("slip", [7000.0, -7000.0])
+def test_one_slip_of_the_pen_does_not_decide_how_a_measurement_is_modelled(slip):
+    rng = np.random.default_rng(0)
+    weight = rng.normal(70, 10, 300).round(1)
+    weight[5] = slip
+    feature = draft_schema(pd.DataFrame({"weight": weight}))["weight"]
+    assert (feature.likelihood, feature.transform) == ("gaussian", None)

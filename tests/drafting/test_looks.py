@@ -34,7 +34,8 @@ def look(cells, **fields):
             "fewer than 5 subjects have 'c'", "synonyms: {c: ...}",
         ),
         (rng.choice([0, 4], N), {"likelihood": "binomial", "trials": 4}, "not spread as a binomial", "likelihood: ordinal"),
-        (np.append(rng.normal(37, 1, N), 370).round(1), {"likelihood": "gaussian"}, "far from all others", "missing_codes"),
+        (np.append(rng.normal(37, 1, N), 370).round(1), {"likelihood": "gaussian"}, "1 value lies far from all others", "missing_codes"),
+        (np.append(rng.poisson(2, N), [400, 900]), {"likelihood": "poisson"}, "2 values lie far from all others, such as 400", "missing_codes"),
     ],
 )  # fmt: skip
 def test_what_may_make_subtypes_that_are_none_is_told_with_the_line_to_write(cells, fields, what, repair):

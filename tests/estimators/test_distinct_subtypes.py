@@ -341,6 +341,24 @@ def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
     assert "draws of one population" in caplog.text
 
 
+def test_joins_that_are_accepted_are_also_tested_against_a_skewed_severity(three):
+    model, frame, _, distinct = three
+    joins = distinct.joins
+    assert (joins["p_unimodal"].isna() == ~joins["accepted"]).all()
+    unimodal = distinct_subtypes(model, frame, n_draws=40, null="unimodal").joins
+    assert joins["p_unimodal"][0] == unimodal["p"][0]
+    assert unimodal["p_unimodal"].isna().all()
+
+
+def test_a_skewed_severity_is_divided_and_told():
+    rng = np.random.default_rng(0)
+    severity = rng.exponential(size=(400, 1)) - 1.0
+    frame = pd.DataFrame(severity + 0.6 * rng.normal(size=(400, 8)), columns=list("abcdefgh"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    joins = distinct_subtypes(fitted(frame, schema, coarsening="auto"), frame).joins
+    assert joins["p"][0] < 0.05 <= joins["p_unimodal"][0]
+
+
 # --- MAPDP(n_clusters="distinct") -----------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ import clinclust as cc
 from clinclust import MAPDP
 from clinclust.errors import InputError
 from clinclust.estimators.cut import merged_model
-from clinclust.estimators.few_subjects import WEAK_EVIDENCE, _evidence, _in_subjects, fewest_subjects
+from clinclust.estimators.few_subjects import WEAK_EVIDENCE, _evidence, _in_subjects, fewest_subjects, n_standing
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
 
 __all__ = ["fitted", "plain"]  # fixtures
@@ -246,6 +246,24 @@ def test_a_model_of_the_format_before_has_no_floor(wild, tmp_path):
     assert loaded.cut(None, min_size=FLOOR).described_only_.any()
 
 
+def test_a_test_of_the_format_before_says_nothing_of_a_skewed_severity(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)) + 6.0 * (np.arange(60) % 2)[:, None], columns=list("abcd"))
+    model = MAPDP(cc.draft_schema(frame), n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(
+        frame
+    )
+
+    def before(text):
+        del text["fit"]["tree_test_"]["joins"]["p_unimodal"]
+        text["clinclust_model"] = 9
+
+    folder = model.save(tmp_path / "model")
+    edited(before)(folder)
+    joins = MAPDP.load(folder).tree_test_.joins
+    assert joins["p_unimodal"].isna().all()
+    pd.testing.assert_frame_equal(joins, model.tree_test_.joins.assign(p_unimodal=np.nan))
+
+
 def test_an_edited_floor_is_refused(wild, tmp_path):
     folder = wild[0].cut(None, min_size=FLOOR).save(tmp_path / "model")
     for floor, said in ((3, "the subtypes are not those"), (0, "min_size_ is 0"), (183, "min_size_ is 183")):
@@ -259,3 +277,40 @@ def test_an_edited_floor_is_refused(wild, tmp_path):
     edited(lambda text: text["parameters"].update(min_size=FLOOR))(folder)
     with_the_right_salt(folder)
     assert MAPDP.load(folder).min_size_ == FLOOR
+
+
+def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
+    """The oracle: few by counting, weak by the log joint of every partition with two subtypes merged."""
+    rng = np.random.default_rng(5)
+    seen = set()
+    for seed in range(6):
+        values = np.vstack([rng.normal(mean, 1, (n, 3)) for mean, n in ((0, 40), (2.2, 25), (9, 3), (-9, 6))])
+        frame = pd.DataFrame(values, columns=list("abc"))
+        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+        model = cc.MAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        for cut in (model, model.cut(max(1, model.n_clusters_ - 1))):
+            K = cut.n_clusters_
+            whole = cc.log_joint(frame, cut.labels_, schema)
+            loss = np.full((K, K), np.inf)
+            for first, second in combinations(range(K), 2):
+                merged = np.where(cut.labels_ == second, first, cut.labels_)
+                loss[first, second] = loss[second, first] = whole - cc.log_joint(frame, merged, schema)
+            few, weak = cut.cluster_sizes_ < 5, loss.min(axis=0) < 3.0
+            expected = [("few",) * bool(a) + ("weak",) * bool(b) for a, b in zip(few, weak, strict=True)]
+            assert cut.remarks_ == expected
+            seen |= set(expected)
+            assert 1 <= n_standing(cut.fit_) <= max(1, int((~few).sum()))
+    assert {(), ("few",)} <= seen
+
+
+def test_what_noise_buys_for_two_nats_does_not_stand():
+    rng = np.random.default_rng(8)
+    several = 0
+    for seed in range(25):
+        frame = pd.DataFrame({f"x{place}": rng.binomial(4, 0.3, 100) for place in range(10)})
+        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="binomial", trials=4) for name in frame])
+        model = cc.MAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        several += model.n_clusters_ > 1
+        assert n_standing(model.fit_) == 1
+        assert all(model.remarks_) == (model.n_clusters_ > 1)
+    assert several >= 2

@@ -1,5 +1,8 @@
 """Sides of a tree that are one continuum are joined again where the tree has divided by severity before disease."""
 
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,8 @@ from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.estimators import tested_tree
 from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.joined_again import PairTests, joined_again
+from clinclust.estimators.subtype_tree import SubtypeTree
 
 
 def of_severity_and_disease(seed=1):
@@ -101,3 +106,56 @@ def test_the_test_of_another_fit_is_refused(severe):
     with pytest.raises(ValueError, match="those of another fit"):
         other.cut(distinct)
     assert model.cut(distinct).n_clusters_ == 2
+
+
+def test_a_continuum_beside_a_distinct_group_stays_whole():
+    """Pairs of its slices are parted clearly, as each slice has an edge; all of them together are one continuum."""
+    rng = np.random.default_rng(1)
+    group = (rng.random(400) < 0.2).astype(int)
+    values = 0.8 * rng.normal(size=(400, 1)) + 0.6 * rng.normal(size=(400, 8))
+    values += 2.5 * group[:, None] * np.array([1, -1, 1, -1, 0, 0, 0, 0])
+    frame = pd.DataFrame(values, columns=list("abcdefgh"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP.recommended(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    assert model.subtype_of_.size > 3
+    assert adjusted_rand_index(model.labels_, group) > 0.95
+    assert model.n_clusters_ == 2
+
+
+class Sides:
+    """Stands in for the tests of five slices of one continuum and a distinct group: only all slices pass."""
+
+    def __init__(self, n_sides, passing):
+        self.passing, self.n_sides, self.asked = passing, n_sides, []
+        self.labels = np.repeat(np.arange(n_sides), 20)
+        self.plan = SimpleNamespace(significance_level=0.05)
+
+    nearest_pairs = staticmethod(lambda sides: combinations(range(len(sides)), 2))
+    of_unions = PairTests.of_unions
+
+    def together(self, sides):
+        """Neighbouring slices are parted a little, distant ones and the distinct group clearly."""
+        union = frozenset().union(*sides)
+        self.asked.append(union)
+        is_far = len(union) == 2 and (max(union) - min(union) > 1 or max(union) == self.n_sides - 1)
+        return SimpleNamespace(p=0.5 if union == self.passing else 0.01, z=12.0 if is_far else 2.5)
+
+
+@pytest.mark.parametrize("n_sides", [3, 4, 5, 6, 7, 8])
+def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
+    n_joins = n_sides - 1
+    joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_joins)])
+    tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
+    slices = frozenset(range(n_sides - 1))
+    sides = Sides(n_sides, slices)
+    made = joined_again(tree, list(range(n_sides)), sides)
+    assert frozenset(range(n_sides)) not in sides.asked
+    assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
+    if n_sides > 7:
+        assert made == []
+        return
+    nodes = {tip: frozenset([tip]) for tip in range(n_sides)}
+    for step, (first, second) in enumerate(made):
+        nodes[n_sides + step] = nodes[first] | nodes[second]
+    assert nodes[max(nodes)] == slices
+    assert len(made) == n_sides - 2

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from clinclust.errors import InputError
+from clinclust.files import scratch
 from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
+from clinclust.files.locks import try_lock
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
 from clinclust.files.moves import Plan, carry_out
 from clinclust.files.scratch import LOCK, NEW, final_place, is_scratch_name, scratch_folder
@@ -106,6 +108,25 @@ def test_what_a_dead_run_left_is_removed_by_the_next_and_told(tmp_path):
     with pytest.warns(LeftoverWarning, match="removed the temporary files"), atomic_write(tmp_path / "u.csv"):
         pass
     assert names(tmp_path) == ["u.csv"]
+
+
+def test_a_run_that_is_about_to_lock_its_folder_is_not_told_as_a_dead_one(tmp_path, monkeypatch):
+    """Between making the lock and locking it, another run takes the folder for that of a dead one."""
+    taken = []
+
+    def locked_late(handle):
+        if not taken:
+            taken.append(handle)
+            settle_leftovers(tmp_path)
+        return try_lock(handle)
+
+    monkeypatch.setattr(scratch, "try_lock", locked_late)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with atomic_write(tmp_path / "t.csv") as path:
+            path.write_text("x")
+    assert taken
+    assert names(tmp_path) == ["t.csv"]
 
 
 def test_what_a_living_run_uses_is_left_alone(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,18 @@ class AnyCohort:
 
     def rows_of_fit(self, frame):
         return np.arange(len(frame))
+
+
+@dataclass
+class NoFeatures:
+    """Clusters as the comparison of likelihoods reads them, of a stand-in that has no feature to compare."""
+
+    sizes: np.ndarray
+    statistics: np.ndarray
+    encoding: object = field(default_factory=lambda: SimpleNamespace(features=()))
+
+    def likelihood_terms(self):
+        return np.zeros((self.sizes.size, 0))
 
 
 @dataclass
@@ -89,6 +102,18 @@ class Fitted:
     @property
     def subtype_of_(self):
         return np.arange(self.n_clusters_)
+
+    @property
+    def remarks_(self):
+        return [()] * self.n_clusters_
+
+    @property
+    def finer_labels_(self):
+        return self.labels_
+
+    @property
+    def finer_clusters_(self):
+        return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)))
 
     @property
     def described_only_(self):

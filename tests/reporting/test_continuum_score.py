@@ -10,6 +10,8 @@ import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.continuum_score import continuum_of
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.continuum import on_continuum_score
 
 
 def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
@@ -133,3 +135,16 @@ def test_what_is_no_search_of_this_cohort_is_refused():
         cc.continuum_score(model, frame.iloc[1:])
     with pytest.raises(InputError, match="made by a clinician"):
         cc.continuum_score(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+
+
+@pytest.mark.parametrize("severity", [0.0, 1.0])
+def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(severity):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(severity * rng.normal(size=(300, 1)) + rng.normal(size=(300, 8)), columns=list("abcdefgh"))
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.recommended(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    assert model.n_clusters_ == 1
+    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    (said,) = on_continuum_score(Findings(model, frame, comparisons, 0.01, None, {}))
+    assert ("orders subjects by chance" in said) == (severity == 0.0)
+    assert ("give about 17%" in said) == (severity == 0.0)

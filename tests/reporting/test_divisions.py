@@ -24,10 +24,8 @@ from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.charts import charts
 from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
-from clinclust.reporting.sheets.first_sheet import with_the_test
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tables import assignments
 
 from .conftest import GENERATED
@@ -99,6 +97,7 @@ def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
         assert row[at["In one population (nats) SD"]] == join.expected_sd
         assert row[at["Excess (nats)"]] == pytest.approx(join.excess)
         assert row[at["p"]] == join.p
+        assert row[at["p, skewed severity"]] == (join.p_unimodal if join.accepted else None)
         assert row[at["Result"]] == ("distinct" if join.accepted else "one continuum")
         for side, name in ((join.first, row[0]), (join.second, row[1])):
             below = np.unique(distinct.labels[np.isin(model.labels_ + 1, side)]) + 1
@@ -121,7 +120,7 @@ def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_
         "not that subtypes are diseases",
         "skewed",
         "three ordered classes may be found as two",
-        "Fewer than 10 subjects are not tested",
+        "fewer than 10 subjects is not divided further",
         "0.05 holds at each division",
     ):
         assert words in " ".join(said)
@@ -201,14 +200,49 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
 
 def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     (said,) = cautions(shown(three))
-    assert "By the test, they are more than the milder and the more severe part of one continuum. Many mild" in said
+    assert "By the test, they are more than the milder and the more severe part of one continuum. One cont" in said
+    assert "many mild and few severe subjects, would not be parted as clearly either." in said
     findings_with_doubt = shown(three)
     divisions = [replace(each, p=0.04 if each.is_distinct else each.p) for each in findings_with_doubt.divisions]
     findings_with_doubt.__dict__["divisions"] = divisions
     (said,) = cautions(findings_with_doubt)
-    assert "(where this is least clear, p is 0.040, as one continuum in 25 would have it). Many mild" in said
+    assert (
+        "(where this is least clear, p is 0.040: 4 in 100 continua would be parted as clearly). One cont"
+        in " ".join(said.split())
+    )
     (said,) = cautions(findings)
     assert "Whether they are kinds of a disease, or the milder and the more severe part of one" in said
+
+
+@pytest.mark.parametrize("skewed", [(0,), (1,), (0, 1)])
+def test_divisions_that_a_skewed_severity_would_make_as_well_are_told(three, skewed):
+    model, frame, distinct = three
+    joins = distinct.test.joins.copy()
+    accepted = joins.index[joins["accepted"]]
+    assert len(accepted) == 2
+    joins.loc[accepted[list(skewed)], "p_unimodal"] = 0.31
+    findings = shown((model, frame, replace(distinct, test=replace(distinct.test, joins=joins))), NAMES)
+    assert [division.may_be_skewed for division in findings.divisions if division.is_distinct] == [
+        place in skewed for place in (0, 1)
+    ]
+    (said,), (caution,) = verdict(findings), cautions(findings)
+    assert ("or it is one continuum with a skewed severity" in said) == (0 in skewed)
+    assert ("more than one continuum; it has" in said) == (0 not in skewed)
+    assert ("part of one continuum, if its severity is not skewed. At" in caution) == (0 in skewed)
+    if len(skewed) == 2:
+        assert "At every division, one continuum with a skewed severity" in caution
+    else:
+        (division,) = (division for division in findings.divisions if division.may_be_skewed)
+        assert f"At division {division.number}: {division.title}, one continuum with a skewed severity" in caution
+
+
+def test_a_test_that_says_nothing_of_a_skewed_severity_is_told_from_one_that_does(three):
+    model, frame, distinct = three
+    unknown = replace(distinct.test, joins=distinct.test.joins.assign(p_unimodal=np.nan))
+    (said,) = cautions(shown((model, frame, replace(distinct, test=unknown))))
+    assert "can be divided all the same" in said
+    (said,) = cautions(shown((model, frame, replace(distinct, test=replace(unknown, null="unimodal")))))
+    assert "skewed severity" not in said
 
 
 @pytest.mark.parametrize("null", ["copula", "unimodal"])
@@ -222,7 +256,8 @@ def test_the_methods_describe_the_test_with_its_references(null, three):
         assert words.lower() in paragraph.lower()
     assert f"{len(distinct.joins)} division" in paragraph
     cited = " ".join(written.references)
-    assert ("Silverman" in cited) == ("Silverman" in paragraph) == (null == "unimodal")
+    assert ("Silverman" in cited) == ("Silverman" in paragraph)
+    assert ("this decided nothing" in paragraph) == (null == "copula")
     assert "no subject changed its group" in written.paragraphs["Model"]
     assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
 
@@ -419,8 +454,7 @@ def test_without_a_test_nothing_is_added(findings, three, tmp_path):
         assert each.continuum is None
         for part in (verdict, on_the_test, on_continuum_score, divisions_table, continuum_table):
             assert part(each) == []
-        sheet = summary(each, GENERATED)
-        assert with_the_test(sheet, each) == sheet
+        assert [table.caption for table in overview(each).tables] == ["The subtypes at a glance"]
         assert "Distinct subtypes" not in methods(each).paragraphs
         assert "expected" not in [chart.kind for chart in charts(each).charts]
     page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")

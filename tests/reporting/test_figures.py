@@ -130,13 +130,13 @@ def test_rows_are_ordered_by_relevance_and_the_rest_is_counted(model, comparison
     ax = plot_profile(model, comparisons, at_most=5)
     most = [model.schema_[name].title for name in model.feature_relevance_.index[:5]]
     clipped = [shortened(title, 44) for title in most]
-    assert [label.split(":")[0] for label in row_labels(ax)] == clipped
+    assert [label.split(":")[0].removesuffix(" ‡") for label in row_labels(ax)] == clipped
     assert "The 5 most relevant of 25 rows" in ax.get_xlabel()
     assert [heading.split("\n") for heading in column_labels(ax)] == [
         [f"Subtype {k + 1}", f"n = {size}"] for k, size in enumerate(model.cluster_sizes_)
     ]
     whole = plot_profile(model, comparisons, at_most=100)
-    assert row_labels(whole)[-1] == "Probability of PD, as rated by a specialist †"
+    assert row_labels(whole)[-1] == "Probability of PD, as rated by a specialist † ‡"
     assert "† not clustered on" in whole.get_xlabel()
     assert "†" not in ax.get_xlabel()
 
@@ -153,11 +153,14 @@ def test_text_in_a_cell_stands_out_from_its_colour(model, comparisons):
             assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
+MEASURED = ("mean", "sd", "median", "q1", "q3", "count", "percent")
+
+
 def withhold(comparisons, feature, subtype):
     """Comparisons in which the numbers of a feature in a subtype are withheld."""
     hidden = comparisons.copy()
     rows = (hidden["feature"] == feature) & (hidden["subtype"] == subtype) & hidden["kind"].isin(["summary", "effect"])
-    for name in ("n", "missing", "mean", "sd", "count", "percent", "estimate", "lower", "upper"):
+    for name in ("n", "missing", *MEASURED, "estimate", "lower", "upper"):
         hidden.loc[rows, name] = pd.NA if str(hidden[name].dtype) == "Int64" else np.nan
     hidden.loc[rows, "suppressed"] = True
     return hidden
@@ -294,7 +297,7 @@ def test_relevance_bars_are_the_relevance(model):
     assert [bar.get_width() for bar in ax.patches] == nats.iloc[:7].tolist()
     assert row_labels(ax) == [shortened(model.schema_[name].title, 44) for name in nats.index[:7]]
     left, positive = len(nats) - 7, int((nats.iloc[7:] > 0).sum())
-    assert ax.get_xlabel() == f"{left} features are not drawn, {positive} of them with evidence of a difference"
+    assert ax.get_xlabel() == f"{left} features are not drawn, {positive} of them with a relevance above 0"
     whole = plot_relevance(model)
     colours = [to_hex(bar.get_facecolor()) for bar in whole.patches]
     assert colours == ["#0072b2" if value > 0 else "#6e6e6e" for value in nats]

@@ -42,7 +42,7 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
         ({"coarsening": "auto"}, {"coarsening_": 0.75}, "bore out", "Miller JW"),
         ({}, {"discount_": 0.25}, "discount 0.25", "Pitman J"),
         ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
-        ({"select_features": True}, {}, "21 of 21 do", None),
+        ({"select_features": True}, {}, "21 of 21 have a distribution in each subtype", None),
         ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
         ({"hyperparameters": "empirical"}, {}, "weak hyperprior", None),
         ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),

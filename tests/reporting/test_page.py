@@ -140,10 +140,10 @@ def test_the_overview_says_what_marks_each_subtype(page, model, frame):
         assert clear == f"{100 * np.mean(own >= 0.95):.0f}"
         assert max(higher.count(";"), lower.count(";")) <= 2
     falls = frame["falls"].astype(float)
-    assert f"Falls in the past month: {falls[model.labels_ == 2].mean():.1f} ({falls.mean():.1f})" in rows[2][3]
+    assert f"Falls in the past month: mean {falls[model.labels_ == 2].mean():.2f} ({falls.mean():.2f})" in rows[2][3]
     tremor = frame["tremor"].dropna() == "yes"
     inside = tremor[model.labels_[tremor.index] == 2]
-    assert f"(present and typical): {100 * inside.mean():.0f}% ({100 * tremor.mean():.0f}%)" in rows[2][4]
+    assert f"(present and typical): {100 * inside.mean():.1f}% ({100 * tremor.mean():.1f}%)" in rows[2][4]
 
 
 def luminance(colour):
@@ -189,6 +189,20 @@ def test_long_tables_are_folded_away(tmp_path):
     assert "<summary>of 300 (300 rows)</summary>" in text
 
 
+@pytest.mark.parametrize(("n_columns", "width"), [(9, ""), (10, ' class="wide"'), (24, ' class="wide widest"')])
+def test_wide_tables_are_set_closer_so_that_they_fit_the_paper(tmp_path, n_columns, width):
+    table = Table("caption", [Column(str(place)) for place in range(n_columns)], [["x"] * n_columns])
+    write_page([Sheet("Only", [], [table])], tmp_path / "x.html", title="t")
+    assert f"<table{width}>" in (tmp_path / "x.html").read_text(encoding="utf-8")
+
+
+def test_paper_has_neither_folds_nor_scroll_areas():
+    on_paper = STYLE[STYLE.index("@media print") :]
+    assert "details::details-content { content-visibility: visible; block-size: auto; }" in on_paper
+    assert ".scroll { overflow: visible; }" in on_paper
+    assert "details caption { display: table-caption; }" in on_paper  # of the summary, which is not printed
+
+
 def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame):
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
@@ -196,8 +210,8 @@ def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame
     shared = findings.for_sharing(min(findings.sizes.values()) + 1)
     assert not {"certainty", "tree", "relevance"} & {illustration.name for illustration in illustrations(shared)}
     sheet = overview(shared)
-    assert any(note.startswith("Made to be shared: ") for note in sheet.notes)
-    assert sheet.tables[0].rows[2][1:] == ["[c]", "[c]", "–", "–", "[c]"]
+    assert any(note.startswith("Small numbers withheld: ") for note in sheet.notes)
+    assert sheet.tables[0].rows[2][1:] == ["[c]"] * 5
 
 
 def test_light_dark_and_print(page_path):

@@ -83,7 +83,7 @@ def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
         "p of contrast",
     }
     rows = body(sheet).set_index("Feature")
-    relevance = rows["Relevance (nats)"].dropna().tolist()
+    relevance = rows["Relevance (nats, descriptive)"].dropna().tolist()
     assert relevance == sorted(relevance, reverse=True)
     contrasts = findings.comparisons.query("kind == 'contrast'").set_index("label")
     for row in findings.associations.to_dict("records"):
@@ -134,7 +134,7 @@ def test_the_profile_is_in_standard_deviations(findings):
     expected = (summary["mean"].loc[[1, 2, 3]] - summary["mean"].loc[0]) / summary["sd"].loc[0]
     shown = rows[rows["Feature"] == "Systolic blood pressure"].iloc[0]
     assert shown[["1 Tremor dominant", "Subtype 2", "Subtype 3"]].tolist() == pytest.approx(expected.tolist())
-    assert sheet.tables[0].diverging == (4, 6)
+    assert sheet.tables[0].diverging == (5, 7)
 
 
 def test_forest_plots_show_the_largest_effects(findings):

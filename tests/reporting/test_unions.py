@@ -125,11 +125,11 @@ def test_the_workbook_says_both_numbers(fitted, tmp_path):
     assert any("Groups" in row for row in rows)
 
 
-def test_the_methods_say_that_refits_were_merged_too(fitted, tmp_path):
+def test_the_methods_say_that_refits_are_brought_to_as_many_subtypes(fitted):
     model, frame = fitted
-    said = "The groups that each search found were merged to the same number of subtypes."
-    for one, expected in ((model, False), (model.cut(2), True)):
+    for one in (model, model.cut(2)):
         associations = cc.validated_associations(one, frame, n_restarts=2, progress=False)
         comparisons = cc.compare_subtypes(frame, one.labels_, one.schema_)
         findings = Findings(one, frame, comparisons, 0.01, associations)
-        assert (said in methods(findings).paragraphs["Associations"]) == expected
+        said = f"Each search was brought to {one.n_clusters_} subtypes: more groups were merged along their tree"
+        assert said in methods(findings).paragraphs["Associations"]

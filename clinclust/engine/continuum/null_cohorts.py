@@ -43,11 +43,12 @@ if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["NULLS", "OnePopulation", "one_population"]
+__all__ = ["NULLS", "UNIMODAL", "OnePopulation", "one_population"]
 
 Array = NDArray[np.float64]
 
-NULLS = ("copula", "unimodal")
+UNIMODAL = "unimodal"
+NULLS = ("copula", UNIMODAL)
 """Names of the kinds of one population."""
 
 _ROUNDS = 4
@@ -147,7 +148,7 @@ def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePop
     scores = np.column_stack([normal_scores(column) for column in columns])
     wanted = reliable_correlations(scores)
     population = OnePopulation(part, margins, nearest_correlation(with_unit_diagonal(wanted)))
-    if null == "unimodal":
+    if null == UNIMODAL:
         population = replace(population, severity=_severity(scores, population.correlation))
     return _corrected(population, wanted, rng)
 

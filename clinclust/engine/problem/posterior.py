@@ -78,8 +78,7 @@ class Clusters:
         The base measures and the features that are not included are left out: merging clusters does not change them.
         """
         model = self.model
-        marginals = log_marginals(self._without_subjects(), model.prior, self.statistics) * model.powers
-        likelihood = float(marginals[:, self.included].sum())
+        likelihood = float(self._counted_log_marginals()[:, self.included].sum())
         return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
 
     def log_joint_of_each(self) -> Array:
@@ -88,10 +87,20 @@ class Clusters:
         The sum is `log_joint_of_partition`, but for the terms of its numbers of clusters and subjects.
         """
         model = self.model
-        marginals = log_marginals(self._without_subjects(), model.prior, self.statistics) * model.powers
         of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
-        likelihood = marginals[:, self.included].sum(axis=1)
+        likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
         return np.asarray(of_sizes + model.coarsening * likelihood, dtype=np.float64)
+
+    def likelihood_terms(self) -> Array:
+        """Return the term of each cluster and encoded feature in the log joint, in nats, float64 (K, D).
+
+        The base measures are left out. A feature that is not included has no term.
+        """
+        return np.where(self.included, self.model.coarsening * self._counted_log_marginals(), 0.0)
+
+    def _counted_log_marginals(self) -> Array:
+        """Return the log marginal of each feature in each cluster times the power of the feature, float64 (K, D)."""
+        return log_marginals(self._without_subjects(), self.model.prior, self.statistics) * self.model.powers
 
     def _without_subjects(self) -> CohortArrays:
         """Return the arrays of a cohort without subjects, which say where the numbers of each feature are."""

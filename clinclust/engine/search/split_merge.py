@@ -18,6 +18,7 @@ from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.problem.first_axis import first_axis
 from clinclust.engine.problem.numeric_columns import numeric_columns
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["merge_all", "merge_gains", "principal_axis", "resettle"]
+__all__ = ["divisions", "merge_all", "merge_gains", "principal_axis", "resettle"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
-_POWER_ITERATIONS = 8
 _NUMBERS_AT_ONCE = 2_000_000
 """Number of statistics of merged clusters that are kept in memory: all pairs of many clusters may need gigabytes."""
 
@@ -137,19 +137,29 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
     """
     now = log_joint(part, new_partition(part.cohort.arrays, division))
     best = -np.inf
+    for joint, labels in divisions(part, rng, cancelled):
+        if joint - now > best:
+            best, division = joint - now, labels
+    return best, division
+
+
+def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
+    """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end.
+
+    It may lie below the log joint of one cluster, and sweeps may end in one cluster.
+    """
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
         if cancelled.is_set():
-            break
-        order = rng.permutation(division.size)
+            return
+        order = rng.permutation(halves.size)
         start = hasten(part, compact(halves))
         if start.max() == 0 or start.tobytes() in tried:  # different cuts often lead to the same division
             continue
         tried.add(start.tobytes())
         settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
-        if settled.trace and settled.trace[-1] - now > best:
-            best, division = settled.trace[-1] - now, settled.partition.labels
-    return best, division
+        if settled.trace:
+            yield settled.trace[-1], settled.partition.labels
 
 
 def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
@@ -164,16 +174,5 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
 
 
 def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
-    """Return the subjects' positions along their first principal axis, float64 (M,), by power iteration."""
-    table, _ = numeric_columns(arrays)
-    observed = ~np.isnan(table)
-    counts = np.maximum(observed.sum(axis=0), 1)
-    table = np.where(observed, table, 0.0)
-    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
-    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
-    along: Array = np.asarray(rng.normal(size=table.shape[0]))
-    for _ in range(_POWER_ITERATIONS):
-        # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
-        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
-        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
-    return along
+    """Return the subjects' positions along their first principal axis, float64 (M,)."""
+    return first_axis(numeric_columns(arrays)[0], rng)

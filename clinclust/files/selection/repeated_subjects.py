@@ -49,6 +49,8 @@ class RepeatedSubjects:
         The first of these that holds numbers or dates throughout, by which the rows can be ordered.
     condition : str or None
         A condition that leaves one row of each subject who meets it, such as the rows of one visit.
+    are_copies : bool
+        Whether the rows of each subject with several are equal in every column: rows that were pasted twice.
     """
 
     column: str
@@ -60,14 +62,20 @@ class RepeatedSubjects:
     visit_number: int = 0
     ordering: str | None = None
     condition: str | None = None
+    are_copies: bool = False
 
     def warning(self) -> str:
         """Return that rows are not subjects, as a sentence that stands before all others."""
         return (
             f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
             f"({quoted(self.column)}), of whom {self.n_repeated:,} have several rows (up to {self.most_rows:,}); each "
-            "row counts as a subject of its own, so subtypes may be those of visits, and every test is too sure"
+            f"row counts as a subject of its own, so {self._what_follows()}"
         )
+
+    def _what_follows(self) -> str:
+        if self.are_copies:
+            return "copies of one row weigh double, and every test is too sure"
+        return "subtypes may be those of visits, and every test is too sure"
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
@@ -146,7 +154,16 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     condition = condition_of_one_visit(frame, column, [*visits, *(name for name in once if name not in visits)])
     ordering = next((name for name in visits if _has_order(frame[name])), None)
     return RepeatedSubjects(
-        column, int(present.sum()), len(counts), len(several), int(counts.iloc[0]), shown, number, ordering, condition
+        column,
+        int(present.sum()),
+        len(counts),
+        len(several),
+        int(counts.iloc[0]),
+        shown,
+        number,
+        ordering,
+        condition,
+        are_copies=len(repeated.astype(str).drop_duplicates()) == len(several),
     )
 
 

@@ -1,4 +1,4 @@
-"""Figure of the profiles of the subtypes: a heat map of their standardised means."""
+"""Figure of the profiles of the subtypes: a heat map of how far each lies from all subjects in every feature."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["headings", "plot_profile"]
 _STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
 _ROW_TEXT, _NAME_LINES = 44, 3
 _FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
-_ASIDE = " †"
+_ASIDE, _MEDIAN = " †", " ‡"
 
 
 @accepting(model=MODEL, comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
@@ -42,11 +42,12 @@ def plot_profile(
     at_most: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the standardised mean of every subtype as a heat map, the most relevant features first.
+    """Draw how far every subtype lies from all subjects as a heat map, the most relevant features first.
 
     A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
-    0 orange. Shares and scores of a scale are standardised in the same way. A categorical feature has one row for each
-    level.
+    0 orange. Shares and scores of a scale are standardised in the same way. Features for which the subtype table shows
+    the median (‡) have medians in the place of means, and the standard deviation of a normal distribution with the
+    quartiles of all subjects. A categorical feature has one row for each level.
 
     Parameters
     ----------
@@ -88,7 +89,11 @@ def plot_profile(
     drawn = rows[:at_most]
     clustered = set(clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
-    titles = [shortened(profiles.titles[row], _ROW_TEXT) + _ASIDE * off for row, off in zip(drawn, aside, strict=True)]
+    medians = [profiles.summaries[row] == "median" for row in drawn]
+    titles = [
+        shortened(profiles.titles[row], _ROW_TEXT) + _ASIDE * off + _MEDIAN * is_median
+        for row, off, is_median in zip(drawn, aside, medians, strict=True)
+    ]
     ax = axes_for(ax, heat_map_size(len(drawn), called))
     numbers, withheld = profiles.standardised[drawn], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[drawn]
     draw_heat_map(
@@ -99,7 +104,7 @@ def plot_profile(
         limits=(-_STRONGEST, _STRONGEST),
         rows=titles,
         columns=called,
-        bar="SDs from the mean\nof all subjects",
+        bar="SDs from\nall subjects",
         number_format="+.1f",
     )
     remark(
@@ -109,6 +114,7 @@ def plot_profile(
             if len(drawn) < len(rows)
             else "",
             "† not clustered on" if any(aside) else "",
+            "‡ medians" if any(medians) else "",
             f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
             "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
         ],

@@ -27,8 +27,10 @@ _ROW_TEXT = 44
 def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
 
-    Relevance is the evidence, in nats, that a feature differs between the subtypes. At 0 and below (grey bars) the data
-    favour one distribution for all subjects.
+    Relevance says, in nats, how far the subtypes lie apart in a feature: how much better one distribution for each
+    subtype describes its values than one for all subjects, at 0 and below (grey bars) not at all. It is descriptive:
+    the subtypes were found from the same features in the same subjects. So a feature in which no true groups differ can
+    have a large relevance, above all if its likelihood fits badly. `validated_associations` tests features.
 
     Parameters
     ----------
@@ -71,12 +73,12 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     ax.margins(x=0.08)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.axvline(0.0, color=GREY, linewidth=0.8)
-    ax.set_title("Relevance: evidence of a difference between subtypes (nats)", loc="left", fontsize=9)
+    ax.set_title(
+        "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)", loc="left", fontsize=9
+    )
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     rest = nats.iloc[len(drawn) :]
     more = int((rest > 0).sum())
-    remark(
-        ax, [f"{len(rest)} features are not drawn, {more} of them with evidence of a difference"] if len(rest) else []
-    )
+    remark(ax, [f"{len(rest)} features are not drawn, {more} of them with a relevance above 0"] if len(rest) else [])
     return ax

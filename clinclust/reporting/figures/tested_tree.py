@@ -103,12 +103,14 @@ def _draw_joins(
 def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, str]) -> None:
     """Name each run of tips of one subtype once, with a bracket around its groups and the size of each group."""
     sizes = np.bincount(fit.tree_.labels, minlength=fit.tree_.n_subtypes)
-    places, titles = [], []
+    places, titles, marks = [], [], fit.remarks_
     for subtype, run in groupby(range(len(order)), key=lambda place: int(fit.subtype_of_[order[place]])):
         rows = list(run)
         total = sum(int(sizes[order[row]]) for row in rows)
         places.append((rows[0] + rows[-1]) / 2.0)
-        titles.append(f"{shortened(called[subtype + 1], _LONGEST_NAME)} (n = {total:,})")
+        titles.append(
+            f"{shortened(called[subtype + 1], _LONGEST_NAME)} ({', '.join([f'n = {total:,}', *marks[subtype]])})"
+        )
         if len(rows) > 1:
             ax.plot([_BRACKETS] * 2, [rows[0] - 0.3, rows[-1] + 0.3], color=GREY, linewidth=1.0)
             for row in rows:

@@ -35,7 +35,8 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
 
     Subtypes that join far to the left are hardly distinct. A long line into a join means strong evidence, in nats, that
     this side differs from the rest. The number at a join is its evidence. If this is less than the evidence of a join
-    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports. If subtypes
+    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports; "few" marks
+    those of fewer than 5 subjects, "weak" those with less than 3 nats between them and their nearest other. If subtypes
     are unions of the clusters that the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
 
     If the tree was tested (``MAPDP(n_clusters="distinct")``, or ``model.cut(distinct_subtypes(model, frame))``),
@@ -115,7 +116,9 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
             color=GREY,
         )
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
-    ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip, called)} (n = {sizes[tip]:,})" for tip in order], **PLAIN)
+    ax.set_yticks(
+        range(n_subtypes), [f"{_called(fit, tip, called)} ({_of_tip(fit, tip, sizes[tip])})" for tip in order], **PLAIN
+    )
     ax.set_ylim(n_subtypes - 0.5, -0.5)
     if logarithmic:
         ax.set_xscale("log")
@@ -128,6 +131,12 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _of_tip(fit: Fit, tip: int, size: int) -> str:
+    """Return the size of a tip, and the marks of its subtype if it is one."""
+    marks = fit.remarks_[tip] if fit.subtype_of_.size == fit.n_clusters_ else ()
+    return ", ".join([f"n = {size:,}", *marks])
 
 
 def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:

@@ -35,24 +35,27 @@ def illustrations(findings: Findings) -> list[Illustration]:
     several = len(profiles.subtypes) > 1
     # Evidence is a function of all counts of a feature. With it a reader could find the last unknown count by trial.
     anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
-    found = [
-        *tested_tree(findings),
-        Illustration(
-            "profile",
-            "What marks each subtype",
-            f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the mean of "
-            "all subjects; for yes/no features and levels the same of the shares.",
-            _profile_told(findings, profiles),
-            partial(figures.plot_profile, model, comparisons, names=findings.names),
-        ),
-    ]
-    if fit is not None and not anything_withheld:
+    found = tested_tree(findings)
+    if several:
+        found.append(
+            Illustration(
+                "profile",
+                "What marks each subtype",
+                f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the "
+                f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
+                "Descriptive: found in the same subjects as the subtypes.",
+                _profile_told(findings, profiles),
+                partial(figures.plot_profile, model, comparisons, names=findings.names),
+            )
+        )
+    if fit is not None and several and not anything_withheld:
         found.append(
             Illustration(
                 "relevance",
-                "Which features part the subtypes",
-                "Evidence in nats that the feature differs between the subtypes; at 0 and below, the data rather speak "
-                "for one distribution in all subjects.",
+                "How far the subtypes lie apart in each feature",
+                "Relevance, in nats: how much better one distribution for each subtype describes the feature than one "
+                "for all subjects, at 0 and below not at all. Descriptive: the subtypes were found from these features "
+                "in the same subjects, so that a feature in which no true groups differ can have a long bar.",
                 _relevance_told(fit),
                 partial(figures.plot_relevance, model),
             )
@@ -61,7 +64,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         found.append(
             Illustration(
                 "effects",
-                "How large the differences are",
+                "How large the differences are (descriptive)",
                 "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
                 f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
                 "construction: read how much, not whether.",
@@ -70,7 +73,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             )
         )
     own = own_membership(model)
-    if own is not None and not findings.is_shared:
+    if own is not None and several and not findings.is_shared:
         found.append(
             Illustration(
                 "certainty",
@@ -119,6 +122,15 @@ def illustrations(findings: Findings) -> list[Illustration]:
         )
     )
     return found
+
+
+def _on_medians(profiles: Profiles) -> str:
+    if not profiles.has_medians:
+        return ""
+    return (
+        " ‡ Skewed or ordered levels: medians, as in the Subtype table, in standard deviations of a normal "
+        "distribution with the same quartiles."
+    )
 
 
 def _profile_told(findings: Findings, profiles: Profiles) -> str:
@@ -200,7 +212,7 @@ def _tree_told(fit: Fit) -> str:
 
 def _missing_told(profiles: Profiles) -> str:
     percent = profiles.percent_missing
-    if not (percent[~np.isnan(percent)] > 0).any():
+    if not np.isnan(percent).any() and not (percent > 0).any():
         return "No value is missing."
     if np.isnan(percent[:, 0]).all():
         return "Heat map of features by subtypes; how many values are missing in all subjects is withheld."

@@ -17,6 +17,7 @@ __all__ = ["write_page"]
 
 _LONG = 300  # a table with at least this number of rows is folded
 _LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
+_WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns
 _FIGURES = "Figures"
 
 
@@ -84,7 +85,8 @@ def _anchor(name: str) -> str:
 
 def _table(table: Table) -> Iterator[str]:
     yield f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.caption)}">'
-    yield f"<table>\n<caption>{_text(table.caption)}</caption>\n<thead>"
+    widths = [f' class="{name}"' for least, name in _WIDE.items() if len(table.columns) >= least]
+    yield f"<table{widths[-1] if widths else ''}>\n<caption>{_text(table.caption)}</caption>\n<thead>"
     for line in table.group_lines:
         cells = []
         for text, span in line:

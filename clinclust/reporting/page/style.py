@@ -44,7 +44,12 @@ thead th.n { white-space: normal; min-width: 3.5em; }
 tbody th { font-weight: normal; min-width: 9em; }
 tbody th.n { min-width: 0; }
 tbody th[scope=rowgroup] { background: var(--band); font-weight: 600; }
-.long { min-width: 13em; }
+.long { min-width: 10em; }
+.wide th, .wide td { padding: 0.25rem 0.35rem; }
+.wide { font-size: 0.9em; }
+.wide tbody th { min-width: 6em; }
+.wide thead th[scope=colgroup] { white-space: normal; }
+.wide .long { min-width: 9em; }
 .n { text-align: right; white-space: nowrap; }
 @media (max-width: 40rem) {
   body { margin: 1rem; }
@@ -58,12 +63,19 @@ tbody th[scope=rowgroup] { background: var(--band); font-weight: 600; }
   body { margin: 0; font-size: 8pt; }
   nav, .skip { display: none; }
   .scroll { overflow: visible; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+  summary { display: none; }
+  details caption { display: table-caption; }
   figure { break-inside: avoid; }
   svg { max-width: 100%; max-height: 16cm; height: auto; }
   h2, h3, caption, thead { break-after: avoid; }
   thead { display: table-header-group; }
   tr { break-inside: avoid; }
-  th, td { padding: 0.1rem 0.35rem; }
+  th, td, .wide th, .wide td { padding: 0.1rem 0.3rem; min-width: 0; }
+  .wide { width: 100%; font-size: 6.5pt; }
+  .wide tbody th, thead th.n { min-width: 0; }
+  .widest { font-size: 5pt; }
+  .widest th, .widest td { padding: 0.1rem 0.15rem; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """

@@ -56,7 +56,8 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
     """
     import matplotlib as mpl
 
-    defaults = {key: value for key, value in mpl.rcParamsDefault.items() if key.startswith(_SETTINGS)}
+    with DRAWING:  # matplotlib sets the filters of warnings while its settings are listed
+        defaults = {key: value for key, value in mpl.rcParamsDefault.items() if key.startswith(_SETTINGS)}
     inked = ("axes.edgecolor", "axes.labelcolor", "hatch.color", "text.color", "xtick.color", "ytick.color")
     settings: dict[Any, Any] = {
         **defaults,

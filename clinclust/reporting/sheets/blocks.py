@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from clinclust.reporting.layout import WITHHELD
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -14,22 +16,26 @@ __all__ = ["sentences_on_blocks", "worth_of_blocks"]
 _MOST_LISTED = 10
 
 
-def worth_of_blocks(fit: Fit) -> dict[str, str]:
-    """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6"."""
+def worth_of_blocks(fit: Fit, withheld: Collection[str] = ()) -> dict[str, str]:
+    """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6".
+
+    What a block with one of the features `withheld` counts for is withheld: it follows from the values of all of them.
+    """
     clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
     sizes = Counter(feature.block for feature in clustered)
+    secret = {feature.block for feature in clustered if feature.name in withheld}
     return {
-        block: f"{sizes[block]} features count for {power * sizes[block]:.1f}"
+        block: f"{sizes[block]} features count for " + (WITHHELD if block in secret else f"{power * sizes[block]:.1f}")
         for block, power in fit.block_powers_.items()
         if sizes[block] > 1
     }
 
 
-def sentences_on_blocks(fit: Fit, given: Mapping[str, Any]) -> Iterator[str]:
+def sentences_on_blocks(fit: Fit, given: Mapping[str, Any], withheld: Collection[str] = ()) -> Iterator[str]:
     """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
     if not any(power < 1.0 for power in fit.block_powers_.values()):
         return
-    worth = worth_of_blocks(fit)
+    worth = worth_of_blocks(fit, withheld)
     listed = [f"{block}, {counted}" for block, counted in worth.items()]
     if len(listed) > _MOST_LISTED:
         listed = [*listed[:_MOST_LISTED], f"and {len(listed) - _MOST_LISTED} more, listed in the summary"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import TYPE_CHECKING
 
+from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import number_text
+from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
 from clinclust.reporting.sheets.unions import groups_found
+from clinclust.reporting.validation import validation_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -18,6 +22,8 @@ __all__ = ["cautions"]
 _SMALL = 10
 """Number of subjects below which a subtype may be a few unusual subjects."""
 _SHOWN = 5
+_MANY = 8
+"""Number of distinct subtypes above which the report doubts that they are as many kinds."""
 _CLEAR = 0.005
 """The p of a division from which on the report warns that it is not clear."""
 
@@ -43,15 +49,17 @@ def cautions(findings: Findings) -> list[str]:
 def _on_kinds(findings: Findings, fit: Fit) -> str:
     """Return what is known of whether subtypes are kinds of a disease, or parts of a continuum."""
     if shows_distinct_subtypes(fit):
+        root = findings.divisions[0]
+        continuum = "one continuum, if its severity is not skewed" if root.may_be_skewed else "one continuum"
         return (
-            "By the test, they are more than the milder and the more severe part of one continuum"
-            f"{_on_the_weakest(findings)}. Many mild and few severe subjects of one continuum can be divided all the "
-            "same. Whether they are kinds of a disease, only other data can tell, such as causes, course or treatment."
+            f"By the test, they are more than the milder and the more severe part of {continuum}"
+            f"{_on_the_weakest(findings)}. {_on_skewed_severity(findings, fit)}{_on_many(findings)}Whether they are "
+            "kinds of a disease, only other data can tell, such as causes, course or treatment."
         )
     if fit.tree_test_ is not None:
         return (
-            "Divisions tested says which of them are no more than slices of a continuum; whether the others are kinds "
-            "of a disease, only other data can tell."
+            "Divisions tested says which of them were not shown to be more than slices of a continuum; whether the "
+            "others are kinds of a disease, only other data can tell."
         )
     return (
         "Whether they are kinds of a disease, or the milder and the more severe part of one, only other data can tell."
@@ -64,22 +72,49 @@ def _on_the_weakest(findings: Findings) -> str:
     if p < _CLEAR or findings.is_shared:
         return ""
     return (
-        f" (where this is least clear, p is {number_text(p, 'p', 0)}, as one continuum in {round(1 / p)} would have it)"
+        f" (where this is least clear, p is {number_text(p, 'p', 0)}: {p_in_words(p)} continua would be parted as "
+        "clearly)"
+    )
+
+
+def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
+    """Return at which of the distinct divisions one continuum with a skewed severity would be parted as clearly."""
+    distinct = [division for division in findings.divisions if division.is_distinct]
+    open_ones = [division for division in distinct if division.may_be_skewed]
+    if open_ones:
+        named = "; ".join(f"{division.number}: {division.title}" for division in open_ones[:_SHOWN])
+        more = f"; {len(open_ones) - _SHOWN} more" if len(open_ones) > _SHOWN else ""
+        where = "At every division" if len(open_ones) == len(distinct) > 1 else f"At division {named}{more}"
+        return (
+            f"{where}, one continuum with {SKEWED}, would be parted as clearly: the sides may be degrees of one "
+            "condition. "
+        )
+    if any(isnan(division.p_skewed) for division in distinct):
+        is_allowed_for = fit.tree_test_ is not None and fit.tree_test_.null == UNIMODAL
+        return "" if is_allowed_for else f"One continuum with {SKEWED}, can be divided all the same. "
+    return f"One continuum with {SKEWED}, would not be parted as clearly either. "
+
+
+def _on_many(findings: Findings) -> str:
+    """Return what so many subtypes suggest; empty if they are not many."""
+    if len(findings.sizes) <= _MANY:
+        return ""
+    return (
+        f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend on "
+        "each other in a curved way; look for such columns before you name the subtypes. "
     )
 
 
 def _on_dependence(findings: Findings) -> Iterator[str]:
     """Yield what the validated associations say of dependence that the subtypes leave between features."""
-    if findings.associations is None:
+    found = validation_of(findings, found_from=True)
+    if found is None:
         return
-    rows = findings.associations
-    tested = rows.loc[(rows["role"] == "cluster") & rows["doubtful"].notna(), "doubtful"]
-    n_doubtful = int(tested.sum())
-    if n_doubtful:
-        how_many = "Some" if findings.is_shared else f"{n_doubtful} of {len(tested)}"
+    if found.doubtful:
+        how_many = "Some" if findings.is_shared else f"{found.doubtful} of {found.tested}"
         yield (
-            f"{how_many} tested features still depend on others inside the subtypes (doubtful, under Associations): "
-            "the search may then have cut one group of subjects into several."
+            f"{how_many} tested features are doubtful (Associations says why); where features depend on others inside "
+            "the subtypes, the search may have cut one group of subjects into several."
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["continuum_table", "on_continuum_score"]
 
 _STRONGEST = 5
+_BEYOND_CHANCE = 1.25
+"""Multiple of the share of the variance by chance below which the score says nothing."""
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
@@ -26,13 +30,29 @@ def on_continuum_score(findings: Findings) -> list[str]:
         if findings.is_shared
         else "Every subject's score is in the column “Continuum score” of Assignments"
     )
-    share = "" if findings.is_shared else f" It carries {100 * continuum.share:.0f}% of the variance of these scores."
+    share = "" if findings.is_shared else _share(continuum)
     return [
         "Continuum score: one number for the place of a subject in the continuum, in standard deviations from the mean "
         "of the cohort. It is the first principal component of the features clustered on, each as the normal score of "
         f"its ranks.{share} {where}. A higher score goes with higher values of most features; which end is the worse, "
         "the features below tell."
     ]
+
+
+def _share(continuum: Continuum) -> str:
+    """Return the share of the variance along the axis, and what independent features would give.
+
+    The largest eigenvalue of the correlations of D independent features of N subjects is about (1 + (D / N)^(1/2))^2.
+    """
+    n_features, n_subjects = len(continuum.correlations), int(np.isfinite(continuum.score).sum())
+    by_chance = min((1.0 + np.sqrt(n_features / max(n_subjects, 1))) ** 2 / max(n_features, 1), 1.0)
+    carried = f" It carries {100 * continuum.share:.0f}% of the variance of these scores"
+    if continuum.share < _BEYOND_CHANCE * by_chance and n_features > 1:
+        return (
+            f"{carried}, and features that are independent of each other give about {100 * by_chance:.0f}%: these "
+            "features hardly depend on each other, and the score orders subjects by chance."
+        )
+    return f"{carried}."
 
 
 def continuum_table(findings: Findings) -> list[Table]:
@@ -45,9 +65,15 @@ def continuum_table(findings: Findings) -> list[Table]:
 
 
 def _rows(findings: Findings, continuum: Continuum) -> list[list[Value]]:
-    """Return the strongest features; correlations are functions of all values, so a shared report withholds them."""
+    """Return the strongest features; correlations are functions of all values, so a shared report withholds them.
+
+    It leaves out features of which a number is withheld, whose place and sign would tell of it.
+    """
     rows: list[list[Value]] = []
-    for name, correlation in continuum.correlations.iloc[:_STRONGEST].items():
+    shown = [
+        name for name in continuum.correlations.index if not findings.is_withheld(findings.model.schema_[str(name)])
+    ]
+    for name, correlation in continuum.correlations[shown].iloc[:_STRONGEST].items():
         feature, value = findings.model.schema_[str(name)], float(correlation)
         rows.append([feature.title, _direction(feature, value), WITHHELD if findings.is_shared else value])
     return rows

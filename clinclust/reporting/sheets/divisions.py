@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
+from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
 from clinclust.reporting.sheets.unions import groups_found
@@ -14,13 +16,18 @@ if TYPE_CHECKING:
     from clinclust.estimators.tree_test import TreeTest
     from clinclust.reporting.findings import Findings
 
-__all__ = ["divisions_table", "evidence_in_words", "on_the_test", "verdict"]
+__all__ = ["SKEWED", "divisions_table", "evidence_in_words", "on_the_test", "p_in_words", "verdict"]
 
+_NEARLY_IN_FULL = 0.8
+"""Power of a block from which on it hides nothing that is worth telling."""
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
 _BY_DEGREE = (
     "subjects who differ by degree only, such as by severity, with the same distribution of each feature, the same "
     "correlations and the same missing values"
 )
+
+SKEWED = "a skewed severity, such as many mild and few severe subjects"
+"""The one continuum that is divided most often."""
 
 
 def verdict(findings: Findings) -> list[str]:
@@ -28,7 +35,7 @@ def verdict(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None:
         return []
-    said = _verdict(fit, fit.tree_test_)
+    said = _verdict(findings, fit, fit.tree_test_)
     if not shows_distinct_subtypes(fit):
         said += (
             f" This report shows {_count(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
@@ -37,13 +44,18 @@ def verdict(findings: Findings) -> list[str]:
     return [f"Tested: {said}"]
 
 
-def _verdict(fit: Fit, test: TreeTest) -> str:
+def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
     found = n_distinct(fit)
     if found > 1:
+        said = (
+            f"the cohort is more than one continuum; it has {found} distinct subtypes"
+            if not findings.divisions[0].may_be_skewed
+            else f"the cohort has {found} distinct subtypes, or it is one continuum with {SKEWED}, which would be "
+            "parted as clearly"
+        )
         return (
-            f"the cohort is more than one continuum; it has {found} distinct subtypes. At each division between them "
-            "(Divisions tested), the subjects are parted more clearly than one continuous population would be: "
-            f"{_BY_DEGREE}."
+            f"{said}. At each division between them (Divisions tested), the subjects are parted more clearly than one "
+            f"continuous population would be: {_BY_DEGREE}."
         )
     if len(test.joins):
         return (
@@ -54,8 +66,8 @@ def _verdict(fit: Fit, test: TreeTest) -> str:
     if fit.tree_.n_subtypes > 1:
         return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
     return (
-        "the search found one group, so that there was no division to test: the subjects differ by degree at most, "
-        "which the continuum score of each subject measures."
+        "nothing, because the search found one group, and there was no division to test. These features show no "
+        "subtypes, which is no evidence that there are none."
     )
 
 
@@ -64,7 +76,7 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_)]
+    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_, _on_blocks(fit))]
 
 
 def _on_groups(fit: Fit) -> list[str]:
@@ -76,8 +88,9 @@ def _on_groups(fit: Fit) -> list[str]:
     else:
         made, inside = "the subtypes are made of whole groups", "Those inside one subtype"
     return [
-        f"Finer groups: the search told {n_groups} apart, and {made}; no subject was moved. {inside} are slices of a "
-        "continuum: good to describe its course and to predict values, but no kinds of a disease."
+        f"Finer groups: the search told {n_groups} apart, and {made}; no subject was moved. {inside} were not shown to "
+        "be more than slices of a continuum: good to describe its course and to predict values, but no evidence of "
+        "kinds of a disease."
     ]
 
 
@@ -92,18 +105,44 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
             "less this mean, is what counts. "
         )
     )
+    skewed = (
+        ""
+        if findings.is_shared or test.joins["p_unimodal"].isna().all()
+        else " p, skewed severity: the same where severity may be as skewed as it seems here; from "
+        f"{test.significance_level:g} on, one continuum with {SKEWED}, would be parted as clearly."
+    )
     return (
-        f"Divisions tested: from the whole cohort down, who is divided from whom. {numbers}p: how often a cohort from "
-        f"one continuous population would be parted as clearly. Below {test.significance_level:g} the result is "
-        f"“{DISTINCT}”, and each side is tested in turn; otherwise it is “{ONE_CONTINUUM}”, and the sides stay one "
-        "subtype."
+        f"Divisions tested: from the whole cohort down, who is divided from whom. {numbers}"
+        f"{_on_p(findings, test.significance_level)} the result is “{DISTINCT}”, and each side is tested in turn. "
+        f"Otherwise it is “{ONE_CONTINUUM}”: more was not shown, and the sides stay one subtype.{skewed}"
     )
 
 
-def _limits(test: TreeTest) -> str:
+def _on_p(findings: Findings, significance_level: float) -> str:
+    """Return what p is and its level, to be followed by the result; a shared report has no column of it to explain."""
+    often = "one continuous population would be parted as clearly"
+    if findings.is_shared:
+        return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
+    return (
+        f"p: how often a cohort from {often} (a small p by a normal approximation to the cohorts drawn). Below "
+        f"{significance_level:g}"
+    )
+
+
+def _on_blocks(fit: Fit) -> str:
+    """Return what blocks that count for less than their features can hide; empty if none does."""
+    if all(power >= _NEARLY_IN_FULL for power in fit.block_powers_.values()):
+        return ""
+    return (
+        "The features of a block count for fewer (Summary), because they depend on each other: subtypes that differ "
+        "in nothing but the score of a block are not seen. "
+    )
+
+
+def _limits(test: TreeTest, on_blocks: str) -> str:
     skewed = (
-        "A severity that is itself skewed, with many mild and few severe subjects, can still be divided"
-        if test.null == "copula"
+        "A severity that is itself skewed can be divided"
+        if test.null != UNIMODAL
         else "The test allowed for a skewed severity, and so finds fewer of the true subtypes"
     )
     sampled = (
@@ -113,10 +152,11 @@ def _limits(test: TreeTest) -> str:
     )
     return (
         "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
-        f"diseases. {skewed}; three ordered classes may be found as two. Where severity runs strongly through all "
-        "features, one group can be shown as two, a milder and a severer one. "
-        f"Fewer than {SMALLEST_NODE} subjects are not tested. The level {test.significance_level:g} holds at each "
-        f"division, not for all together.{sampled}"
+        f"diseases. {skewed}; three ordered classes may be found as two. Features that depend on each other in a "
+        "curved way, one lowest where another is average, can be divided into many. Where severity runs strongly "
+        f"through all features, one group can be shown as two, a milder and a severer one. {on_blocks}"
+        f"A group of fewer than {SMALLEST_NODE} subjects is not divided further. The level "
+        f"{test.significance_level:g} holds at each division, not for all together.{sampled}"
     )
 
 
@@ -130,8 +170,8 @@ def divisions_table(findings: Findings) -> list[Table]:
         return []
     subjects = ("Subjects", "")
     columns = [
-        Column("One side"),
-        Column("Other side"),
+        Column("One side", widest=18),
+        Column("Other side", widest=18),
         Column("Division", "0"),
         Column("Result"),
         Column("One side", "0", subjects),
@@ -146,7 +186,8 @@ def _columns_of_evidence() -> list[Column]:
     population = ("In one population (nats)", "")
     return [
         Column("p", "p"),
-        Column("p in words"),
+        Column("p in words", widest=12),
+        Column("p, skewed severity", "p"),
         Column("Evidence (nats)", "0.0"),
         Column("Mean", "0.0", population),
         Column("SD", "0.0", population),
@@ -159,7 +200,8 @@ def _row(findings: Findings, division: Division) -> list[Value]:
     if findings.is_shared:
         return start
     numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
-    return [*start, division.p, p_in_words(division.p), *numbers]
+    skewed = None if isnan(division.p_skewed) else division.p_skewed
+    return [*start, division.p, p_in_words(division.p), skewed, *numbers]
 
 
 def _sizes(findings: Findings, division: Division) -> list[Value]:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from clinclust.estimators.few_subjects import NO_FLOOR, WEAK_EVIDENCE
+from clinclust.estimators.few_subjects import (
+    FEW,
+    FEW_SUBJECTS,
+    NO_FLOOR,
+    WEAK,
+    WEAK_EVIDENCE,
+    n_standing,
+)
 from clinclust.estimators.subtype_model import parameters_of
+from clinclust.estimators.weak_evidence import WEAK_NATS
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
@@ -15,10 +23,12 @@ if TYPE_CHECKING:
 __all__ = [
     "DESCRIBED_ONLY",
     "enough_subjects",
+    "explained_marks",
     "merged_small_groups",
     "not_tested",
     "on_few_subjects",
     "on_merged_groups",
+    "remark",
     "remark_cell",
     "remark_column",
 ]
@@ -26,13 +36,19 @@ __all__ = [
 DESCRIBED_ONLY = "few subjects, described only"
 """The words for a subtype that is too small to be tested, on every sheet."""
 _SHOWN = 5
+_UNUSUAL = 10
+"""Number of subjects below which a subtype may be a few unusual records, as in `caution`."""
 
 
 def on_few_subjects(findings: Findings) -> list[str]:
-    """Return the sentences of the first page on subtypes that are described only; empty if there are none.
+    """Return the sentences of the first page on subtypes that are described only, few or weak; empty without any.
 
     In a shared report no subtype is named, and no number is given: they would narrow down sizes that are withheld.
     """
+    return [*_on_described_only(findings), *_on_marks(findings)]
+
+
+def _on_described_only(findings: Findings) -> list[str]:
     small = findings.described_only
     if not small:
         return []
@@ -46,10 +62,12 @@ def on_few_subjects(findings: Findings) -> list[str]:
         return [f"Described only: subtypes of few subjects {part}"]
     named = [f"{findings.name(subtype)} ({_subjects(findings.sizes[subtype])})" for subtype in small[:_SHOWN]]
     more = [f"{len(small) - _SHOWN} more"] if len(small) > _SHOWN else []
-    return [
-        f"Few subjects, described only: {_and([*named, *more])}. Subtypes{_below(findings)} {part} They may be a rare "
-        "kind or a few unusual records; look at these subjects one by one."
-    ]
+    advice = (
+        " They may be a rare kind or a few unusual records; look at these subjects one by one."
+        if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL
+        else ""
+    )
+    return [f"Few subjects, described only: {_and([*named, *more])}. Subtypes{_below(findings)} {part}{advice}"]
 
 
 def not_tested(findings: Findings) -> list[str]:
@@ -71,18 +89,59 @@ def enough_subjects(findings: Findings) -> str:
     return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
 
 
+def _on_marks(findings: Findings) -> list[str]:
+    """Return the sentences of the first page on few and weak subtypes, and how many there are without them."""
+    fit, explained = findings.fit, explained_marks(findings)
+    if fit is None or not explained:
+        return explained
+    n = n_standing(fit)
+    left = "one group is left" if n == 1 else f"{n} subtypes are left"
+    return [f"{explained[0]} Such subtypes may be noise; without them {left}."]
+
+
+def explained_marks(findings: Findings) -> list[str]:
+    """Return the sentence that explains the marks of subtypes that are few or weak; empty if none is so marked."""
+    used = {mark for subtype in findings.sizes for mark in _marks(findings, subtype)}
+    meaning = {
+        FEW: f"fewer than {FEW_SUBJECTS} subjects",
+        WEAK: f"less than {WEAK_NATS:g} nats of evidence between it and its nearest other",
+    }
+    said = [f"{mark}, {meaning[mark]}" for mark in meaning if mark in used]
+    return [f"Marks of subtypes: {'; '.join(said)}."] if said else []
+
+
+def remark(findings: Findings, subtype: int) -> str | None:
+    """Return what is remarked of a subtype wherever it is shown: that it is described only, few or weak.
+
+    It is None in a shared report: whether a subtype is few tells of its size, and weak evidence of all counts.
+    """
+    if findings.is_shared:
+        return None
+    said = [DESCRIBED_ONLY] if subtype in findings.described_only else []
+    return ", ".join([*said, *_marks(findings, subtype)]) or None
+
+
+def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
+    """Return the marks of a subtype; of one that somebody gave, only its size is known."""
+    if findings.is_shared:
+        return ()
+    marks: tuple[str, ...] = (FEW,) if findings.sizes[subtype] < FEW_SUBJECTS else ()
+    marks = findings.marks[subtype - 1] if findings.marks else marks
+    return tuple(mark for mark in marks if mark != FEW or subtype not in findings.described_only)
+
+
 def remark_column(findings: Findings) -> list[Column]:
-    """Return the column that marks subtypes which are described only; empty if none is, or none may be named."""
+    """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
     from clinclust.reporting.layout import Column
 
-    return [Column("Remark")] if findings.described_only and not findings.is_shared else []
+    return [Column("Remark")] if any(remark(findings, subtype) for subtype in findings.sizes) else []
 
 
 def remark_cell(findings: Findings, subtype: int) -> list[Value]:
     """Return the cell of a subtype under `remark_column`."""
     if not remark_column(findings):
         return []
-    return [DESCRIBED_ONLY if subtype in findings.described_only else None]
+    return [remark(findings, subtype)]
 
 
 def merged_small_groups(findings: Findings) -> bool:
@@ -91,7 +150,7 @@ def merged_small_groups(findings: Findings) -> bool:
     if fit is None or fit.min_size_ == NO_FLOOR:
         return False
     asked = parameters_of(findings.model).get("n_clusters")
-    n_before = int(asked) if isinstance(asked, Integral) else fit.subtype_of_.size
+    n_before = min(int(asked), fit.subtype_of_.size) if isinstance(asked, Integral) else fit.subtype_of_.size
     return not isinstance(asked, str) and fit.n_clusters_ < n_before
 
 

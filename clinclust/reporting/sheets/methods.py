@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,33 +15,29 @@ from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
+from clinclust.reporting.sheets.methods_of_associations import methods_of_associations
 from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
+from clinclust.reporting.sheets.names_of_tests import tests_in_words
 from clinclust.reporting.sheets.references import References
 from clinclust.reporting.sheets.rows import sentences_on_rows
-from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions, unions_in_words
+from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions
+from clinclust.reporting.sheets.words import counted, listed, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
 __all__ = ["Methods", "methods", "methods_sheet"]
 
-_BY = {"refit": "by refitting", "cross-fit": "by cross-fitting", "direct": "directly"}
-# Tests of all subtypes at once, by their name in the comparisons: name in a sentence, and key of the reference.
-_CONTRASTS = {
-    "Student's t": ("Student’s t-test", "student"),
-    "Welch's t": ("Welch’s t-test", "welch"),
-    "ANOVA": ("one-way analysis of variance", "anova"),
-    "Welch's ANOVA": ("Welch’s analysis of variance", "welch anova"),
-    "Mann-Whitney": ("the Mann–Whitney test", "mann-whitney"),
-    "Kruskal-Wallis": ("the Kruskal–Wallis test", "kruskal"),
-    "chi-squared": ("the chi-squared test", "chi-squared"),
-    "Fisher's exact": ("Fisher’s exact test", "exact"),
-    "Fisher's exact (simulated)": ("Fisher’s exact test, its p simulated", "exact tables"),
+_INTERVALS = {
+    "standardised_difference": "Bonett’s method for unequal variances (of shares, from Wilson’s limits)",
+    "difference": "Welch’s method (of shares, Newcombe’s hybrid score method)",
+    "ratio": "the score method (of means, in the logarithm)",
+    "superiority": "the method of Brunner and Munzel, in the logit",
 }
+"""The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def methods(findings: Findings) -> Methods:
         "Search": [] if fit is None else _search(findings, fit, asked),
         "Distinct subtypes": methods_of_the_test(findings, references),
         "Comparisons": _comparisons(findings, references),
-        "Associations": _associations(findings, references),
+        "Associations": methods_of_associations(findings, references),
         "Confidentiality": _confidentiality(findings),
         "Software": _software(findings),
     }
@@ -101,12 +97,12 @@ def _given(findings: Findings) -> list[str]:
     sizes = _sizes(findings)
     n_formed = sum(map(findings.clustered_on, findings.features))
     sentences = [
-        f"The {_count(len(findings.sizes), 'subtype')}{where} ({_count(len(findings.frame), 'subject')}: {sizes}) "
-        f"{_was(len(findings.sizes))} made by {model.made_by}."
+        f"The {counted(len(findings.sizes), 'subtype')}{where} ({counted(len(findings.frame), 'subject')}: {sizes}) "
+        f"{was(len(findings.sizes))} made by {model.made_by}."
     ]
     if n_formed:
         sentences.append(
-            f"They may have been made from {_count(n_formed, 'feature')}; the other features are declared to have had "
+            f"They may have been made from {counted(n_formed, 'feature')}; the other features are declared to have had "
             "no part in them."
         )
     sentences.append("Missing values were left out of each summary and test, and were not imputed.")
@@ -119,13 +115,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = f"in {schema.title} " if schema.title else ""
     group = "subtype" if groups_found(fit) is None else "group"
-    listed = _and([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
+    likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     sentences = [
-        f"Subtypes were found {where}({_count(len(findings.frame), 'subject')}) from "
-        f"{_count(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
+        f"Subtypes were found {where}({counted(len(findings.frame), 'subject')}) from "
+        f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
         f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
         f"Within a {group} features are independent, each with its likelihood and the conjugate prior of this: "
-        f"{listed}.",
+        f"{likelihoods}.",
     ]
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
     sentences += [_concentration(fit, given["concentration"], references)]
@@ -143,18 +139,18 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             f"The likelihood was raised to the power {fit.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
-    sentences += sentences_on_blocks(fit, given)
+    sentences += sentences_on_blocks(fit, given, findings.read.withheld)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outlying_.sum())
         sentences.append(
             f"Each value was outlying with a prior probability of {fit.outlying_share_:g}"
-            + ("." if findings.is_shared else f"; {_count(n_aside, 'value')} {_was(n_aside)} set aside.")
+            + ("." if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside.")
         )
     if given["select_features"]:
-        selected = len(fit.selected_features_)
+        selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
         sentences.append(
-            f"Which features differ between the subtypes was found together with them: {selected} of "
-            f"{len(clustered)} do, the others share one distribution."
+            f"Features were selected together with the subtypes: {selected} of {len(clustered)} have a distribution in "
+            f"each {group}, the others have one for all subjects."
         )
     return sentences
 
@@ -184,7 +180,7 @@ def _prior(findings: Findings, asked: Mapping[str, Any], references: References)
         stated |= {*(given or {})} & {feature.name for feature in findings.features}
     sentences = [f"The hyperparameters {how}."]
     if stated:
-        sentences.append(f"Those of {_count(len(stated), 'feature')} were stated in advance, in whole or in part.")
+        sentences.append(f"Those of {counted(len(stated), 'feature')} were stated in advance, in whole or in part.")
     return sentences
 
 
@@ -192,7 +188,13 @@ def _missing(findings: Findings, fit: Fit) -> list[str]:
     clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
     sentences = []
-    if share > 0:
+    if findings.is_shared and findings.read.withheld:
+        # That no value is missing would tell the number of missing values where it is withheld.
+        sentences.append(
+            "Values of these features that were missing were integrated out of the model, which assumes that they are "
+            "missing at random, and were not imputed."
+        )
+    elif share > 0:
         how_many = "Some" if findings.is_shared else f"{100 * share:.1f}%"
         sentences.append(
             f"{how_many} of the values of these features were missing; they were integrated out of the model, "
@@ -203,8 +205,8 @@ def _missing(findings: Findings, fit: Fit) -> list[str]:
     kept_out = len(fit.kept_out_)
     if kept_out:
         sentences.append(
-            f"{_count(kept_out, 'feature')} without an observed value, or with the same one throughout, "
-            f"{_was(kept_out)} left out."
+            f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
+            f"{was(kept_out)} left out."
         )
     return sentences
 
@@ -218,17 +220,17 @@ def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]
     init = asked["init"]
     where = begun[init] if isinstance(init, str) else "from a partition given in advance"
     sentences = [
-        f"The partition with the highest log joint was sought from {_count(started, 'start')} ({where}; random seed "
+        f"The partition with the highest log joint was sought from {counted(started, 'start')} ({where}; random seed "
         f"{fit.random_seed_})."
     ]
     if refined:
-        sentences.append(f"The best were recombined and perturbed in {_count(refined, 'further search', 'es')}.")
+        sentences.append(f"The best were recombined and perturbed in {counted(refined, 'further search', 'es')}.")
     if fit.stopped_early_:
         sentences.append(f"The search was {STOPPED_EARLY}.")
     joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
     subjects = "all subjects" if len(findings.sizes) == 1 else f"{_sizes(findings)} subjects"
-    subtypes, n_groups = f"{_count(len(findings.sizes), 'subtype')} of {subjects}", groups_found(fit)
-    ended = f"{best} of {_count(len(restarts), 'search', 'es')} ended at the best, with"
+    subtypes, n_groups = f"{counted(len(findings.sizes), 'subtype')} of {subjects}", groups_found(fit)
+    ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
     if n_groups is None:
         sentences.append(f"{ended} {subtypes}{joint}.")
     else:
@@ -238,27 +240,35 @@ def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]
 
 def _sizes(findings: Findings) -> str:
     shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
-    return _and([WITHHELD if size is None else f"{size:,}" for size in shown])
+    return listed([WITHHELD if size is None else f"{size:,}" for size in shown])
 
 
 def _comparisons(findings: Findings, references: References) -> list[str]:
     sentences = []
     adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
+    # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.
+    shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.compared) > 1:
         sentences.append(
             f"Pairs of subtypes were compared feature by feature with Student’s t-test ({references.cite('student')}) "
             f"and Welch’s ({references.cite('welch')}), two-sided, at the level {findings.significance_level:g}; "
-            f"q-values were {adjusted} over all tests of a name."
+            f"q-values were {adjusted} over all tests of a name{shown}."
         )
     names = sorted({str(row["test"]) for row in findings.rows("contrast") if isinstance(row["test"], str)})
     if names:
         sentences.append(
-            f"All subtypes{enough_subjects(findings)} at once were contrasted by {_tests(names, references)}."
+            f"All subtypes{enough_subjects(findings)} at once were contrasted by {tests_in_words(names, references)}."
         )
     measures = list(dict.fromkeys(str(row["measure"]) for row in findings.rows("effect")))
     if measures:
         called = [MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures]
-        sentences.append(f"Effect sizes ({_and(called)}) are given with 95% confidence intervals.")
+        intervals = [
+            f"{called} by {_INTERVALS[measure]}"
+            for measure, called in zip(measures, called, strict=True)
+            if measure in _INTERVALS
+        ]
+        how = f": those of the {listed(intervals, '; ')}" if intervals else ""
+        sentences.append(f"Effect sizes ({listed(called)}) are given with 95% confidence intervals{how}.")
     if findings.described_only:
         sentences.append(
             "Smaller subtypes were described only." if names else "Subtypes of few subjects were described only."
@@ -274,45 +284,6 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     return sentences
 
 
-def _tests(names: Sequence[str], references: References) -> str:
-    called = []
-    for name in names:
-        title, key = _CONTRASTS.get(name, (name, None))
-        called.append(f"{title} ({references.cite(key)})" if key else title)
-    return _and(called)
-
-
-def _associations(findings: Findings, references: References) -> list[str]:
-    rows = [row for row in findings.association_rows() if isinstance(row["method"], str)]
-    if not rows:
-        return []
-    used = Counter(row["method"] for row in rows)
-    ways = [
-        f"{_count(number, 'feature')} {_BY.get(method, method)} ({METHODS.get(method, method)})"
-        for method, number in used.items()
-    ]
-    how = _and(ways, "; ")
-    names = sorted({row["test"] for row in rows if isinstance(row["test"], str)})
-    seeds = sorted({str(row["seed"]) for row in rows})
-    seed = f" (random seed {_and(seeds)})" if findings.fit is not None else ""
-    sentences = [f"Associations of features with the subtypes were validated{seed}: {how}."]
-    if {"refit", "cross-fit"} & set(used) and unions_in_words(findings):
-        sentences.append("The groups that each search found were merged to the same number of subtypes.")
-    if names:
-        sentences.append(f"The tests were {_tests(names, references)}.")
-    sentences.append(
-        f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
-        "tests made."
-    )
-    doubtful = sum(row["doubtful"] is True for row in rows)
-    if doubtful:
-        sentences.append(
-            f"{_count(doubtful, 'p-value')} {_was(doubtful)} marked as doubtful, because the feature depends on others "
-            "that were not declared as one block with it."
-        )
-    return sentences
-
-
 def _confidentiality(findings: Findings) -> list[str]:
     if not findings.comparisons["suppressed"].any():
         return []
@@ -322,18 +293,5 @@ def _confidentiality(findings: Findings) -> list[str]:
 def _software(findings: Findings) -> list[str]:
     versions = software_versions()
     ours = versions.pop("clinclust")
-    others = _and([f"{name} {version}" for name, version in versions.items()])
+    others = listed([f"{name} {version}" for name, version in versions.items()])
     return [f"The analysis was made with clinclust {ours} on {others}."]
-
-
-def _count(number: int, noun: str, ending: str = "s") -> str:
-    return f"{number:,} {noun}{'' if number == 1 else ending}"
-
-
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _and(parts: Sequence[str], comma: str = ", ") -> str:
-    *most, last = parts
-    return f"{comma.join(most)} and {last}" if most else last

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
+from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import n_distinct
 
 if TYPE_CHECKING:
@@ -35,11 +36,9 @@ _NOTHING_TO_TEST = "No division was tested against one continuous population."
 
 def _tested(test: TreeTest, found: int, references: References) -> list[str]:
     one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
-    if test.null == "unimodal":
-        one += (
-            ", whose first principal component has the distribution of the subjects, smoothed to one mode "
-            f"({references.cite('one mode')})"
-        )
+    skewed = "whose first principal component has the distribution of the subjects, smoothed to one mode"
+    if test.null == UNIMODAL:
+        one += f", {skewed} ({references.cite('one mode')})"
     sentences = [
         "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
         "time the two with the least evidence between them: from its root, and below each division that was accepted "
@@ -48,12 +47,18 @@ def _tested(test: TreeTest, found: int, references: References) -> list[str]:
         "and the tree was made again with these joins first.",
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
         f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
-        f"{one}. p is one-sided, from the largest standardised gain.",
-        f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Fewer "
-        f"than {SMALLEST_NODE} subjects were not tested.",
+        f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
+        "these cohorts, and at least the share of them that reach it.",
+        f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
+        f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
     ]
     if (test.joins["n_tested"] < test.joins["first_size"] + test.joins["second_size"]).any():
         sentences.append(f"Of more than {LARGEST_NODE:,} subjects, a random sample of this size was tested.")
+    if test.joins["p_unimodal"].notna().any():
+        sentences.append(
+            f"Accepted divisions were also compared with such a population {skewed} ({references.cite('one mode')}), "
+            "for a skewed severity; this decided nothing."
+        )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
     divisions = f"{n_tested} division{'' if n_tested == 1 else 's'}"
     subtypes = "one continuum" if found == 1 else f"{found} distinct subtypes"

@@ -1,47 +1,60 @@
-"""The sheet Profile: a heat map of the standardised means of the most relevant features."""
+"""The sheet Profile: a heat map of how far each subtype lies from all subjects in the most relevant features."""
 
 from __future__ import annotations
 
-from clinclust.reporting.findings import Findings, Row, number_of
+import math
+
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.sheets.few_subjects import explained_marks, remark
 
 __all__ = ["profile"]
 
-_ALL_SUBJECTS = 0
 _MOST_FEATURES = 40
+_SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
+_MEDIANS = (
+    "Medians stand for features that are skewed or ordered levels, as in the Subtype table; their distance is in "
+    "standard deviations of a normal distribution with the same quartiles."
+)
 
 
 def profile(findings: Findings) -> Sheet:
-    """Return the sheet: (mean of each subtype - mean of all subjects) / SD of all subjects, by feature or level."""
-    subtypes = list(findings.sizes)
-    group = ("Mean, in SD from that of all subjects", "")
-    columns = [Column("Feature"), Column("Level"), Column("Section"), *findings.relevance_column]
-    columns += [Column(findings.name(subtype), "0.00", group) for subtype in subtypes]
-    rows: list[list[Value]] = []
+    """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
+    profiles = profiles_of(findings.comparisons)
+    group = ("Distance from all subjects, in SD", "")
+    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Of the"), *findings.relevance_column]
+    columns += [Column(_title(findings, subtype), "0.00", group) for subtype in profiles.subtypes]
     # Given subtypes may differ in any feature, so all features are shown.
     marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
     shown = marking[:_MOST_FEATURES]
+    rows: list[list[Value]] = []
     for feature in shown:
-        for level, summaries in findings.levels(feature).items():
-            overall = summaries[_ALL_SUBJECTS]
-            means = [_standardised(summaries[subtype], overall) for subtype in subtypes]
-            rows.append([feature.title, level, feature.section, *findings.relevance_cell(feature), *means])
-    order = "whose means lie farthest apart" if findings.fit is None else "that matter most for the subtypes"
-    first_of_all = "the farthest apart first" if findings.fit is None else "the most relevant first"
+        for place, (name, level) in enumerate(zip(profiles.features, profiles.levels, strict=True)):
+            if name == feature.name:
+                about: list[Value] = [feature.title, level, feature.section, _SHOWN[profiles.summaries[place]]]
+                distances = profiles.standardised[place].tolist()
+                is_withheld = (profiles.withheld[place, 1:] | profiles.withheld[place, 0]).tolist()
+                cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]
+                rows.append([*about, *findings.relevance_cell(feature), *cells])
+    order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
     notes = [
-        "Blue: above the mean of all subjects, orange: below, white: about equal; the colours are full at one "
-        f"standard deviation. The {len(shown)} features {order}, {first_of_all}.",
+        "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
+        f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
+        *([_MEDIANS] if profiles.has_medians else []),
+        *explained_marks(findings),
     ]
-    first = len(columns) - len(subtypes)
+    first = len(columns) - len(profiles.subtypes)
     table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
     return Sheet("Profile", notes, [table])
 
 
-def _standardised(summary: Row, overall: Row) -> Value:
-    numbers = [number_of(summary, "mean"), number_of(overall, "mean"), number_of(overall, "sd")]
-    if WITHHELD in numbers:
-        return WITHHELD
-    mean, centre, spread = numbers
-    if not isinstance(mean, float) or not isinstance(centre, float) or not isinstance(spread, float) or spread <= 0:
-        return None
-    return (mean - centre) / spread
+def _title(findings: Findings, subtype: int) -> str:
+    remarked = remark(findings, subtype)
+    return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
+
+
+def _cell(distance: float, is_withheld: bool) -> Value:
+    if math.isnan(distance):
+        return WITHHELD if is_withheld else None
+    return distance if math.isfinite(distance) else None

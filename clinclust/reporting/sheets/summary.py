@@ -1,4 +1,4 @@
-"""The sheet Summary, the first of a report: settings and results of the run, and the terms of the report."""
+"""The sheet Summary: settings and results of the run, and the terms of the report."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.reporting.percent import percent
 from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
-from clinclust.reporting.sheets.few_subjects import remark_cell, remark_column
+from clinclust.reporting.sheets.few_subjects import explained_marks, remark_cell, remark_column
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.tables import certainty, descriptive
-from clinclust.reporting.sheets.unions import groups_found, unions_in_words
+from clinclust.reporting.sheets.unions import groups_found, number_asked_for, unions_in_words
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["given_subtypes", "summary"]
+__all__ = ["ABOVE_ZERO", "given_subtypes", "on_sharing", "summary"]
+
+ABOVE_ZERO = "Features with a relevance above 0 (descriptive)"
+"""The fact how many features the subtypes describe better than one distribution of all subjects."""
 
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
@@ -48,9 +52,11 @@ _OF_ALL_VALUES = (
 )
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
-    "Relevance": "evidence in nats that the feature differs between subtypes; below 0 it speaks against",
+    "Relevance": "how far the subtypes lie apart in the feature, in nats; descriptive: found in the same subjects, so "
+    "that it can be large in a feature that no true groups differ in",
     "Probability, mean, SD": "of the observed values, as recorded; levels of a scale are scored 0, 1, 2, ...",
-    "Student's t-test, p": "equal variances assumed, two-sided, not corrected for the number of tests",
+    "Student's t-test, p": "equal variances assumed, two-sided, not corrected for the number of tests; descriptive of "
+    "features that the subtypes were found from",
     "Welch's t-test": "the same without assuming equal variances",
     "q": "p after the Benjamini–Hochberg correction over all tests of that name in the report",
     "Standardised difference": "difference of the means divided by the root of the mean of both variances",
@@ -73,14 +79,14 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
     fit = findings.fit
     tables = [
         _what_was_run(findings, generated),
-        _sizes(findings),
+        *([_sizes(findings)] if len(findings.sizes) > 1 else []),
         _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
         *([] if fit is None else [_partitions(findings, fit)]),
         _facts("Software", ("Package", "Version"), software_versions()),
     ]
     given = [] if fit is not None else [given_subtypes(findings)]
-    on_rows = [*sentences_on_visits(findings), _sharing(findings), *sentences_on_rows(findings)]
-    return Sheet("Summary", [*on_rows, *given, descriptive(findings)], tables)
+    on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
+    return Sheet("Summary", [*on_rows, *given, descriptive(findings), *explained_marks(findings)], tables)
 
 
 def given_subtypes(findings: Findings) -> str:
@@ -108,7 +114,7 @@ def _terms(findings: Findings) -> dict[str, Value]:
     return terms
 
 
-def _sharing(findings: Findings) -> str:
+def on_sharing(findings: Findings) -> str:
     """Return a sentence on whether the report may be shared, and on what is withheld in it."""
     threshold = findings.withheld_below
     if threshold is None:
@@ -142,7 +148,9 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Features clustered on" if fit else _PERHAPS: len(clustered_on),
         **({"Features kept out": len(fit.kept_out_)} if fit else {}),
         "Features described only": len(schema.described),
-        _MISSING if fit else _MISSING_OF_GIVEN: as_value(100 * cells.isna().to_numpy().mean()) if cells.size else None,
+        _MISSING if fit else _MISSING_OF_GIVEN: percent(int(cells.isna().to_numpy().sum()), cells.size)
+        if cells.size
+        else None,
         **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
         **(_search_facts(fit) if fit else {}),
@@ -167,9 +175,14 @@ def _how_many(findings: Findings) -> dict[str, Value]:
         return {"Subtypes given": len(findings.sizes)}
     n_groups = groups_found(findings.fit)
     if n_groups is None:
-        return {"Subtypes found": len(findings.sizes)}
+        return {"Subtypes found": len(findings.sizes), **_asked_for(findings)}
     how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
     return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
+
+
+def _asked_for(findings: Findings) -> dict[str, Value]:
+    n_asked = number_asked_for(findings)
+    return {} if n_asked is None else {"Subtypes asked for": n_asked}
 
 
 def _search_facts(fit: Fit) -> dict[str, Value]:
@@ -185,7 +198,7 @@ def _search_facts(fit: Fit) -> dict[str, Value]:
         **{f"Block {block}": worth for block, worth in worth_of_blocks(fit).items()},
         "Share of values expected to be outlying": as_value(fit.outlying_share_),
         "Values set aside as outlying": int(fit.outlying_.sum()),
-        "Features with evidence of a difference": int((fit.feature_relevance_ > 0.0).sum()),
+        ABOVE_ZERO: int((fit.feature_relevance_ > 0.0).sum()),
         "Random seed": as_value(fit.random_seed_),
         "Restarts": int((~refinements).sum()),
         "Recombinations and perturbations": int(refinements.sum()),
@@ -207,7 +220,7 @@ def _sizes(findings: Findings) -> Table:
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, 100 * size / len(labels)]
+        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, len(labels))]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1].tolist()

@@ -10,7 +10,9 @@ import numpy as np
 from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
-from clinclust.reporting.sheets.few_subjects import DESCRIBED_ONLY, not_tested
+from clinclust.reporting.percent import percent
+from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.sheets.few_subjects import explained_marks, not_tested, remark, remark_cell, remark_column
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
@@ -26,6 +28,11 @@ _DESCRIPTIVE_OF_GIVEN = (
     "The subtypes were given. Features with “perhaps” under “Clustered on” may be those that they were made from: "
     "their p-values are descriptive, not inference, because subtypes differ by construction in the features that they "
     "were made from. Features with “no” are declared to have had no part in the subtypes."
+)
+
+_MEDIANS = (
+    "Means are arithmetic. Of skewed features and ordered levels the median says more where few values are far off: "
+    "see the Subtype table, whose medians the Overview shows."
 )
 
 _ALL_SUBJECTS = 0
@@ -56,7 +63,8 @@ def subtypes(findings: Findings) -> Sheet:
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
     )
-    return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), shading], tables)
+    medians = [_MEDIANS] if profiles_of(findings.comparisons).has_medians else []
+    return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
 
 
 def _is_share(feature: Feature) -> bool:
@@ -77,7 +85,7 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
     for group in groups.values():
         columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
-    columns += [*findings.relevance_column, Column(f"Subtypes that differ ({_level(findings)})")]
+    columns += [*findings.relevance_column, Column(f"Pairs with a descriptive {_level(findings)} (not corrected)")]
 
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
@@ -89,7 +97,7 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
                 shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
-            row += [*_relevance(findings, feature), _pairs_that_differ(findings, feature, answer)]
+            row += [*findings.relevance_cell(feature), _pairs_apart(findings, feature, answer)]
             rows.append(row)
             shades.append([*shade, *[None] * (len(row) - len(shade))])
             bands.append(feature.section or "No section")
@@ -105,8 +113,9 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
         return ("All subjects", f"n = {total}")
     if size is None:
         return (findings.name(subtype), f"n = {WITHHELD}")
-    only = f", {DESCRIBED_ONLY}" if subtype in findings.described_only and not findings.is_shared else ""
-    return (findings.name(subtype), f"n = {size} ({100 * size / total:.1f}%){only}")
+    remarked = remark(findings, subtype)
+    marked = "" if remarked is None else f", {remarked}"
+    return (findings.name(subtype), f"n = {size} ({percent(size, total):.1f}%){marked}")
 
 
 def _detail(feature: Feature, answer: str | None) -> str | None:
@@ -120,12 +129,6 @@ def _detail(feature: Feature, answer: str | None) -> str | None:
 
 def _level(findings: Findings) -> str:
     return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _relevance(findings: Findings, feature: Feature) -> list[Value]:
-    """Return the cell under `Findings.relevance_column`; `WITHHELD` if a number of the feature is withheld."""
-    withheld = findings.clustered_on(feature) and findings.is_withheld(feature)
-    return [WITHHELD if withheld else relevance for relevance in findings.relevance_cell(feature)]
 
 
 def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
@@ -145,7 +148,7 @@ def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
     return float(np.clip(position, 0, 1)) if np.isfinite(position) else None
 
 
-def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None) -> str | None:
+def _pairs_apart(findings: Findings, feature: Feature, answer: str | None) -> str | None:
     pairs = findings.tests(feature, answer)
     differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
     if any(tests["student"]["suppressed"] for tests in pairs.values()):
@@ -153,13 +156,14 @@ def _pairs_that_differ(findings: Findings, feature: Feature, answer: str | None)
     return ", ".join(differ) or None
 
 
+_OF_WHICH = "descriptive where clustered on"
 _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, and nobody reads them
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
-    student, welch = ("Student's t-test", ""), ("Welch's t-test", "")
+    student, welch = ("Student's t-test", _OF_WHICH), ("Welch's t-test", _OF_WHICH)
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
         *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
@@ -248,10 +252,12 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
         for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
             row += [probabilities[label], certainty(probabilities[label]), *probabilities]
         notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    if findings.described_only:
-        columns.append(Column("Remark"))
+    if remark_column(findings):
+        columns += remark_column(findings)
+        cells = {subtype: remark_cell(findings, subtype) for subtype in findings.sizes}
         for row, label in zip(rows, labels, strict=True):
-            row.append(DESCRIBED_ONLY if label + 1 in findings.described_only else None)
+            row += cells[label + 1]
+        notes += explained_marks(findings)
     if findings.continuum is not None:
         columns.append(Column("Continuum score", "0.00"))
         for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):

@@ -55,7 +55,7 @@ def _rows(findings: Findings) -> Iterator[list[Value]]:
         for row in findings.rows(kind):
             if findings.has_many_pairs and row["subtype"] and row["versus"]:
                 continue
-            method = row["measure" if kind == "effect" else "test"]
+            method = number_of(row, "measure" if kind == "effect" else "test")
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
             yield _row(findings, title, row, row["level"], method if isinstance(method, str) else None, names)
     for row in findings.association_rows():

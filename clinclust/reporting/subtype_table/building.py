@@ -20,7 +20,7 @@ from clinclust.arguments import (
 )
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
 from clinclust.comparisons.frame import Record, is_missing
-from clinclust.estimators.few_subjects import fewest_subjects
+from clinclust.estimators.few_subjects import FEW, fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.reporting.subtype_table.checking import check_choices
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["subtype_table"]
+__all__ = ["subtype_table", "table_of"]
 
 
 @accepting(
@@ -138,6 +138,7 @@ def subtype_table(
     >>> table.save("table1.docx").name
     'table1.docx'
     """
+    marks: Mapping[int, Sequence[str]] = {}
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
@@ -145,7 +146,38 @@ def subtype_table(
         min_size = max(FEWEST_TESTED, fewest_subjects(model))
         comparisons = compare_subtypes(cohort, model.labels_, model.schema_, min_size=min_size)
         names = {**model.names_, **(names or {})}
-    compared = Compared(cast("pd.DataFrame", comparisons))
+        marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
+    return table_of(
+        cast("pd.DataFrame", comparisons),
+        associations=associations,
+        names=names,
+        features=features,
+        subtypes=subtypes,
+        between=between,
+        summaries=summaries,
+        overall=overall,
+        missing=missing,
+        title=title,
+        marks=marks,
+    )
+
+
+def table_of(
+    comparisons: pd.DataFrame,
+    *,
+    associations: pd.DataFrame | None = None,
+    names: Mapping[int, str] | None = None,
+    features: Sequence[str] | Literal["significant"] | None = None,
+    subtypes: Sequence[int] | None = None,
+    between: tuple[int, int] | None = None,
+    summaries: Mapping[str, Summary] | Summary | None = None,
+    overall: bool = True,
+    missing: Missing = "column",
+    title: str | None = None,
+    marks: Mapping[int, Sequence[str]] | None = None,
+) -> SubtypeTable:
+    """Return the table of `subtype_table`; `marks` are those of subtypes that may be noise, by number."""
+    compared = Compared(comparisons)
     check_choices(
         compared,
         associations=associations,
@@ -170,18 +202,24 @@ def subtype_table(
         between=between,
         overall=overall,
         missing=missing,
+        marks={subtype: _beside_the_tests(of_one, subtype, compared) for subtype, of_one in (marks or {}).items()},
     )
-    marks = letters(plan)
-    rows = list(rows_of(plan, marks))
+    footnotes = letters(plan)
+    rows = list(rows_of(plan, footnotes))
     caption = "Characteristics by subtype" if title is None else clean(title)
     return SubtypeTable(
         title=caption,
         headings=list(headings_of(plan)),
         rows=rows,
-        notes=notes_of(plan, rows, marks, significant=features == "significant"),
+        notes=notes_of(plan, rows, footnotes, significant=features == "significant"),
         numbers=numbers_of(plan),
         layout=layout_of(plan, caption),
     )
+
+
+def _beside_the_tests(marks: Sequence[str], subtype: int, compared: Compared) -> list[str]:
+    """Return the marks of a subtype; that it has few subjects is said already of one that is not tested."""
+    return [mark for mark in marks if mark != FEW or subtype in compared.tested]
 
 
 def _chosen(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 
 from clinclust.comparisons.frame import is_missing
+from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.reporting.subtype_table.plan import Plan, clean
 from clinclust.reporting.subtype_table.summaries import NOTHING, WITHHELD, Summary
 from clinclust.reporting.subtype_table.table import Note, TableRow
@@ -78,6 +79,8 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, sign
         said.append(f"{WITHHELD}, withheld because few subjects are behind it.")
     if any(NOTHING in text for text in texts):
         said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
+    if any(plan.marks.get(subtype) for subtype in plan.subtypes):
+        said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
     notes = [Note(" ".join(said)), Note(_descriptive(plan, significant=significant))]
     if any(DESCRIBED_ONLY in row.label.marks for row in rows):
         notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", DESCRIBED_ONLY))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Table, Value
+from clinclust.reporting.layout import Column, Table, Value, as_value
 from clinclust.reporting.subtype_table.plan import Line, Plan, clean
 from clinclust.reporting.subtype_table.summaries import SUMMARY_QUANTITIES, WITHHELD, decimals_of, parts
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 from clinclust.files.visible_text import visible
+from clinclust.reporting.percent import percent
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.summaries import Summary
 
@@ -70,6 +71,8 @@ class Plan:
         Whether there is a column for all subjects.
     missing : {"column", "rows", "none"}
         Where missing values are shown.
+    marks : dict
+        Marks of subtypes that may be noise, by number; for the headings.
     """
 
     compared: Compared
@@ -81,6 +84,7 @@ class Plan:
     between: tuple[int, int] | None
     overall: bool
     missing: Missing
+    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[int]:
@@ -115,7 +119,8 @@ class Plan:
         if group == ALL_SUBJECTS:
             return ("All subjects", number)
         if size is not None and total:
-            number += f" ({100 * size / total:.1f}%)"
+            number += f" ({percent(size, total):.1f}%)"
+            number = ", ".join([number, *self.marks.get(group, ())])
         name = [clean(self.names[group])] if group in self.names else []
         return (f"Subtype {group}", *name, number)
 

@@ -12,6 +12,7 @@ from clinclust.reporting.subtype_table.compared import ComparedFeature
 
 __all__ = [
     "NOTHING",
+    "SDS_BETWEEN_QUARTILES",
     "SUMMARY_QUANTITIES",
     "SUMMARY_TEXT",
     "WITHHELD",
@@ -36,7 +37,7 @@ WITHHELD, NOTHING = "[c]", "–"
 
 # |mean - median| / SD of a distribution with skewness 1 is .16 for a gamma and .15 for a lognormal distribution.
 _SKEWED = 0.15
-_SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
+SDS_BETWEEN_QUARTILES = 1.349  # interquartile range of a normal distribution, in standard deviations
 _FEW_SUBJECTS = 100
 SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),
@@ -99,7 +100,7 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         return 0
     if overall["whole"]:  # quartiles of whole numbers are whole, or lie between two of them
         return 1
-    return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / _SDS_BETWEEN_QUARTILES)
+    return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / SDS_BETWEEN_QUARTILES)
 
 
 def _is_whole(value: float) -> bool:

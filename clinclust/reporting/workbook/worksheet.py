@@ -25,6 +25,7 @@ __all__ = ["write_worksheet"]
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
 _WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
+_WIDEST_PORTRAIT = 135.0  # characters that fit legibly on the width of an upright page
 _NARROWEST, _LONGEST_LINE = 7, 150
 _LINE_HEIGHT = 15.0
 _POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
@@ -53,9 +54,8 @@ def write_worksheet(workbook: Workbook, sheet: Sheet, files: SheetFiles) -> None
     """
     sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
     widths = _widths(sheet)
-    line_length = min(_LONGEST_LINE, int(sum(widths)))
-    notes = [line for note in sheet.notes for line in textwrap.wrap(note, line_length)]
-    shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
+    notes = _wrapped(sheet.notes, widths)
+    shared, single = sheet.shared_group_lines, sheet.is_one_table
     # The title, the notes and an empty row come first. The frozen rows follow: the shared group headings, and the
     # headings if there is only one table.
     above = 2 + len(notes)
@@ -65,8 +65,14 @@ def write_worksheet(workbook: Workbook, sheet: Sheet, files: SheetFiles) -> None
         _write_part(workbook, part, files, widths, notes, above, in_view)
 
 
+def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
+    """Return notes as lines that are as wide as the tables below them."""
+    line_length = min(_LONGEST_LINE, int(sum(widths)))
+    return [line for note in notes for line in textwrap.wrap(note, line_length)]
+
+
 def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
-    if len(sheet.tables) > 1 or table.bands:
+    if not sheet.is_one_table or table.bands:
         return table
     titles = unique_headings(table)
     return replace(table, columns=[replace(c, title=t) for c, t in zip(table.columns, titles, strict=True)])
@@ -74,10 +80,10 @@ def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
 
 def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
     """Yield the sheet, divided into several if its only table has more than `capacity` rows."""
-    table = sheet.tables[0]
-    if len(sheet.tables) > 1 or table.bands or len(table.rows) <= capacity:
+    if not sheet.is_one_table or sheet.tables[0].bands or len(sheet.tables[0].rows) <= capacity:
         yield sheet
         return
+    table = sheet.tables[0]
     for number, start in enumerate(range(0, len(table.rows), capacity), start=1):
         here = slice(start, start + capacity)
         part = replace(table, rows=table.rows[here], decimals=table.decimals[here], shades=table.shades[here])
@@ -85,14 +91,14 @@ def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
 
 
 def _check_size(sheet: Sheet) -> None:
-    n_columns = max(len(table.columns) for table in sheet.tables)
+    n_columns = max((len(table.columns) for table in sheet.tables), default=0)
     if n_columns > _MOST_COLUMNS:
         raise InputError(
             f"sheet {sheet.name!r} needs {n_columns:,} columns and a workbook holds {_MOST_COLUMNS:,}; "
             "write an .html report, or report fewer subtypes"
         )
     needed = sum(len(table.rows) + len(set(table.bands)) + 5 for table in sheet.tables) + 20
-    if (len(sheet.tables) > 1 or sheet.tables[0].bands) and needed > _MOST_ROWS:
+    if (not sheet.is_one_table or sheet.tables[0].bands) and needed > _MOST_ROWS:
         raise InputError(
             f"sheet {sheet.name!r} needs {needed:,} rows and a workbook holds {_MOST_ROWS:,}; "
             "write an .html report, or report fewer features"
@@ -110,10 +116,10 @@ def _write_part(
     above: int,
     in_view: int,
 ) -> None:
-    shared, single = sheet.shared_group_lines, len(sheet.tables) == 1
+    shared, single = sheet.shared_group_lines, sheet.is_one_table
     stub = max(table.stub for table in sheet.tables) if in_view else 0
     worksheet: Worksheet = workbook.create_sheet(sheet.name)
-    _set_up(worksheet, widths, f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
+    _set_up(worksheet, widths, bool(sheet.charts), f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
     files.begin(worksheet)
     rows = Rows(worksheet, widths)
     rows.add([Cell(sheet.name, "title")])
@@ -142,6 +148,8 @@ def _write_part(
             add_chart(worksheet, chart, placed[-1].heading, placed[-1].last, top, len(widths) + 2)
             while rows.height < top_height + needed + _LINE_HEIGHT:
                 rows.add([])
+    for line in _wrapped(sheet.explanations, widths):
+        rows.add([Cell(line, "note")])
     _refer(worksheet, placed, single, len(shared))
     worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
     if _pages_across(widths) > 1 and stub:
@@ -179,7 +187,7 @@ def _break_page(worksheet: Worksheet, row: int) -> None:
     worksheet.row_breaks.append(Break(id=row))
 
 
-def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: str) -> None:
+def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:
     """Set widths, frozen panes and print options, which a streamed sheet needs before its first row."""
     from openpyxl.worksheet.properties import PageSetupProperties
 
@@ -188,7 +196,8 @@ def _set_up(worksheet: Worksheet, widths: Sequence[float], first_moving_cell: st
     worksheet.freeze_panes = first_moving_cell
     worksheet.sheet_view.showGridLines = False
     worksheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
-    worksheet.page_setup.orientation = "landscape"
+    is_narrow = sum(widths) <= _WIDEST_PORTRAIT and not has_charts
+    worksheet.page_setup.orientation = "portrait" if is_narrow else "landscape"
     worksheet.page_setup.paperSize = _A4
     for side in ("left", "right", "top", "bottom"):
         setattr(worksheet.page_margins, side, 0.5)
@@ -241,7 +250,9 @@ def _widths(sheet: Sheet) -> list[float]:
 
     Every number fits in its cell. Long texts wrap, and texts of columns with `overflow` extend over the next cells.
     """
-    widths = [float(_NARROWEST)] * max(len(table.columns) for table in sheet.tables)
+    widths = [float(_NARROWEST)] * max((len(table.columns) for table in sheet.tables), default=1)
+    if not sheet.tables:
+        return [float(_LONGEST_LINE)]
     for table in sheet.tables:
         for place, column in enumerate(table.columns):
             # A bold heading takes two lines at most.

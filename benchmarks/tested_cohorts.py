@@ -1,0 +1,197 @@
+"""Cohorts in which tests after clustering go wrong, or should find what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clinclust import Feature
+
+__all__ = ["SCENARIOS", "Drawn"]
+
+N_SUBJECTS, N_FEATURES = 400, 10
+N_PERSONS = 100
+
+
+class Drawn(NamedTuple):
+    """One cohort: its columns, what each is declared to be, and the features that are counted."""
+
+    columns: dict[str, np.ndarray]
+    features: list[Feature]
+    counted: list[str]
+
+
+def gaussian_noise(rng: np.random.Generator) -> Drawn:
+    """Draw normal noise."""
+    return _alike(rng.normal(size=(N_SUBJECTS, N_FEATURES)), "gaussian")
+
+
+def exponential_noise(rng: np.random.Generator) -> Drawn:
+    """Draw exponential noise."""
+    return _alike(rng.exponential(size=(N_SUBJECTS, N_FEATURES)), "exponential")
+
+
+def misdeclared(rng: np.random.Generator) -> Drawn:
+    """Draw exponential noise that is declared Gaussian, which is split into many subtypes."""
+    return _alike(rng.exponential(size=(N_SUBJECTS, N_FEATURES)), "gaussian")
+
+
+def yes_no_noise(rng: np.random.Generator) -> Drawn:
+    """Draw yes/no noise."""
+    return _alike((rng.random((N_SUBJECTS, N_FEATURES)) < rng.uniform(0.1, 0.9, N_FEATURES)).astype(float), "bernoulli")
+
+
+def mixed_noise(rng: np.random.Generator, shift: float = 0.0, n_informative: int = 0) -> Drawn:
+    """Draw independent features of every likelihood, 10% missing; half of the cohort is shifted in some normal ones."""
+    half = np.repeat([0.0, 1.0], N_SUBJECTS // 2)
+    columns: dict[str, np.ndarray] = {
+        f"informative{i}": rng.normal(size=N_SUBJECTS) + shift * half for i in range(n_informative)
+    }
+    features = [Feature(name=name, likelihood="gaussian") for name in columns]
+    noise: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
+        "normal": (rng.normal(size=N_SUBJECTS), {"likelihood": "gaussian"}),
+        "tailed": (rng.exponential(size=N_SUBJECTS), {"likelihood": "gaussian"}),
+        "lognormal": (np.exp(rng.normal(size=N_SUBJECTS)), {"likelihood": "gaussian", "transform": "log"}),
+        "duration": (rng.exponential(size=N_SUBJECTS), {"likelihood": "exponential"}),
+        "count": (rng.poisson(2.0, N_SUBJECTS), {"likelihood": "poisson"}),
+        "long_count": (rng.geometric(0.3, N_SUBJECTS) - 1, {"likelihood": "geometric"}),
+        "scale": (rng.binomial(4, 0.3, N_SUBJECTS), {"likelihood": "binomial", "trials": 4}),
+        "rare": (rng.random(N_SUBJECTS) < 0.05, {"likelihood": "bernoulli"}),
+        "kind": (
+            rng.choice(4, N_SUBJECTS, p=[0.6, 0.2, 0.15, 0.05]),
+            {"likelihood": "categorical", "levels": list("0123")},
+        ),
+    }
+    for name, (values, declared) in noise.items():
+        values = np.where(rng.random(N_SUBJECTS) < 0.1, np.nan, values.astype(float))
+        columns[name] = values
+        features.append(Feature(name=name, **declared))
+    return Drawn(columns, features, list(noise))
+
+
+def beside_informative(rng: np.random.Generator) -> Drawn:
+    """Draw noise of every kind beside five normal features that differ by 1.5 SD between the halves of the cohort."""
+    return mixed_noise(rng, 1.5, 5)
+
+
+def one_driver(rng: np.random.Generator) -> Drawn:
+    """Draw normal noise beside one feature that alone makes the subtypes: its two halves are 6 SD apart."""
+    drawn = gaussian_noise(rng)
+    drawn.columns["x0"] = drawn.columns["x0"] + 6.0 * (rng.random(N_SUBJECTS) < 0.5)
+    return drawn._replace(counted=[name for name in drawn.counted if name != "x0"])
+
+
+def pairs(rng: np.random.Generator, *, declared: bool) -> Drawn:
+    """Draw exponential features, declared Gaussian, in pairs whose ranks correlate at .7, as blocks or undeclared."""
+    from scipy.special import ndtr
+
+    shared = np.repeat(rng.normal(size=(N_SUBJECTS, N_FEATURES // 2)), 2, axis=1)
+    normal = np.sqrt(0.7) * shared + np.sqrt(0.3) * rng.normal(size=(N_SUBJECTS, N_FEATURES))
+    drawn = _alike(-np.log(ndtr(-normal)), "gaussian")
+    if not declared:
+        return drawn
+    blocks = [f"pair {place // 2}" for place in range(N_FEATURES)]
+    named = zip(drawn.features, blocks, strict=True)
+    return drawn._replace(features=[Feature(**{**feature.content(), "block": block}) for feature, block in named])
+
+
+def correlated_noise(rng: np.random.Generator) -> Drawn:
+    """Draw normal noise in which all pairs of features correlate at .3."""
+    return _alike(
+        np.sqrt(0.3) * rng.normal(size=(N_SUBJECTS, 1)) + np.sqrt(0.7) * rng.normal(size=(N_SUBJECTS, N_FEATURES)),
+        "gaussian",
+    )
+
+
+def informative(rng: np.random.Generator, shift: float) -> Drawn:
+    """Draw ten normal features of which five differ by so many SD between the halves of the cohort: these count."""
+    drawn = gaussian_noise(rng)
+    half = np.repeat([0.0, 1.0], N_SUBJECTS // 2)
+    for place in range(5):
+        drawn.columns[f"x{place}"] = drawn.columns[f"x{place}"] + shift * half
+    return drawn._replace(counted=drawn.counted[:5])
+
+
+def missing_by_size(rng: np.random.Generator) -> Drawn:
+    """Draw noise whose high values are missing in one half only, beside five normal features that make the halves."""
+    drawn = informative(rng, 1.5)
+    half = np.repeat([False, True], N_SUBJECTS // 2)
+    noise = drawn.features[5:]
+    for feature in noise:
+        values = drawn.columns[feature.name]
+        drawn.columns[feature.name] = np.where(half & (values > 0.5), np.nan, values)
+    return drawn._replace(counted=[feature.name for feature in noise])
+
+
+def described_copy(rng: np.random.Generator, *, beside: bool) -> Drawn:
+    """Draw noise with t tails (3 df), declared Gaussian, and a described copy (r = .8) of one noise feature.
+
+    The copy is counted. `beside`: five further features make two halves.
+    """
+    drawn = informative(rng, 1.5) if beside else _alike(rng.standard_t(3, size=(N_SUBJECTS, N_FEATURES)), "gaussian")
+    source = drawn.columns["x9"]
+    drawn.columns["copy"] = 0.8 * source / source.std() + 0.6 * rng.normal(size=N_SUBJECTS)
+    features = [*drawn.features, Feature(name="copy", likelihood="gaussian", role="describe")]
+    return drawn._replace(features=features, counted=["copy"])
+
+
+def repeated_rows(rng: np.random.Generator) -> Drawn:
+    """Draw persons with four rows each: five features make two kinds of persons, five differ between persons only."""
+    person = np.repeat(np.arange(N_PERSONS), N_SUBJECTS // N_PERSONS)
+    own = rng.normal(size=(N_PERSONS, N_FEATURES))[person]
+    table = 0.8 * own + 0.6 * rng.normal(size=(N_SUBJECTS, N_FEATURES))
+    table[:, :5] += 3.0 * (person % 2)[:, None]
+    drawn = _alike(table, "gaussian")
+    drawn.columns["person"] = person.astype(str)
+    drawn.columns["row"] = np.arange(N_SUBJECTS).astype(str)
+    ids = [Feature(name=name, role="id") for name in ("person", "row")]
+    return drawn._replace(features=[*drawn.features, *ids], counted=drawn.counted[5:])
+
+
+def dependent_beside_informative(rng: np.random.Generator) -> Drawn:
+    """Draw ten normal features of which all pairs correlate at .3, and five differ by 2 SD; the others are counted."""
+    drawn = correlated_noise(rng)
+    half = np.repeat([0.0, 1.0], N_SUBJECTS // 2)
+    for place in range(5):
+        drawn.columns[f"x{place}"] = drawn.columns[f"x{place}"] + 2.0 * half
+    return drawn._replace(counted=drawn.counted[5:])
+
+
+def only_together(rng: np.random.Generator) -> Drawn:
+    """Draw 14 normal features of which four differ by 1.5 SD, so that three of them alone make no subtypes."""
+    drawn = _alike(rng.normal(size=(N_SUBJECTS, 14)), "gaussian")
+    half = np.repeat([0.0, 1.0], N_SUBJECTS // 2)
+    for place in range(4):
+        drawn.columns[f"x{place}"] = drawn.columns[f"x{place}"] + 1.5 * half
+    return drawn._replace(counted=drawn.counted[:4])
+
+
+def _alike(table: np.ndarray, likelihood: str) -> Drawn:
+    names = [f"x{place}" for place in range(table.shape[1])]
+    features = [Feature(name=name, likelihood=likelihood) for name in names]
+    return Drawn(dict(zip(names, table.T, strict=True)), features, names)
+
+
+SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
+    "noise, normal": gaussian_noise,
+    "noise, exponential": exponential_noise,
+    "noise, exponential declared Gaussian": misdeclared,
+    "noise, yes/no": yes_no_noise,
+    "noise, of every likelihood, 10% missing": mixed_noise,
+    "noise features beside five informative ones (1.5 SD)": beside_informative,
+    "noise features beside one that alone makes the subtypes": one_driver,
+    "noise pairs, r = .7, declared as blocks": partial(pairs, declared=True),
+    "noise pairs, r = .7, undeclared": partial(pairs, declared=False),
+    "noise, all pairs r = .3, undeclared": correlated_noise,
+    "noise, all pairs r = .3, beside five informative features (2 SD)": dependent_beside_informative,
+    "noise, high values missing in one subtype only": missing_by_size,
+    "described copy (r = .8) of noise with t tails": partial(described_copy, beside=False),
+    "described copy (r = .8) of noise beside five informative features": partial(described_copy, beside=True),
+    "noise of persons with four rows each": repeated_rows,
+    "four informative features of 14, 1.5 SD: power": only_together,
+    "informative features, 0.7 SD: power": partial(informative, shift=0.7),
+    "informative features, 1.5 SD: power": partial(informative, shift=1.5),
+}

@@ -1,0 +1,139 @@
+"""Doubts about the p of a feature: dependence that the subtypes do not explain, and uneven missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.associations.evidence import Part, TestRules
+from clinclust.associations.missingness import UNEVEN_BELOW, p_of_missingness, p_whatever_is_missing
+from clinclust.associations.residual_dependence import Dependence, residual_dependence
+from clinclust.graded import Graded, graded, mid_ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import Feature
+
+__all__ = ["Doubt", "Doubts", "finds_one_population", "mark_dependence_everywhere", "mark_slices"]
+
+Array = NDArray[np.float64]
+
+_DOUBTFUL_BELOW = 0.01
+"""An association is marked as doubtful if the p of the residual dependence is below this."""
+_EVERYWHERE, _FEWEST = 0.5, 4
+"""All associations are doubtful if more than this share of at least so many features depend on others."""
+
+
+class Doubt(NamedTuple):
+    """What speaks against the p of one feature."""
+
+    depends: bool | None
+    """Whether it depends on others inside subtypes; None if this cannot be tested."""
+    is_uneven: bool
+    """Whether its values are missing more often in some subtypes."""
+    p_whatever_is_missing: float
+    """NaN unless missing values are uneven."""
+    remarks: list[str]
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the result but for the remark, and `depends` for `mark_dependence_everywhere`."""
+        is_unsure = self.is_uneven and not self.p_whatever_is_missing < UNEVEN_BELOW
+        return {
+            "doubtful": True if is_unsure else self.depends,
+            "p_whatever_is_missing": self.p_whatever_is_missing,
+            "depends": self.depends,
+        }
+
+
+class Doubts:
+    """The checks of the features of a cohort; `clustered` are those that the subtypes were found from."""
+
+    def __init__(self, clustered: Sequence[Feature], frame: pd.DataFrame, rules: TestRules) -> None:
+        self.frame, self.rules, self.clustered = frame, rules, clustered
+        scores = ((feature.scores(frame[feature.name]), feature.traits.is_nominal) for feature in clustered)
+        self.graded = graded(scores, mid_ranks)
+
+    def columns_of(self, feature: Feature) -> Array:
+        """Return the feature on the scale of its model, or an indicator of each of its levels, (N, C)."""
+        if feature.traits.is_nominal:
+            return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
+        return feature.transformed(self.frame[feature.name])[:, None]
+
+    def of(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> Doubt:
+        """Return the doubts about a feature, tested against subtypes found from the features in `included`, (D,)."""
+        values = feature.scores(self.frame[feature.name])
+        dependence = self._dependence(feature, values, parts, included)
+        depends = None if np.isnan(dependence.p) else dependence.p < _DOUBTFUL_BELOW
+        remarks = [_why_dependent(dependence, self.clustered[dependence.strongest])] if depends else []
+        if not p_of_missingness(values, parts, self.rules) < UNEVEN_BELOW:
+            return Doubt(depends, False, np.nan, remarks)
+        bound = (
+            p_whatever_is_missing(values, parts, self.rules, is_nominal=feature.traits.is_nominal)
+            if self.rules.persons is None
+            else np.nan
+        )
+        return Doubt(depends, True, bound, [*remarks, _why_uneven(bound)])
+
+    def _dependence(
+        self, feature: Feature, values: Array, parts: list[Part], included: NDArray[np.bool_]
+    ) -> Dependence:
+        """Return how the feature depends, within subtypes, on those in `included`."""
+        from scipy.linalg import block_diag
+
+        rows = np.concatenate([part.rows for part in parts])
+        columns, weights, owners = self.graded
+        kept = included[owners]
+        others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
+        own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
+        persons = None if self.rules.persons is None else self.rules.persons[rows]
+        return residual_dependence(own, others, block_diag(*(part.membership for part in parts)), persons)
+
+
+def _why_dependent(found: Dependence, other: Feature) -> str:
+    return (
+        f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
+        "declare what belongs together as a block"
+    )
+
+
+def _why_uneven(bound: float) -> str:
+    if np.isnan(bound):
+        return "doubtful: its values are missing more often in some subtypes, perhaps because of their size"
+    doubtful = "" if bound < UNEVEN_BELOW else "doubtful: "
+    return f"{doubtful}its values are missing more often in some subtypes; whatever they are, p is at most {bound:.2g}"
+
+
+def finds_one_population(model: SubtypeModel) -> bool:
+    """Return whether the test of the tree found one continuous population, so that subtypes are slices of it."""
+    fit = model.fit_
+    if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
+        return False
+    return int(fit.tree_test_.distinct_of(fit.tree_).max()) == 0
+
+
+def mark_slices(rows: list[dict[str, Any]]) -> None:
+    """Mark all tests as doubtful, in place: the subtypes are slices of one continuous population."""
+    _mark(rows, "doubtful: by the test of the tree these subtypes are slices of one continuum")
+
+
+def mark_dependence_everywhere(rows: list[dict[str, Any]]) -> None:
+    """Mark all tests as doubtful, in place, if most features depend on others inside subtypes.
+
+    Subtypes then follow this dependence, and the check has only missed the other features.
+    """
+    checked = [row["depends"] for row in rows if row.get("depends") is not None and row["role"] == "cluster"]
+    if len(checked) >= _FEWEST and sum(checked) > _EVERYWHERE * len(checked):
+        others = [row for row in rows if not row.get("depends")]
+        _mark(others, "doubtful: most features depend on others inside subtypes")
+
+
+def _mark(rows: list[dict[str, Any]], why: str) -> None:
+    for row in rows:
+        if not np.isnan(row.get("p", np.nan)):
+            row["doubtful"] = True
+            row["remark"] = "; ".join(filter(None, [why, row.get("remark")]))

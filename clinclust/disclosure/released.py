@@ -1,0 +1,160 @@
+"""What stands beside the counts of a shared frame: tests, effect sizes and q, as far as the counts shown give them.
+
+One rule holds for all of it: **every further number of a shared frame is a function of numbers that it shows.** Whoever
+knows the numbers shown could compute it alone, so it discloses nothing more. A number that is made of a withheld one is
+withheld, and so is all that would tell about it: its name, if this depends on counts (chi-squared, or Fisher's exact
+test), that it exists at all, and its rank among others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.comparisons.t_tests import adjusted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "names_that_tell",
+    "q_of_shown",
+    "rows_that_tell",
+    "rows_told_by_rank",
+    "set_missing",
+    "with_results_of_shown_counts",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+_NUMBERS = (
+    *("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "significant"),
+    *("estimate", "lower", "upper"),
+)
+_CHOSEN_BY_VALUES = "superiority"
+"""The effect size that a feature has if its values are skewed."""
+
+
+def with_results_of_shown_counts(comparisons: pd.DataFrame, telling: Mask, withheld: Set[int]) -> pd.DataFrame:
+    """Return the frame with the results that follow from what is shown, and without the others.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        Its summaries are those to be shown. It is changed in place.
+    telling : bool (rows,)
+        The rows of `rows_that_tell`. They are marked as suppressed even if they held no number, since that a test
+        cannot be made says that there is no spread.
+    withheld : set of int
+        The subtypes whose size is withheld. Their rows of tests and effects are left out.
+    """
+    set_missing(comparisons, telling, _NUMBERS)
+    comparisons.loc[telling, "suppressed"] = True
+    kind = comparisons["kind"]
+    comparisons.loc[telling & (kind == "contrast").to_numpy(dtype=bool), "test"] = None
+    comparisons["q"] = q_of_shown(comparisons)
+    of_withheld = comparisons["subtype"].isin(withheld) | comparisons["versus"].isin(withheld)
+    lost = of_withheld & kind.isin(("test", "effect"))
+    lost |= telling & (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
+    return comparisons[~lost.to_numpy(dtype=bool)].reset_index(drop=True)
+
+
+def q_of_shown(comparisons: pd.DataFrame) -> Floats:
+    """Return q of each row by Benjamini and Hochberg, over the shown tests of the same name, or the shown contrasts.
+
+    Over all tests, q times rank would be p times the number of tests: it tells how many of the tests that are withheld
+    have a smaller p than each test that is shown, and so encloses theirs.
+    """
+    p = comparisons["p"].to_numpy(dtype=np.float64, na_value=np.nan)
+    q = np.full(p.shape, np.nan)
+    for family in _families(comparisons):
+        q[family] = adjusted(p[family])
+    return q
+
+
+def rows_told_by_rank(comparisons: pd.DataFrame, telling: Mask) -> Mask:
+    """Return which rows of `rows_that_tell` are among the tests over which q of others was adjusted, bool (rows,).
+
+    That is so in a family of tests whose q do not follow from the p that are shown, as far as rounding can tell.
+    """
+    p, q = (comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("p", "q"))
+    told = np.zeros(len(comparisons), dtype=bool)
+    for family in _families(comparisons):
+        shown = family & ~np.isnan(p) & ~np.isnan(q)
+        error = _rounding_of(p[shown])
+        low, high = (adjusted(np.clip(p[shown] + sign * error, 0.0, 1.0)) for sign in (-1, 1))
+        error = _rounding_of(q[shown])
+        follows = (low - error <= q[shown]) & (q[shown] <= high + error)
+        told |= family & telling & (not follows.all())
+    return told
+
+
+def _rounding_of(values: Floats) -> Floats:
+    """Return how far the number that was rounded may lie from each p or q, by the decimals that it has."""
+    printed = np.where(values >= 0.1, 0.005, np.where(values >= 0.001, 0.0005, np.inf))
+    last_digit = np.array([float(Decimal((0, (1,), _last_place(value)))) for value in values.tolist()])
+    return np.minimum(printed, 0.5 * last_digit) + 1e-9 * values
+
+
+def _last_place(value: float) -> int:
+    """Return the power of ten of the last digit of a number."""
+    return int(Decimal(repr(value)).normalize().as_tuple().exponent) if value else -300
+
+
+def names_that_tell(comparisons: pd.DataFrame, telling: Mask) -> Mask:
+    """Return which rows of `rows_that_tell` have a name that depends on withheld numbers, bool (rows,)."""
+    is_contrast = (comparisons["kind"] == "contrast").to_numpy(dtype=bool)
+    has_name = comparisons["test"].notna().to_numpy()
+    is_chosen = (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False).to_numpy(dtype=bool)
+    named: Mask = telling & ((is_contrast & has_name) | is_chosen)
+    return named
+
+
+def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
+    """Yield the rows over which a q is adjusted: all contrasts, and the tests of each name."""
+    kind, name = (comparisons[column].to_numpy(dtype=object, na_value="") for column in ("kind", "test"))
+    yield kind == "contrast"
+    for each in sorted(set(name[kind == "test"])):
+        yield (kind == "test") & (name == each)
+
+
+def rows_that_tell(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
+    """Return which rows are tests, effects or contrasts that use withheld numbers, bool (rows,).
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        A frame of `compare_subtypes`.
+    touched : set of (feature, subtype)
+        The features and subtypes (0 = all subjects) of which a number is withheld.
+    withheld : set of int
+        The subtypes whose size is withheld. If there are any, all contrasts are marked: they use all subtypes.
+    """
+    features = {feature for feature, _ in touched}
+    columns = (comparisons[name].tolist() for name in ("kind", "feature", "subtype", "versus"))
+    return np.array(
+        [
+            kind != "summary"
+            and (
+                bool(withheld) or feature in features
+                if kind == "contrast"
+                else (feature, a) in touched or (feature, b) in touched
+            )
+            for kind, feature, a, b in zip(*columns, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def set_missing(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
+    """Set these columns, as far as the frame has them, to missing in these rows, in place."""
+    import pandas as pd
+
+    for name in columns:
+        if name in frame:
+            frame.loc[rows, name] = np.nan if frame[name].dtype == np.float64 else pd.NA

@@ -1,0 +1,171 @@
+"""Search for the numbers of one feature that must be withheld, until nobody can infer its small counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.disclosure.attacker import intervals
+from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
+from clinclust.disclosure.rounding import rounded
+from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.totals import small_totals
+from clinclust.likelihoods import traits_of
+
+__all__ = ["shown_counts"]
+
+Floats = NDArray[np.float64]
+
+
+class _Step(NamedTuple):
+    """One further number to withhold.
+
+    Attributes
+    ----------
+    what : {"count", "share", "mean", "n"}
+        A count of a level, the share of a level, the mean of a group, or n and missing of a group.
+    level, group : int
+        The row and the column of the number in `FeatureCounts`; the level is 0 for ``"mean"`` and ``"n"``.
+    """
+
+    what: str
+    level: int
+    group: int
+
+
+def shown_counts(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> FeatureCounts | None:
+    """Return the numbers of a feature that can be shown; None if all of them can."""
+    search = _Search(counts, sizes, rule)
+    if not search.is_touched:
+        return None
+    steps: list[_Step] = []
+    while exposed := search.exposed(steps):
+        step = next(iter(search.candidates(steps, *exposed[0], in_row=len(steps) % 2 == 0)), None)
+        if step is None:
+            raise RuntimeError(f"{counts.name}: everything is withheld, and a small count can still be found")
+        steps.append(step)
+    # A later step may have made an earlier one unnecessary.
+    for step in sorted(steps, key=search.cost, reverse=True):
+        without = [other for other in steps if other != step]
+        if not search.exposed(without):
+            steps = without
+    return search.shown(steps)
+
+
+class _Search:
+    """The numbers of one feature that must be withheld, and the search for further ones that protect them."""
+
+    def __init__(self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> None:
+        self._counts, self._sizes, self._rule = counts, sizes, rule
+        self._sensitive = rule.sensitive_of(counts)
+        withheld_groups = np.array([least < most for least, most in sizes])
+        self._is_known = ~withheld_groups
+        few = (counts.n < rule.threshold) & (counts.n > 0) | withheld_groups
+        self._means = np.broadcast_to(few, counts.mean.shape).copy()
+        if rule.rounding is None:
+            self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
+            self._levels = withheld_groups | self._sensitive[: len(counts.count)] if counts.is_share else self._means
+            if traits_of(counts.likelihood).is_yes_no:
+                self._levels = self._levels | self._sensitive[1]
+        else:
+            self._n = withheld_groups
+            self._levels = np.broadcast_to(withheld_groups, counts.mean.shape)
+        if counts.is_share:
+            self._means = self._levels | few
+        elif rule.zero_is_disclosive:
+            self._means |= counts.sd == 0.0
+        if not counts.is_share:
+            small = small_totals(counts, rule.threshold)
+            self._means |= small
+            unknown = np.flatnonzero(self._means[0, 1:]) + 1
+            few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < rule.threshold)
+            # With the total of all subjects, a small one would follow from those of the other groups.
+            self._means[0, ALL_SUBJECTS] |= few_together or small.any()
+        self.is_touched = bool(
+            rule.rounding is not None or self._sensitive.any() or withheld_groups.any() or self._means.any()
+        )
+
+    def shown(self, steps: Sequence[_Step]) -> FeatureCounts:
+        """Return the numbers that are still shown after these steps."""
+        n, levels, means = self._n.copy(), self._levels.copy(), self._means.copy()
+        for step in steps:
+            if step.what == "n":
+                n[step.group] = True
+            elif step.what == "count":
+                levels[step.level, step.group] = True
+            means[step.level, step.group] |= step.what != "n"
+        counts = self._counts
+        if (n & self._is_known).any() or (self._rule.rounding is not None and not counts.is_share):
+            # With the totals of a feature, numbers withheld in one group could be inferred from the other groups.
+            n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
+        if self._rule.rounding is not None:
+            counts = _rounded(counts, self._rule.rounding)
+            return counts.without(n, levels, levels | n | means if counts.is_share else means)
+        if counts.is_share:
+            # Of a share, either n and count are both shown, or at most the share itself is.
+            levels = levels | (n & (counts.count > 0))
+            means = means | (levels & ~n)
+        return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
+
+    def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
+        """Return the row and the group of every sensitive count whose interval is too short after these steps."""
+        truth, width = np.vstack([self._counts.table, self._counts.n]), self._rule.width
+        low, high = intervals(
+            self.shown(steps),
+            self._sizes,
+            self._sensitive,
+            rounding=self._rule.rounding,
+            possible=truth,
+            enough=width,
+        )
+        return [(int(row), int(group)) for row, group in np.argwhere(self._sensitive & ~(high - low >= width))]
+
+    def cost(self, step: _Step) -> float:
+        """Return the cost of a step: the number of subjects whose values contribute to the withheld number."""
+        counts = self._counts
+        if step.what == "n":
+            # All counts of the group and of all subjects are withheld with it.
+            return float((counts.n + counts.missing)[[step.group, ALL_SUBJECTS]].sum())
+        return float(counts.count[step.level, step.group]) if counts.is_share else float(counts.n[step.group])
+
+    def candidates(self, steps: Sequence[_Step], row: int, group: int, *, in_row: bool) -> Iterator[_Step]:
+        """Yield the steps that could protect this count, best first: those in its row or group, then the others."""
+        shown, counts = self.shown(steps), self._counts
+        of_level = row < len(counts.rows) - 1 and counts.is_share
+        level = min(row, len(counts.count) - 1) if of_level else 0
+        possible = [_Step("n", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.n))]
+        if counts.is_share:
+            possible += [_Step("count", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.count))]
+            possible += [
+                _Step("share", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.mean) & np.isnan(shown.count))
+            ]
+        else:
+            possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
+
+        # If only one cell of a row or of a group is withheld, it can be computed from the others there.
+        withheld = np.isnan(shown.table[:-1])
+        alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
+
+        def worth(step: _Step) -> tuple[int, bool, bool, float]:
+            helped = int(alone_in_row[step.level]) + int(alone_in_group[step.group]) if step.what == "count" else 0
+            same_row = step.what != "n" and step.level == level if of_level else step.what == "n"
+            same_group = step.group == group
+            first = same_row and not same_group if in_row else same_group
+            return (-helped, not first, not (same_row or same_group), self.cost(step))
+
+        yield from sorted(possible, key=worth)
+
+
+def _rounded(counts: FeatureCounts, base: int) -> FeatureCounts:
+    n, count = rounded(counts.n, base), rounded(counts.count, base)
+    if not counts.is_share:
+        return replace(counts, n=n, missing=rounded(counts.missing, base))
+    share = np.divide(np.minimum(count, n), n, out=np.full(count.shape, np.nan), where=n > 0)
+    sd = np.full_like(counts.sd, np.nan)
+    return replace(
+        counts, n=n, missing=rounded(counts.missing, base), count=count, percent=100 * share, mean=share, sd=sd
+    )

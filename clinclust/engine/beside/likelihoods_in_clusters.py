@@ -1,0 +1,144 @@
+"""How well a likelihood describes one feature in the clusters of a tree, and what clusters cost a feature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.likelihoods import Likelihood
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+
+__all__ = ["BestLevel", "ClusterTree", "log_marginals_in_tree"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+class BestLevel(NamedTuple):
+    """The level of a tree at which a likelihood describes a feature best."""
+
+    evidence: float
+    """The log marginals of the groups there, less what the divisions above cost the feature, in nats."""
+    n_groups: int
+    prior: int
+    """The place of the prior that was taken."""
+
+
+class ClusterTree:
+    """The J clusters of a fit, and the groups that arise when they are merged one after the other.
+
+    Its nodes are the clusters, 0 .. J - 1, and the group of each join, J .. 2 J - 2; the last holds all subjects.
+
+    Parameters
+    ----------
+    clusters : Clusters
+    joins : int64 (J - 1, 2)
+        The two nodes of each join, as `merge_tree` returns them.
+    evidence : float64 (J - 1,)
+        The decrease of the log joint by each join, in nats.
+    """
+
+    def __init__(self, clusters: Clusters, joins: Labels, evidence: Array) -> None:
+        self.n_clusters, self._joins = clusters.sizes.size, joins
+        sizes, statistics = self.summed_up(clusters.sizes), self.summed_up(clusters.statistics)
+        gains = self._gains(replace(clusters, sizes=sizes, statistics=statistics).likelihood_terms().T)
+        # What a division gains, less the change of the log joint, is what it costs by the prior of partitions.
+        cost, gained = gains.sum(axis=0) - evidence, np.maximum(gains, 0.0).sum(axis=0)
+        self._rate = np.clip(cost / np.maximum(gained, 1e-300), 0.0, 1.0)
+
+    def summed_up(self, of_clusters: Array) -> Array:
+        """Return the sums over the clusters of each node, float64 (2 J - 1, ...), of terms of the clusters."""
+        sums = np.concatenate([of_clusters, np.zeros((self.n_clusters - 1, *of_clusters.shape[1:]))])
+        for node, (first, second) in enumerate(self._joins.tolist(), start=self.n_clusters):
+            sums[node] = sums[first] + sums[second]
+        return sums
+
+    def charges(self, log_marginals: Array) -> Array:
+        """Return what each division costs a feature, in nats, float64 (..., J - 1).
+
+        The features that gain by a division pay its cost, minus the change of ln p(z), in proportion to their gains.
+
+        Parameters
+        ----------
+        log_marginals : float64 (..., 2 J - 1)
+            Those of the feature in each node, as it was declared.
+        """
+        return np.asarray(self._rate * np.maximum(self._gains(log_marginals), 0.0))
+
+    def best_level(self, log_marginals: Array, charges: Array) -> BestLevel:
+        """Return the level at which the log marginals of its groups, less the charges, are most.
+
+        Parameters
+        ----------
+        log_marginals : float64 (P, 2 J - 1)
+            Those of the nodes under each of P priors, the best of which is taken.
+        charges : float64 (P, J - 1)
+        """
+        net = (self._gains(log_marginals) - charges)[:, ::-1]
+        levels = np.cumsum(np.concatenate([log_marginals[:, -1:], net], axis=1), axis=1)
+        prior, level = np.unravel_index(int(levels.argmax()), levels.shape)
+        return BestLevel(float(levels[prior, level]), int(level) + 1, int(prior))
+
+    def _gains(self, of_nodes: Array) -> Array:
+        """Return what each division gains, (..., J - 1), of terms of the nodes, (..., 2 J - 1)."""
+        first, second = self._joins.T
+        return np.asarray(of_nodes[..., first] + of_nodes[..., second] - of_nodes[..., self.n_clusters :])
+
+
+def log_marginals_in_tree(likelihood: Likelihood, values: Array, labels: Labels, tree: ClusterTree) -> Array:
+    """Return ln m(values in node | theta) of every node of a tree, in nats, float64 (P, 2 J - 1).
+
+    theta are the default hyperparameters; P of them are tried where one must be known in clusters
+    (`Likelihood.compared_hyperparameters`).
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    values : float64 (n,)
+        Observed values on the scale of the likelihood.
+    labels : int64 (n,)
+        The cluster of each value, 0 .. J - 1; some clusters may have none.
+    tree : ClusterTree
+    """
+    priors = likelihood.compared_hyperparameters(values)
+    summed = _of_measurements if likelihood.is_continuous else _of_levels
+    priors, statistics, bases = summed(likelihood, values, labels, tree.n_clusters, priors)
+    normalizer, theta = likelihood.prior.log_normalizer, priors[:, None, :]
+    of_nodes = likelihood.prior.posterior(theta, tree.summed_up(statistics)[None])
+    return np.asarray(normalizer(of_nodes) - normalizer(theta) + tree.summed_up(bases.T).T)
+
+
+def _of_levels(
+    likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
+) -> tuple[Array, Array, Array]:
+    """Return the priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J).
+
+    Each different value is looked at once.
+    """
+    levels, places = np.unique(values, return_inverse=True)
+    counts = np.bincount(labels * levels.size + places, minlength=n_clusters * levels.size)
+    counts = counts.reshape(n_clusters, levels.size).astype(np.float64)
+    bases = np.broadcast_to(likelihood.log_base_measure(levels, priors[:, None]), (len(priors), levels.size))
+    # Sums in a fixed order: the last digits of a BLAS product depend on its number of threads.
+    return priors, np.einsum("jl,ls->js", counts, likelihood.statistics(levels)), np.einsum("pl,jl->pj", bases, counts)
+
+
+def _of_measurements(
+    likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
+) -> tuple[Array, Array, Array]:
+    """Return what `_of_levels` does, of standardised values, with the Jacobian of the standardisation."""
+    centre, scale = likelihood.standardisation(values)
+    standard = (values - centre) / scale
+    encoded = np.array([likelihood.encoded_hyperparameters(theta, centre, scale) for theta in priors])
+
+    def in_clusters(column: Array) -> Array:
+        return np.bincount(labels, weights=column, minlength=n_clusters).astype(np.float64)
+
+    statistics = np.column_stack([in_clusters(column) for column in likelihood.statistics(standard).T])
+    bases = [in_clusters(likelihood.log_base_measure(standard, theta) - np.log(scale)) for theta in encoded]
+    return encoded, statistics, np.array(bases)

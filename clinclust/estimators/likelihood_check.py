@@ -1,0 +1,175 @@
+"""Whether the likelihoods that a schema declares describe the features, or others would describe them better.
+
+A wrong likelihood is a costly error of a schema: the joint then buys clusters to describe a feature that one cluster
+under the right likelihood describes better. These clusters are reproducible and clear, and no subtypes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.drafting.alternatives import alternatives_of
+from clinclust.engine.beside.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.problem.encoding import canonical_order, model_values
+from clinclust.likelihoods.far_values import without_far_values
+from clinclust.schema.yaml_writer import yaml_line
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.schema import Feature
+
+__all__ = ["NOTHING_COMPARED", "compared_likelihoods"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
+"""Evidence in nats, and nats for each observed value, from which on another likelihood is clearly better.
+
+A likelihood that is nearly right loses few nats however many subjects there are; see `benchmarks/noise.py`."""
+_PREFERRED = 5.0
+"""Evidence in nats by which a less usual alternative must be better than a more usual one."""
+_MOST_SUBJECTS = 4000
+"""Subjects beyond which every so-many-th is taken: a likelihood that is clearly worse is so among them too."""
+
+_COLUMNS = {
+    "feature": str,
+    "declared": str,
+    "better": object,
+    "evidence": float,
+    "n_values": int,
+    "declared_groups": object,
+    "better_groups": object,
+    "is_misfit": bool,
+    "schema_line": object,
+}
+NOTHING_COMPARED = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()})
+"""The table of `compared_likelihoods` without a row."""
+
+
+def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = None) -> pd.DataFrame:
+    """Compare the declared likelihood of every clustered feature with its alternatives, in the clusters of a fit.
+
+    The evidence for a likelihood m of a feature is its log marginal at a level of the tree, at which the J clusters
+    have been merged to k groups g, less what the divisions into these groups cost the feature; at the best level:
+
+        E(m) = max over k = 1 .. J of [ sum over the groups g of ln m(values in g) - sum over the divisions s of c_s ]
+        c_s  = C_s max(G_s, 0) / (sum over all features of max(G_s, 0))
+
+    G_s is what the feature, as it was declared, gains by division s, and C_s what the division costs by the prior of
+    partitions: features pay for clusters in proportion to what they gain. Both likelihoods pay the same, so that
+    clusters which a wrong likelihood has bought do not speak for it, and clusters that are there speak against none.
+    An alternative with a larger E describes the feature better, mostly in fewer groups; from 15 nats and 0.02 nats for
+    each value on it is clearly better, and the declared likelihood a misfit.
+
+    ln m is the log density on the scale of the column (with the Jacobian of a transform) under default hyperparameters,
+    whatever the schema states. Missing values, values that the fit set aside as outlying, and absurdly far values take
+    no part. Of more than 4,000 subjects every so-many-th does.
+
+    Parameters
+    ----------
+    fit : Fit
+    frame : DataFrame, N rows
+        The validated cohort in the order of the fit.
+    order : int64 (N,), optional
+        `canonical_order` of the clustered values, if it is known.
+
+    Returns
+    -------
+    DataFrame
+        One row for each clustered feature, the clearest misfit first: `feature`, `declared` and `better` (None if the
+        declared likelihood is the best, or nothing else can be declared), `evidence` (nats by which the better one is
+        better), `n_values`, `declared_groups` and `better_groups` (k at the best levels), `is_misfit`, and
+        `schema_line` (what to write into the schema for a misfit).
+    """
+    rows = _subjects(fit, frame, order)
+    labels = fit.finer_labels_[rows]
+    tree = ClusterTree(fit.finer_clusters_, fit.tree_.joins, fit.tree_.evidence)
+    place = {name: column for column, name in enumerate(fit.schema_.names)}
+    found = []
+    for feature in fit.finer_clusters_.encoding.features:
+        scores = feature.scores(frame[feature.name])[rows]
+        kept = ~np.isnan(scores)
+        if fit.outlying_share_ > 0.0:
+            kept &= ~fit.outlying_[rows, place[feature.name]]
+        found.append(_compared(feature, scores[kept], labels[kept], tree))
+    table = pd.DataFrame(found, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
+    return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
+
+
+def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | slice:
+    """Return the rows that are looked at; which they are does not depend on the order of the table."""
+    if len(frame) <= _MOST_SUBJECTS:
+        return slice(None)
+    if order is None:
+        features = tuple(feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_)
+        order = canonical_order(list(model_values(frame, features).values()))
+    return order[:: -(-len(frame) // _MOST_SUBJECTS)]
+
+
+class _Described(NamedTuple):
+    """A way to declare a feature, and how well it describes the values."""
+
+    feature: Feature
+    evidence: float
+    n_groups: int
+    charges: Array
+
+
+def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree) -> dict[str, object]:
+    """Return the row of one feature, from its observed values (n,) before any transform and their clusters (n,)."""
+    if feature.traits.is_continuous or feature.traits.is_count:
+        usual = without_far_values(scores)
+        if usual.size < scores.size:
+            kept = (scores >= usual.min()) & (scores <= usual.max())
+            scores, labels = scores[kept], labels[kept]
+    row: dict[str, object] = {"feature": feature.name, "declared": in_words(feature), "better": None, "evidence": 0.0}
+    row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
+    row |= {"is_misfit": False, "schema_line": None}
+    others = alternatives_of(feature, scores)
+    if not others:
+        return row
+    declared = _described(feature, scores, labels, tree)
+    best = _best([declared, *(_described(other, scores, labels, tree, declared.charges) for other in others)])
+    row["declared_groups"] = declared.n_groups
+    if best is declared:
+        return row
+    evidence = best.evidence - declared.evidence
+    is_misfit = evidence >= max(_CLEAR, _CLEAR_A_VALUE * scores.size)
+    row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
+    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature) if is_misfit else None}
+
+
+def _best(described: list[_Described]) -> _Described:
+    """Return the best of the declared description and the alternatives.
+
+    Of the alternatives, a less usual one must be clearly better than one before it.
+    """
+    best = declared = described[0]
+    for other in described[1:]:
+        if other.evidence > best.evidence + (0.0 if best is declared else _PREFERRED):
+            best = other
+    return best
+
+
+def _described(
+    feature: Feature, scores: Array, labels: Labels, tree: ClusterTree, charges: Array | None = None
+) -> _Described:
+    """Return how well a declaration describes the observed values; without charges, it is the one of the fit."""
+    values, log_jacobian = feature.on_model_scale(scores)
+    log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
+    charged = tree.charges(log_marginals) if charges is None else charges[None]
+    best = tree.best_level(log_marginals, charged)
+    evidence = best.evidence + log_jacobian
+    paid = charged[best.prior] if charges is None else charges
+    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, best.n_groups, paid)
+
+
+def in_words(feature: Feature) -> str:
+    """Return the likelihood of a feature for a reader, with its transform."""
+    name = str(feature.likelihood).replace("_", " ")
+    return name if feature.transform is None else f"{name} of the {feature.transform}"

@@ -1,0 +1,87 @@
+"""The sheet Withheld of a shared report: what was withheld, by which rule, and what was tried to find it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinclust.comparisons.frame import is_missing
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+
+if TYPE_CHECKING:
+    from clinclust.reporting.findings import Findings
+    from clinclust.schema import Feature
+
+__all__ = ["withheld"]
+
+_ALL_SUBJECTS = 0
+_COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
+
+
+def withheld(findings: Findings) -> Sheet:
+    """Return the sheet: the rule in words, and one row for each feature of which a number is withheld.
+
+    It says where numbers are withheld, which everybody sees, and not which of them are small: that one number is small
+    and another only goes with it is what must not be told.
+    """
+    features = [feature for feature in findings.features if findings.is_withheld(feature)]
+    columns = [
+        Column("Feature", widest=60),
+        Column("Counts withheld in", widest=40),
+        Column("Means withheld in", widest=40),
+        Column("Tests and effect sizes"),
+    ]
+    rows: list[list[Value]] = [
+        [
+            feature.title,
+            _groups(findings, feature, _COUNTS),
+            _groups(findings, feature, _MEANS),
+            _tests(findings, feature),
+        ]
+        for feature in features
+    ]
+    return Sheet("Withheld", _rule(findings), [Table("Features of which numbers are withheld", columns, rows)])
+
+
+def _rule(findings: Findings) -> list[str]:
+    threshold = findings.withheld_below
+    n_all = len(findings.features)
+    n_withheld = sum(map(findings.is_withheld, findings.features))
+    sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
+    notes = [
+        f"Of {n_withheld} of {n_all} features a number is withheld, shown as {WITHHELD}. Withheld are counts of 1 to "
+        f"{(threshold or 1) - 1}, totals of so few events or steps of a score, means of fewer than {threshold} values, "
+        "further numbers from which these would follow, and tests and effect sizes made from any of them.",
+        "Which of the numbers withheld are small, and which only go with them, is not told. Nothing is reported of "
+        "single subjects.",
+        "Medians and quartiles are rounded to at most a quarter of the distance between the quartiles. Each q is "
+        "adjusted over the tests shown, and a feature with withheld numbers stands behind the others where features "
+        "stand by relevance.",
+        "Subtypes of few subjects, or with weak evidence, are not marked here as in other reports: a mark would tell "
+        "of sizes and counts that are withheld.",
+        f"The rule was applied until whoever knows all counts, shares, means and sizes shown finds no interval shorter "
+        f"than {threshold} for any small count. Other knowledge is not covered: another report of nearly the same "
+        "people, or of a person in the cohort.",
+    ]
+    if sizes:
+        notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
+    return notes
+
+
+def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str | None:
+    """Return the groups in which one of these numbers of a feature is withheld."""
+    found = {
+        subtype
+        for level, rows in findings.levels(feature).items()
+        for subtype, row in rows.items()
+        for name in names
+        if row["suppressed"] and is_missing(row[name]) and (name != "count" or level is not None)
+    }
+    titles = ["All subjects" if subtype == _ALL_SUBJECTS else findings.name(subtype) for subtype in sorted(found)]
+    return ", ".join(titles) or None
+
+
+def _tests(findings: Findings, feature: Feature) -> str:
+    """Return whether results of a feature are withheld: all of them, some, or none."""
+    rows = [row for kind in ("test", "contrast", "effect") for row in findings.rows(kind)]
+    lost = [bool(row["suppressed"]) for row in rows if row["feature"] == feature.name]
+    return "withheld" if lost and all(lost) else "some withheld" if any(lost) else "shown" if lost else "none made"

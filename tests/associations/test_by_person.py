@@ -1,0 +1,101 @@
+"""Several rows of one person: whole persons are permuted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import clinclust as cc
+from clinclust.associations.by_person import contrast_by_person
+from clinclust.files.selection.repeated_subjects import note_several_rows, repeated_subjects
+
+
+def visits(seed, n_persons=60, n_visits=4, shift=0.0):
+    """Persons with four visits that differ between persons more than between visits; noise in between."""
+    rng = np.random.default_rng([8, seed])
+    person = np.repeat(np.arange(n_persons), n_visits)
+    half = (person % 2).astype(float)
+    frame = pd.DataFrame(rng.normal(size=(person.size, 4)) + 3.0 * half[:, None]).rename(columns="x{}".format)
+    own = rng.normal(size=n_persons)[person]
+    frame["noise"] = 0.9 * own + 0.4 * rng.normal(size=person.size) + shift * half
+    frame["who"] = np.array([f"p{number}" for number in person])
+    frame["visit"] = np.tile(np.arange(n_visits), n_persons).astype(str)
+    features = [cc.Feature(name=name, likelihood="gaussian") for name in frame.columns[:5]]
+    features += [cc.Feature(name=name, role="id") for name in ("who", "visit")]
+    return frame, cc.FeatureSchema(features)
+
+
+def test_rows_of_one_person_are_permuted_together():
+    by_person, by_row = [], []
+    for seed in range(30):
+        frame, schema = visits(seed)
+        model = cc.MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+        options = {"n_restarts": 2, "progress": False}
+        found = cc.validated_associations(model, frame, **options).set_index("feature")
+        assert found["test"].dropna().str.endswith(", persons permuted").all()
+        assert (found.loc["x0":"x3", "p"] < 1e-3).all()
+        by_person.append(found.loc["noise", "p"])
+        independent = cc.validated_associations(model, frame, persons=np.arange(len(frame)), **options)
+        by_row.append(independent.set_index("feature").loc["noise", "p"])
+    assert np.mean(np.array(by_row) < 0.05) > 0.15
+    assert np.mean(np.array(by_person) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 30)
+
+
+def test_persons_are_known_from_the_ids_the_column_or_the_rows():
+    frame, schema = visits(0, shift=2.0)
+    model = cc.MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    options = {"n_restarts": 2, "progress": False}
+    expected = cc.validated_associations(model, frame, **options)
+    for persons in ("who", frame["who"], frame["who"].to_numpy()):
+        pd.testing.assert_frame_equal(cc.validated_associations(model, frame, persons=persons, **options), expected)
+    shuffled = frame.sample(frac=1.0, random_state=1)
+    with pytest.warns(cc.CohortWarning, match="another order"):
+        found = cc.validated_associations(model, shuffled, **options)
+    pd.testing.assert_frame_equal(found, expected)
+    folds = cc.validated_associations(model, frame, method="cross-fit", **options).set_index("feature")
+    assert folds.loc["noise", "test"] == "Fisher's combination of Student's t, persons permuted"
+    with pytest.raises(ValueError, match=r"persons: the table has no column 'whom'. Did you mean 'who'\?"):
+        cc.validated_associations(model, frame, persons="whom")
+    with pytest.raises(ValueError, match="persons must name one person for each row: 240, not 3"):
+        cc.validated_associations(model, frame, persons=["a", "b", "c"])
+
+
+def test_permutations_of_persons_are_those_of_scipy_where_each_has_one_row():
+    rng = np.random.default_rng(5)
+    groups = np.repeat([0, 1], [12, 18])
+    values = rng.normal(size=30) + 0.7 * groups
+    for kind in ("student", "rank"):
+        scores = stats.rankdata(values) if kind == "rank" else values
+        expected = stats.permutation_test(
+            (scores[groups == 0], scores[groups == 1]),
+            lambda a, b, axis: np.abs(a.mean(axis=axis) - b.mean(axis=axis)),
+            alternative="greater",
+            vectorized=True,
+            n_resamples=9999,
+            rng=np.random.default_rng(0),
+        ).pvalue
+        found = contrast_by_person(values, groups, kind, np.arange(30))
+        assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 900))
+
+
+def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_all_do():
+    values, groups = np.arange(6.0), np.array([0, 1, 1, 0, 0, 1])
+    assert np.isnan(contrast_by_person(values, groups, "student", np.array([0, 1, 1, 2, 2, 2])).p)
+    assert contrast_by_person(values, groups, "student", np.array([0, 1, 1, 2, 2, 3])).p <= 1.0
+
+
+def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp_path):
+    frame, _ = visits(0, shift=2.0)
+    frame = frame.drop(columns="visit")
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    schema = cc.FeatureSchema(
+        [cc.Feature(name=name, likelihood="gaussian") for name in frame.columns[:5]], other_columns="ignore"
+    )
+    table = cc.read_cohort(tmp_path / "visits.csv")
+    note_several_rows(table, repeated_subjects(table, "who"))
+    with pytest.warns(cc.CohortWarning, match="ROWS ARE NOT PATIENTS"):
+        model = cc.MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(table)
+    cc.write_report(model, table, tmp_path / "subtypes.html", progress=False)
+    page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
+    assert "t, persons permuted" in page
+    assert "whole persons were permuted (up to 9,999 times)" in page

@@ -1,0 +1,46 @@
+"""The attacker of `benchmarks/disclosure.py` finds nothing in a few shared reports, and something where it should."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="a source distribution holds no benchmarks")
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    # Its name is that of this folder of tests too.
+    spec = importlib.util.spec_from_file_location("benchmark_of_disclosure", BENCHMARKS / "disclosure.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("design", ["one rare", "several rare", "rare counts", "small subtype"])
+def test_no_withheld_count_is_narrowed(benchmark, tmp_path, design):
+    found = benchmark.attacked(design, 7, tmp_path)
+    assert found["everything"]["tried"] > 10
+    by_report = [way for way, channels in benchmark.WAYS.items() if benchmark.KNOWLEDGE not in channels]
+    assert {way: found[way]["narrowed"] for way in by_report} == dict.fromkeys(by_report, 0)
+
+
+def test_the_attacker_finds_counts_if_q_is_adjusted_over_withheld_tests(benchmark, tmp_path, monkeypatch):
+    from clinclust.disclosure import released
+
+    monkeypatch.setattr(released, "q_of_shown", lambda comparisons: comparisons["q"].to_numpy(dtype=float))
+    monkeypatch.setattr("clinclust.reporting.writing.as_printed", lambda sheet: sheet)
+    sums = [benchmark.attacked("one rare", seed, tmp_path)["everything"]["narrowed"] for seed in (1, 7, 9, 11)]
+    assert sum(sums) > 0
+
+
+def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark, tmp_path, monkeypatch):
+    from clinclust.reporting.profiles import Profiles
+
+    monkeypatch.setattr(Profiles, "withheld_features", frozenset())
+    assert benchmark.attacked("one rare", 2, tmp_path)["and the order of features"]["narrowed"] > 0

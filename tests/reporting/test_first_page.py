@@ -1,0 +1,449 @@
+"""The first page is true: its numbers are those of the subtype table, and it calls validated what was validated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+import clinclust as cc
+from clinclust.cli.found import say_found
+from clinclust.errors import InputError
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.percent import percent
+from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.sheets.associations import association_table
+from clinclust.reporting.sheets.methods import methods
+from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.tables import pairwise_tests, subtypes
+
+from .conftest import GENERATED
+from .stand_in import fitted, write_report
+
+MARK = re.compile(
+    r"(?P<title>.+): (?P<kind>mean |median |)(?P<here>\S+?)(?P<percent>%?)"
+    r"(?: [^()]+)? \((?P<all>\S+?)%?\)(?: on .+)?"
+)
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def columns_of(rng, labels):
+    """A column of every likelihood and transform; each shape lies apart in some draws and hardly in others."""
+    n, apart = labels.size, rng.normal(0, rng.choice([0.1, 1.0]), size=(8, labels.max() + 1))
+    size = [np.exp(part[labels]) for part in apart]
+    share = [1 / (1 + np.exp(-2 * part[labels])) for part in apart]
+    spread = np.exp(rng.normal(0, 1.2, labels.max() + 1))[labels]  # means and medians can order subtypes differently
+    return {
+        "yes": np.where(rng.random(n) < share[0], "yes", "no"),
+        "sex": np.where(rng.random(n) < share[1], "female", "male"),
+        "scale": rng.binomial(4, share[2]),
+        "words": np.array(["none", "mild", "severe"])[rng.binomial(2, share[3])],
+        "kind": rng.choice(["a", "b", "c"], n),
+        "counts": rng.poisson(3 * size[4]),
+        "long": rng.geometric(0.5 / (0.5 + size[5])) - 1,
+        "wide": rng.negative_binomial(0.4, 0.4 / (0.4 + size[6])),
+        "years": rng.exponential(size[7]),
+        "measured": rng.normal(apart[0][labels], 1),
+        "skewed": rng.exponential(1, n) ** 2 * spread + apart[1][labels],
+        "log": np.exp(rng.normal(apart[2][labels], spread)),
+        "log1p": np.floor(np.exp(rng.normal(apart[3][labels], spread))),
+        "sqrt": rng.normal(4, 1, n) ** 2 * size[4],
+        "tiny": rng.normal(3e-9, 1e-10, n) * size[5],
+        "alike": np.full(n, 7.0),
+    }
+
+
+def schema_of():
+    def feature(name, likelihood, **more):
+        return cc.Feature(name=name, likelihood=likelihood, label=f"The {name}", **more)
+
+    return cc.FeatureSchema(
+        [
+            feature("yes", "bernoulli", levels=("no", "yes")),
+            feature("sex", "bernoulli", levels=("male", "female")),
+            feature("scale", "binomial", trials=4),
+            feature("words", "ordinal", levels=("none", "mild", "severe")),
+            feature("kind", "categorical", levels=("a", "b", "c")),
+            feature("counts", "poisson"),
+            feature("long", "geometric", unit="visits"),
+            feature("wide", "negative_binomial"),
+            feature("years", "exponential", unit="years"),
+            feature("measured", "gaussian", unit="mmHg"),
+            feature("skewed", "gaussian", unit="g/L"),
+            feature("log", "gaussian", transform="log", unit="mg/L"),
+            feature("log1p", "gaussian", transform="log1p"),
+            feature("sqrt", "gaussian", transform="sqrt"),
+            feature("tiny", "gaussian"),
+            feature("alike", "gaussian"),
+        ]
+    )
+
+
+def findings_of(frame, schema, labels, *, given_subtypes):
+    frame = schema.validate(frame, warn=False)
+    model = cc.Partition(labels, schema, made_by="a rule") if given_subtypes else fitted(schema, labels)
+    return Findings(model, frame, cc.compare_subtypes(frame, labels, schema), 0.01)
+
+
+@st.composite
+def any_findings(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_subtypes = draw(st.integers(12, 130)), draw(st.integers(2, 4))
+    labels = np.r_[np.arange(n_subtypes), rng.choice(n_subtypes, n - n_subtypes)]
+    labels = np.argsort(-np.bincount(labels), kind="stable").argsort()[labels]
+    frame = pd.DataFrame(columns_of(rng, labels)).astype(object)
+    frame = frame.mask(rng.random(frame.shape) < draw(st.sampled_from([0.0, 0.1, 0.6])))
+    findings = findings_of(frame, schema_of(), labels, given_subtypes=draw(st.booleans()))
+    if draw(st.booleans()):
+        return findings
+    try:
+        return findings.for_sharing(3)
+    except InputError:  # too few subjects to withhold anything
+        reject()
+
+
+def of_the_table(findings):
+    """By title of a row of the profile: the summary in the subtype table, and its number by column, as printed."""
+    table, profiles = cc.subtype_table(findings.comparisons), profiles_of(findings.comparisons)
+    places = [place for place, heading in enumerate(table.headings) if heading.kind == "group"]
+    found = {}
+    for name, level, title in zip(profiles.features, profiles.levels, profiles.titles, strict=True):
+        rows = [row for row in table.rows if row.feature == name]
+        (row,) = [row for row in rows if row.level == level] if any(row.is_level for row in rows) else rows
+        texts = [row.cells[place].text for place in places]
+        within = re.compile(r"\((.+)\)" if row.summary == "n (%)" else r"(\S+)")
+        numbers = [match[1] if (match := within.search(text)) else text for text in texts]
+        found[title] = (row.summary, [number.replace("\N{MINUS SIGN}", "-") for number in numbers])
+    return found
+
+
+@settings(max_examples=40)
+@given(any_findings())
+def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
+    table, rows = of_the_table(findings), overview(findings).tables[0].rows
+    for place, row in enumerate(rows, start=1):
+        for cell, sign in ((row[3], 1), (row[4], -1)):
+            if cell in ("–", "[c]"):
+                continue
+            for text in cell.split("; "):
+                mark = MARK.fullmatch(text)
+                assert mark, text
+                shown, numbers = table[mark["title"]]
+                assert (mark["here"], mark["all"]) == (numbers[place], numbers[0]), text
+                assert sign * (float(mark["here"]) - float(mark["all"])) > 0, text
+                expected = {"n (%)": ("", "%"), "median [Q1, Q3]": ("median ", "")}.get(shown, ("mean ", ""))
+                assert (mark["kind"], mark["percent"]) == expected
+
+
+@settings(max_examples=20)
+@given(any_findings())
+def test_the_profile_points_where_the_subtype_table_does(findings):
+    table, titles = of_the_table(findings), profiles_of(findings.comparisons)
+    n_checked = 0
+    for title, distances in zip(titles.titles, titles.standardised, strict=True):
+        _, (everywhere, *inside) = table[title]
+        for distance, number in zip(distances, inside, strict=True):
+            if not {number, everywhere} & {"[c]", "–"} and number != everywhere:
+                difference = float(number) - float(everywhere)
+                assert np.isnan(distance) or np.sign(distance) in (0, np.sign(difference)), title
+                n_checked += 1
+    assert n_checked or findings.is_shared
+    assert len(profile(findings).tables[0].rows) <= len(titles.titles)
+
+
+@settings(max_examples=20)
+@given(any_findings())
+def test_sizes_and_missing_values_are_those_of_the_subtype_table(findings):
+    sheet, table = overview(findings), cc.subtype_table(findings.comparisons)
+    headings = [heading.lines[-1] for heading in table.headings if heading.kind == "group"][1:]
+    for (_, size, share, *_), heading in zip(sheet.tables[0].rows, headings, strict=True):
+        shown = "n = [c]" if size == "[c]" else f"n = {size} ({share:.1f}%)"
+        assert heading in (shown, f"n = {size}", "n = [c]")  # without a percentage where the total is withheld
+    found = sheet.notes[0]
+    if findings.is_shared:
+        assert "(missing values: [c])" in found
+        return
+    missing = sum(int(row.cells[0].text) for row in table.rows if not row.is_level)
+    n_values = len(findings.frame) * len(findings.features)
+    assert (f"({percent(missing, n_values):.1f}% of their values" in found) == (missing > 0)
+    assert ("(no value is missing)" in found) == (missing == 0)
+
+
+def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
+    """Creatinine of a subtype with a low median and a few very high values was once called higher."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [60, 40])
+    creatinine = np.exp(rng.normal(np.log(np.where(labels, 62, 82)), np.where(labels, 0.1, 0.15)))
+    creatinine[-5:] *= 20
+    frame = pd.DataFrame({"creatinine": creatinine, "age": rng.normal(60 + 20 * labels, 5)})
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="creatinine", likelihood="gaussian", transform="log", unit="µmol/L"),
+            cc.Feature(name="age", likelihood="gaussian", unit="years"),
+        ]
+    )
+    findings = findings_of(frame, schema, labels, given_subtypes=True)
+    assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
+    sheet = overview(findings)
+    _, _, _, higher, lower, *_ = sheet.tables[0].rows[1]
+    assert "creatinine" not in higher
+    decimals = lower.split("median ")[1].split()[0].partition(".")[2]
+    here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
+    assert lower == f"creatinine: median {here} µmol/L ({everywhere})"
+    (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
+    assert shown[3] == "median"
+    assert shown[-1] < 0 < shown[-2]
+    assert "The median stands for" in " ".join(sheet.explanations)
+
+
+@pytest.mark.parametrize(("part", "whole", "said"), [(109, 400, 27.3), (1, 3, 33.3), (0, 0, 0.0), (1, 16, 6.3)])
+def test_a_percentage_is_rounded_in_one_way(part, whole, said):
+    assert percent(part, whole) == said
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6))
+def test_a_percentage_is_the_nearest_tenth(part, whole):
+    said = percent(min(part, whole), whole)
+    assert abs(said - 100 * min(part, whole) / whole) <= 0.05 + 1e-9
+    assert f"{said:.1f}" == f"{said:.10f}".rstrip("0").ljust(len(f"{said:.1f}"), "0")
+
+
+def test_console_page_and_tables_print_the_same_percentage(capsys):
+    labels = np.repeat([0, 1], [291, 109])
+    frame = pd.DataFrame({"x": np.arange(400.0), "y": np.arange(400.0) ** 2})
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    findings = findings_of(frame, schema, labels, given_subtypes=False)
+    model = findings.model
+    model.n_clusters = None
+    say_found(model)
+    assert "291 (72.8%), 109 (27.3%)" in capsys.readouterr().out
+    assert overview(findings).tables[0].rows[1][2] == 27.3
+    sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
+    assert sizes[0].rows[1][2] == 27.3
+    assert "n = 109 (27.3%)" in {column.group[1] for column in subtypes(findings).tables[0].columns}
+    assert "n = 109 (27.3%)" in {heading.lines[-1] for heading in cc.subtype_table(findings.comparisons).headings}
+
+
+# --- what was validated -----------------------------------------------------------------------------------------------
+
+
+def with_outcomes(findings, *outcomes):
+    """Findings whose clustered features have these outcomes, in turn; the last goes on for the rest."""
+    rows = findings.associations.copy()
+    clustered = [feature.name for feature in findings.model.schema_ if findings.clustered_on(feature)]
+    all_of = {
+        "yes": {"p": 0.0001, "q": 0.001, "doubtful": False, "remark": pd.NA},
+        "at the level": {"p": 0.009, "q": 0.01, "doubtful": False, "remark": pd.NA},
+        "unchecked": {"p": 0.0001, "q": 0.001, "doubtful": pd.NA, "remark": pd.NA},
+        "no": {"p": 0.004, "q": 0.02, "doubtful": False, "remark": pd.NA},
+        "doubtful": {"p": 0.0001, "q": 0.001, "doubtful": True, "remark": "doubtful: it depends on others"},
+        "elsewhere": {"p": 0.0001, "q": 0.001, "doubtful": False, "remark": pd.NA, "agreement": 0.2},
+        "rests": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: no subtypes", "n_subtypes": 1},
+        "no others": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: x", "n_subtypes": pd.NA},
+        "few": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: too few", "n_subtypes": 3},
+    }
+    for place, name in enumerate(clustered):
+        for column, value in all_of[outcomes[min(place, len(outcomes) - 1)]].items():
+            rows.loc[rows["feature"] == name, column] = value
+    return replace(findings, associations=rows)
+
+
+def said_of(findings):
+    notes = overview(findings).notes
+    return next(note for note in notes if "validated" in note or "Given subtypes cannot" in note)
+
+
+ALL = "Of 21 features that the subtypes were found from, "
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        (["yes"], "21 were validated: they differ between subtypes found without them (q at most 0.01). Of 1"),
+        (["yes", "no"], "1 was validated: it differs between subtypes found without it (q at most 0.01). 20 were not"),
+        (
+            ["no", "no", "doubtful", "rests", "no others", "few", "at the level"],
+            "15 were validated: they differ between subtypes found without them (q at most 0.01). 2 were not shown to "
+            "differ, 1 is doubtful (Associations says why), 2 could not be tested, because "
+            "without them no subtypes are left, and 1 could not be tested for another reason (Associations).",
+        ),
+        (["no"], "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). Of"),
+        (
+            ["no", "doubtful"],
+            "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). 20 are "
+            "doubtful (Associations says why).",
+        ),
+        (
+            ["elsewhere", "yes"],
+            "20 were validated: they differ between subtypes found without them (q at most 0.01). Of 1 nothing is "
+            "known, because without it other subtypes are found.",
+        ),
+        (
+            ["rests"],
+            "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). 21",
+        ),
+        (["unchecked", "yes"], "Of 1 of these it could not be told whether"),
+    ],
+)
+def test_the_first_page_counts_what_was_validated(findings, outcomes, said):
+    found = with_outcomes(findings, *outcomes)
+    assert f"{ALL}{said}" in said_of(found) or (said.startswith("Of 1 of") and said in said_of(found))
+    assert "q: the p of a test after a correction" in " ".join(overview(found).explanations)
+
+
+def test_without_tests_the_first_page_says_that_nothing_was_validated(findings):
+    sheet = overview(replace(findings, associations=None))
+    said = next(note for note in sheet.notes if "validated" in note)
+    assert said.startswith("Nothing was validated: no feature was tested against subtypes that it had no part in (clin")
+    assert "q: the p" not in " ".join(sheet.explanations)
+
+
+def test_given_subtypes_have_validated_features_among_the_others_only():
+    labels = np.repeat([0, 1], [30, 30])
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(labels, 1), "outcome": rng.normal(4 * labels, 1)})
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="x", likelihood="gaussian"),
+            cc.Feature(name="outcome", likelihood="gaussian", role="describe"),
+        ]
+    )
+    findings = findings_of(frame, schema, labels, given_subtypes=True)
+    found = replace(findings, associations=cc.validated_associations(findings.model, findings.frame))
+    assert said_of(found) == (
+        "Given subtypes cannot be found again without a feature that they may have been made from. Of 1 tested feature "
+        "that had no part in the subtypes, 1 differs between them (q at most 0.01)."
+    )
+
+
+def test_a_shared_first_page_counts_what_it_shows(findings):
+    shared = with_outcomes(findings, "yes").for_sharing(10)
+    n_shown = sum(not findings.is_withheld(f) for f in findings.features) and sum(
+        shared.clustered_on(f) and not shared.is_withheld(f) for f in shared.features
+    )
+    withheld = 21 - n_shown
+    assert 0 < withheld < 21
+    said = said_of(shared)
+    assert f"{ALL}{n_shown} w" in said
+    assert f"Of {withheld} the result is withheld." in said
+
+
+def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(40, 1)), columns=["x"])
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
+    findings = findings_of(frame, schema, np.zeros(40, dtype=int), given_subtypes=False)
+    sheet = overview(findings)
+    assert sheet.tables == []
+    assert "from 1 feature (no value is missing)" in sheet.notes[0]
+    assert not any("validated" in note for note in sheet.notes)
+    assert "searches ended at this one group" in " ".join(sheet.notes)
+    path = write_report(findings.model, frame, tmp_path / "one.html")
+    text = path.read_text(encoding="utf-8")
+    for figure in ("What marks each subtype", "How sure each subject", "lie apart in each feature"):
+        assert figure not in text
+    assert "at a glance" not in text
+    assert "Mean membership probability" not in text
+    book = openpyxl.load_workbook(write_report(findings.model, frame, tmp_path / "one.xlsx"))
+    assert book.worksheets[0].title == "Overview"
+    assert book.worksheets[0]["A3"].value is None or "Found: one group" in str(book.worksheets[0]["A2"].value)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, workbook_path, findings):
+    page = page_path.read_text(encoding="utf-8")
+    book = openpyxl.load_workbook(workbook_path)
+    texts = " ".join(str(cell) for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row)
+    for text in (page, texts):
+        for words in (
+            "evidence of a difference",
+            "Subtypes that differ",
+            "The subtypes differ in",
+            "differ significantly",
+        ):
+            assert words not in text
+    headings = [column for table in subtypes(findings).tables for column in table.columns]
+    assert {column.title for column in headings if "p ≤" in column.title.replace("\N{NO-BREAK SPACE}", " ")} == {
+        "Pairs with a descriptive p\N{NO-BREAK SPACE}≤\N{NO-BREAK SPACE}0.01 (not corrected)"
+    }
+    groups = {column.group for column in pairwise_tests(findings).tables[0].columns if "t-test" in column.group[0]}
+    assert {second for _, second in groups} == {"descriptive where clustered on"}
+    assert findings.relevance_column[0].title == "Relevance (nats, descriptive)"
+
+
+def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tmp_path):
+    labels = np.repeat([0, 1, 2], [20, 15, 10])
+    frame = pd.DataFrame({"x": np.arange(45.0)})
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
+    findings = findings_of(frame, schema, labels, given_subtypes=False)
+    findings = replace(findings, n_asked=9)
+    said = "3 subtypes (9 were asked for, and the search found no more), among"
+    assert said in overview(findings).notes[0]
+    facts = dict(summary(findings, GENERATED).tables[0].rows)
+    assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
+    assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
+    findings.model.n_clusters = None
+    say_found(findings.model, 9)
+    assert "3 subtypes (9 were asked for) among 45 subjects" in capsys.readouterr().out
+    say_found(findings.model, 3)
+    assert "asked for" not in capsys.readouterr().out
+
+
+def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_path):
+    first = openpyxl.load_workbook(full_workbook_path).worksheets[0]
+    assert first.title == "Overview"
+    written = " ".join(" ".join(str(cell) for row in first.iter_rows(values_only=True) for cell in row if cell).split())
+    sheet = overview(findings)
+    for text in (*sheet.notes, *sheet.explanations, *(table.caption for table in sheet.tables)):
+        assert " ".join(text.split()) in written
+    place = [written.index(text) for text in (sheet.notes[0][:40], sheet.tables[0].caption, sheet.explanations[0][:40])]
+    assert place == sorted(place)
+    cells = [cell for row in first.iter_rows(values_only=True) for cell in row]
+    for value in (value for table in sheet.tables for row in table.rows for value in row if value is not None):
+        assert value in cells or any(value == pytest.approx(cell) for cell in cells if isinstance(cell, float))
+
+
+def test_a_shared_page_explains_no_number_that_it_withholds(findings):
+    shared = replace(findings, associations=None).for_sharing(10)
+    nothing = replace(shared, comparisons=shared.comparisons.assign(suppressed=True))
+    hidden = nothing.comparisons.copy()
+    for name in ("mean", "median", "count", "percent", "q1", "q3"):
+        hidden[name] = pd.NA if str(hidden[name].dtype) == "Int64" else np.nan
+    sheet = overview(replace(nothing, comparisons=hidden))
+    assert all(row[3:5] == ["[c]", "[c]"] for row in sheet.tables[0].rows)
+    assert "in parentheses" not in " ".join(sheet.explanations)
+    assert "Clear:" not in " ".join(sheet.explanations)
+
+
+def test_the_sheet_of_means_says_where_medians_stand(findings):
+    said = "whose medians the Overview shows"
+    assert said in " ".join(subtypes(findings).notes)
+    labels = np.repeat([0, 1], [30, 20])
+    frame = pd.DataFrame({"x": np.tile(np.arange(10.0), 5) + labels})
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
+    assert said not in " ".join(subtypes(findings_of(frame, schema, labels, given_subtypes=False)).notes)
+
+
+def test_of_slices_of_one_continuum_nothing_is_validated():
+    rng = np.random.default_rng(9)
+    table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
+    frame = pd.DataFrame(table).rename(columns="x{}".format)
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(frame).cut(2)
+    associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
+    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    slices = Findings(model, frame, comparisons, 0.01, associations)
+    said = said_of(slices)
+    assert said.startswith("Nothing is validated: the test found one continuum, and the subtypes shown are slices")
+    assert association_table(slices).notes[0].startswith("The test of the tree found one continuum")

@@ -1,0 +1,111 @@
+"""A report says which features another likelihood describes better, and a shared one tells no number of them."""
+
+import warnings
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.cli.found import say_found
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.likelihoods import likelihoods_sheets, on_likelihoods
+
+from .test_unions import Words
+
+QUICK = {"associations": None, "progress": False}
+SAID = "2 features are described clearly better by another likelihood than the schema declares; this can invent"
+FORMULA, MARKUP = "=1+1", "<b>stay</b>"
+
+
+def cohort(declared):
+    """Return a model and its cohort: two subtypes, a rare one, and two features declared as `declared` says."""
+    rng = np.random.default_rng(1)
+    means = np.repeat([0.0, 4.0, 30.0], [150, 100, 3])
+    frame = pd.DataFrame({name: rng.normal(means, 1.0) for name in "abcd"})
+    frame = frame.assign(**{FORMULA: rng.lognormal(0.0, 1.0, 253), MARKUP: rng.negative_binomial(1, 0.1, 253)})
+    features = [cc.Feature(name=name, likelihood="gaussian") for name in "abcd"]
+    features += [cc.Feature(name=name, **fields) for name, fields in declared.items()]
+    schema = cc.FeatureSchema(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    return model, schema.validate(frame)
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    return cohort({FORMULA: {"likelihood": "gaussian"}, MARKUP: {"likelihood": "poisson"}})
+
+
+@pytest.fixture(scope="module")
+def right():
+    declared = {"likelihood": "gaussian", "transform": "log"}
+    return cohort({FORMULA: declared, MARKUP: {"likelihood": "negative_binomial"}})
+
+
+def findings_of(model, frame):
+    return Findings(model, frame, cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
+
+
+def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):
+    page = cc.write_report(*wrong, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
+    assert MARKUP not in page  # it stays text
+    words = Words(page).text
+    assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
+    book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", progress=False))
+    assert any(SAID in str(cell.value) for row in book["Overview"] for cell in row)
+    rows = [[cell.value for cell in row] for row in book["Likelihoods"].iter_rows()]
+    heading = next(place for place, row in enumerate(rows) if row[0] == "Feature")
+    found = {row[0]: row[1:] for row in rows[heading + 1 :]}
+    assert set(found) == {FORMULA, MARKUP}
+    assert found[FORMULA][:2] == ["gaussian", "gaussian of the log"]
+    assert found[FORMULA][2] > 20.0
+    assert found[FORMULA][-1] == f"- {{name: {FORMULA}, likelihood: gaussian, transform: log}}"
+    assert not [cell for row in book["Likelihoods"].iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_a_right_schema_has_no_such_sheet(right):
+    findings = findings_of(*right)
+    assert (likelihoods_sheets(findings), on_likelihoods(findings)) == ([], [])
+    given = cc.Partition(right[0].labels_, right[0].schema_, made_by="a clinician")
+    assert likelihoods_sheets(findings_of(given, right[1])) == []
+
+
+def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wrong, monkeypatch):
+    shared = findings_of(*wrong).for_sharing(5)
+    monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: feature.name == MARKUP)
+    (sheet,) = likelihoods_sheets(shared)
+    assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]
+    assert on_likelihoods(shared)[0].startswith("1 feature is described clearly better")
+    monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: True)
+    assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
+
+
+def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tmp_path, capsys):
+    model, frame = right
+    assert model.cluster_sizes_.tolist()[2:] == [3]
+    assert model.remarks_ == [(), (), ("few",)]
+    words = Words(cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")).text
+    meaning = "Marks of subtypes: few, fewer than 5 subjects."
+    assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    for name in ("Overview", "Summary", "Profile", "Assignments"):
+        cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
+        assert any(meaning in cell for cell in cells), name
+        assert any(cell == "few" or cell.endswith("(few)") for cell in cells), name
+    assert "n = 3 (1.2%), few" in " ".join(str(cell.value) for row in book["Subtypes"].iter_rows() for cell in row)
+    table = cc.subtype_table(model, frame).to_markdown()
+    assert "n = 3 (1.2%), few" in table
+    assert "Few: fewer than 5 subjects" in table
+    assert "few" in Words(model._repr_html_()).text.split()
+    say_found(model)
+    told = capsys.readouterr().out
+    assert "3 (1.2%; few)" in told
+    assert "Such subtypes may be noise; without them: 2." in told
+    shared = cc.write_report(model, frame, tmp_path / "s.html", suppress=5, **QUICK).read_text(encoding="utf-8")
+    shown = Words(shared).text
+    assert "Marks of subtypes" not in shown
+    assert ", few" not in shown
+    assert "are not marked here as in other reports" in shown
