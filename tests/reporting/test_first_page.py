@@ -276,11 +276,15 @@ ALL = "Of 21 features that the subtypes were found from, "
             "differ, 1 is doubtful (Associations says why), 2 could not be tested, because "
             "without them no subtypes are left, and 1 could not be tested for another reason (Associations).",
         ),
-        (["no"], "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). Of"),
+        (
+            ["no"],
+            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 21 were "
+            "not shown to differ. Of",
+        ),
         (
             ["no", "doubtful"],
-            "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). 20 are "
-            "doubtful (Associations says why).",
+            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 1 was "
+            "not shown to differ, and 20 are doubtful (Associations says why).",
         ),
         (
             ["elsewhere", "yes"],
@@ -289,7 +293,7 @@ ALL = "Of 21 features that the subtypes were found from, "
         ),
         (
             ["rests"],
-            "none was validated: none was shown to differ between subtypes found without it (q at most 0.01). 21",
+            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 21",
         ),
         (["unchecked", "yes"], "Of 1 of these it could not be told whether"),
     ],

@@ -10,6 +10,7 @@ from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
 from clinclust.reporting.sheets.unions import groups_found
+from clinclust.reporting.sheets.words import counted
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -38,7 +39,7 @@ def verdict(findings: Findings) -> list[str]:
     said = _verdict(findings, fit, fit.tree_test_)
     if not shows_distinct_subtypes(fit):
         said += (
-            f" This report shows {_count(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
+            f" This report shows {counted(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
             "what lies inside a distinct subtype is a slice of a continuum."
         )
     return [f"Tested: {said}"]
@@ -231,7 +232,3 @@ def evidence_in_words(division: Division) -> str:
         f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), p {p if p.startswith('<') else f'= {p}'}, "
         f"{division.result}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

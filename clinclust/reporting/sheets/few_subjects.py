@@ -15,6 +15,7 @@ from clinclust.estimators.few_subjects import (
 )
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.weak_evidence import WEAK_NATS
+from clinclust.reporting.sheets.words import counted, listed
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
@@ -60,14 +61,14 @@ def _on_described_only(findings: Findings) -> list[str]:
     part = f"take no part in tests and effect sizes, except among “All others”.{nothing}"
     if findings.is_shared:
         return [f"Described only: subtypes of few subjects {part}"]
-    named = [f"{findings.name(subtype)} ({_subjects(findings.sizes[subtype])})" for subtype in small[:_SHOWN]]
+    named = [f"{findings.name(subtype)} ({counted(findings.sizes[subtype], 'subject')})" for subtype in small[:_SHOWN]]
     more = [f"{len(small) - _SHOWN} more"] if len(small) > _SHOWN else []
     advice = (
         " They may be a rare kind or a few unusual records; look at these subjects one by one."
         if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL
         else ""
     )
-    return [f"Few subjects, described only: {_and([*named, *more])}. Subtypes{_below(findings)} {part}{advice}"]
+    return [f"Few subjects, described only: {listed([*named, *more])}. Subtypes{_below(findings)} {part}{advice}"]
 
 
 def not_tested(findings: Findings) -> list[str]:
@@ -176,11 +177,3 @@ def _below(findings: Findings) -> str:
     """Return how few the subjects are; they may be more than the report asks for if its comparisons were given."""
     is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.described_only)
     return f" of fewer than {findings.min_size} subjects" if is_known else " of so few subjects"
-
-
-def _subjects(number: int) -> str:
-    return f"{number:,} subject{'' if number == 1 else 's'}"
-
-
-def _and(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -60,7 +60,7 @@ def _on_these(found: Validation, level: str) -> str:
         f"{_number(found.validated, 'was', 'were')} validated: {'it differs' if one else 'they differ'} between "
         f"subtypes found without {_them(found.validated)} ({level})."
         if found.validated
-        else f"none was validated: none was shown to differ between subtypes found without it ({level})."
+        else f"none was validated, that is, shown to differ between subtypes found without it ({level})."
     )
     said = f"Of {_number(found.n_features, 'feature', 'features')} that the subtypes were found from, {outcome}"
     rest = _rest(found)
@@ -75,10 +75,7 @@ def _on_these(found: Validation, level: str) -> str:
 def _rest(found: Validation) -> str:
     """Return how many features were not validated for which reason."""
     parts = [
-        (
-            found.unconfirmed if found.validated else 0,
-            f"{_number(found.unconfirmed, 'was', 'were')} not shown to differ",
-        ),
+        (found.unconfirmed, f"{_number(found.unconfirmed, 'was', 'were')} not shown to differ"),
         (
             found.doubtful,
             f"{_number(found.doubtful, 'is', 'are')} doubtful (Associations says why)",
@@ -104,7 +101,7 @@ def _on_others(found: Validation, level: str) -> str:
     if not n_shown:
         return ""
     withheld = f"; of {found.withheld} more the result is withheld" if found.withheld else ""
-    differ = _number(found.validated, "differs", "differ") if found.validated else "none differs"
+    differ = _number(found.validated, "differs", "differ") if found.validated else "none was shown to differ"
     return (
         f"Of {_number(n_shown, 'tested feature', 'tested features')} that had no part in the subtypes, {differ} "
         f"between them ({level}){withheld}."
