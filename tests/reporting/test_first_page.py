@@ -20,7 +20,7 @@ from clinclust.reporting.percent import percent
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.overview import overview, searches_sentence
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tables import pairwise_tests, subtypes
@@ -360,6 +360,12 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     book = openpyxl.load_workbook(write_report(findings.model, frame, tmp_path / "one.xlsx"))
     assert book.worksheets[0].title == "Overview"
     assert book.worksheets[0]["A3"].value is None or "Found: one group" in str(book.worksheets[0]["A2"].value)
+
+
+def test_one_search_is_no_share_of_searches(findings):
+    alone = replace(findings.fit, restarts_=findings.fit.restarts_.iloc[:1])
+    assert searches_sentence(alone) == "One search was made."
+    assert "searches ended" in searches_sentence(findings.fit)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -166,6 +166,8 @@ def searches_sentence(fit: Fit) -> str:
     same = "groups" if is_merged else "subtypes"
     joint = restarts["log_joint"].round(6)
     at_best = int((joint == joint.max()).sum())
+    if len(joint) == 1:
+        return "One search was made."
     ended = f"{at_best} of {len(joint)} searches ended at {these}"
     others = restarts[joint < joint.max()]
     if others.empty:
