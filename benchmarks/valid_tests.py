@@ -30,9 +30,9 @@ from clinclust import MAPDP, FeatureSchema, compare_subtypes, validated_associat
 
 SIGNIFICANCE_LEVEL = 0.05
 RESULTS = Path(__file__).parent / "results"
-
-
 METHODS = ("refit", "cross-fit")
+FEW = 10
+"""Cohorts with tests below which their number stands in the place of a standard error."""
 
 
 def measured(task: tuple[str, int, bool]) -> list[dict[str, Any]]:
@@ -68,12 +68,14 @@ def measured(task: tuple[str, int, bool]) -> list[dict[str, Any]]:
 
 
 def share(frame: pd.DataFrame, column: str) -> str:
-    """Return the share of p at most .05 among the tests made, with its standard error, in per cent."""
+    """Return the share of p at most .05 among the tests made, with its standard error."""
     made = frame[frame[column].notna()]
     if made.empty:
         return "no tests"
     by_cohort = made.assign(hit=made[column] <= SIGNIFICANCE_LEVEL).groupby("seed")["hit"].agg(["sum", "size"])
     estimate = by_cohort["sum"].sum() / by_cohort["size"].sum()
+    if len(by_cohort) < FEW:
+        return f"{estimate:.3f} ({len(by_cohort)} cohort{'s'[: len(by_cohort) != 1]})"
     error = np.sqrt(((by_cohort["sum"] - estimate * by_cohort["size"]) ** 2).sum()) / by_cohort["size"].sum()
     return f"{estimate:.3f} ± {error:.3f}"
 
