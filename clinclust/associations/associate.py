@@ -135,9 +135,9 @@ def validated_associations(
         `left_out` names the other features of its block, if any, and `seed` is the seed of the searches.
 
         `doubtful` is whether p should not be believed. The feature may still depend on other features given the
-        subtypes: p is below 0.01 for the correlations of the residuals of the feature with those of the others, after
-        regression on the probabilities of the groups that the subtypes are made of. Or its values are missing more
-        often in some subtypes: p is below 0.01 for chi-squared of the missing values by subtype. Then
+        subtypes: p is below 0.01 for the correlations of the residuals of the feature with those of the others, or with
+        their sizes, after regression on the probabilities of the groups that the subtypes are made of. Or its values
+        are missing more often in some subtypes: p is below 0.01 for chi-squared of the missing values by subtype. Then
         `p_whatever_is_missing` is an upper bound of p over all values that can be missing (by bounds on the shares
         above each quartile), and p is doubtful unless this bound is below 0.01; otherwise it is NaN.
         `doubtful` is missing if the dependence cannot be tested, and nothing else speaks against p.

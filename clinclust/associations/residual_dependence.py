@@ -8,6 +8,9 @@ regression on P is then uncorrelated with the residual of any other feature.
 
 One continuum through all features looks like ordered subtypes, which take up most of each correlation. What is left of
 each is weak, but all of it lies along the main axis of the other features, which is therefore tested as well.
+
+A curved dependence, such as of a feature that is high at both ends of another one, leaves no correlation. It leaves one
+between a residual and the size of the other, without its sign, which is tested too.
 """
 
 from __future__ import annotations
@@ -37,10 +40,11 @@ class Dependence(NamedTuple):
     """The residual dependence between one feature and the others."""
 
     p: float
-    """Three times the smallest of three p, NaN = untestable.
+    """Four times the smallest of four p, NaN = untestable.
 
-    They are that of all correlations together, that of the strongest one times their number, and that of the
-    correlation with the main axis of the others.
+    They are that of all correlations together, that of the strongest one times their number, that of the correlation
+    with the main axis of the others, and that of the strongest correlation between a residual and the size of another
+    times their number.
     """
     strongest: int
     """The index of the other feature with the largest correlation; -1 if there is none."""
@@ -68,9 +72,10 @@ def residual_dependence(
     rest, rest_seen = _residuals(others.columns, membership)
     along = first_axis(others.columns, np.random.default_rng(_SEED))
     axis, _ = _residuals(along[:, None], membership)
+    own_size, rest_size = _size(own, own_seen, membership), _size(rest, rest_seen, membership)
     if persons is not None:
-        own, own_seen, rest, rest_seen, axis = (
-            _of_persons(table, persons) for table in (own, own_seen, rest, rest_seen, axis)
+        own, own_seen, rest, rest_seen, axis, own_size, rest_size = (
+            _of_persons(table, persons) for table in (own, own_seen, rest, rest_seen, axis, own_size, rest_size)
         )
         own_seen, rest_seen = (np.minimum(seen, 1.0) for seen in (own_seen, rest_seen))
     n = own_seen.T @ rest_seen
@@ -80,18 +85,20 @@ def residual_dependence(
     usable = (np.minimum(own_squares, rest_squares) > 0.0) & (df >= _LEAST_DF) & (together >= _LEAST_TOGETHER)
     if not usable.any():
         return Dependence(np.nan, -1, np.nan)
-    with np.errstate(all="ignore"):
-        r = np.where(usable, own.T @ rest / np.sqrt(own_squares * rest_squares), 0.0)
-    r = np.clip(r, -1.0, 1.0)
+    r = _correlations(own, own_seen, rest, rest_seen, usable)
+    curved = _correlations(own, own_seen, rest_size, rest_seen, usable)
+    curved = _stronger(curved, _correlations(own_size, own_seen, rest, rest_seen, usable))
     testable = usable.any(axis=1)
     p_along = _p_along(own[:, testable], own_seen[:, testable], axis, df[testable].max(axis=1))
     at = np.unravel_index(np.abs(r).argmax(), r.shape)
-    p_strongest = min(1.0, float(_two_sided(r[at], df[at])) * int(usable.sum()))
+    p_strongest = min(1.0, _two_sided(r[at], df[at]) * int(usable.sum()))
+    bend = np.unravel_index(np.abs(curved).argmax(), r.shape)
+    p_curved = min(1.0, _two_sided(curved[bend], df[bend]) * 2 * int(usable.sum()))
     each = np.where(usable, df * r**2, 0.0) * target.weights[:, None] * others.weights
     p_together = _p_of_sum(
         float(each.sum()), _squares(own, target.weights), _squares(rest, others.weights * usable.any(axis=0))
     )
-    p = min(1.0, 3.0 * min(p_strongest, p_together, p_along))
+    p = min(1.0, 4.0 * min(p_strongest, p_together, p_along, p_curved))
     return Dependence(p, int(others.owners[at[1]]), float(r[at]))
 
 
@@ -108,6 +115,23 @@ def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
     # Residuals that are only rounding errors are set to 0.
     left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
     return left, seen
+
+
+def _size(residuals: Array, seen: Array, membership: Array) -> Array:
+    """Return the residuals of the sizes of residuals, without their signs, 0 where missing."""
+    return _residuals(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
+
+
+def _correlations(own: Array, own_seen: Array, rest: Array, rest_seen: Array, usable: NDArray[np.bool_]) -> Array:
+    """Return the correlations of the columns of two tables of residuals, 0 where they are not usable."""
+    squares = ((own**2).T @ rest_seen) * (own_seen.T @ rest**2)
+    with np.errstate(all="ignore"):
+        r = np.where(usable & (squares > 0.0), own.T @ rest / np.sqrt(squares), 0.0)
+    return np.clip(r, -1.0, 1.0)
+
+
+def _stronger(first: Array, second: Array) -> Array:
+    return np.where(np.abs(second) > np.abs(first), second, first)
 
 
 def _p_along(own: Array, own_seen: Array, axis: Array, df: Array) -> float:

@@ -23,8 +23,8 @@ def test_with_one_subtype_it_is_spearmans_correlation():
     r, p = stats.spearmanr(x, y)
     np.testing.assert_allclose(found.correlation, r, rtol=1e-12)
     assert found.strongest == 0
-    # Of one correlation, t and chi-squared say nearly the same; p is three times the smallest.
-    assert found.p == pytest.approx(3 * min(p, stats.chi2.sf(78 * r**2, 1)), rel=1e-9)
+    # Of one correlation, t and chi-squared say nearly the same; p is four times the smallest.
+    assert found.p == pytest.approx(4 * min(p, stats.chi2.sf(78 * r**2, 1)), rel=1e-9)
 
 
 def test_a_feature_without_order_counts_as_pearsons_chi_squared():
@@ -36,8 +36,8 @@ def test_a_feature_without_order_counts_as_pearsons_chi_squared():
     r2 = np.array([np.corrcoef(answer, column)[0, 1] ** 2 for column in other.columns.T])
     np.testing.assert_allclose(300 * (r2 * other.weights).sum(), expected.statistic / expected.dof, rtol=1e-12)
     found = residual_dependence(own, other, np.ones((300, 1)))
-    # df = N - 2 in place of N, and three times the smallest of three p.
-    assert found.p <= 3 * stats.chi2.sf(expected.statistic * 298 / 300, 2) + 1e-9
+    # df = N - 2 in place of N, and four times the smallest of four p.
+    assert found.p <= 4 * stats.chi2.sf(expected.statistic * 298 / 300, 2) + 1e-9
 
 
 def test_what_the_subtypes_explain_is_no_dependence():
@@ -52,6 +52,18 @@ def test_what_the_subtypes_explain_is_no_dependence():
     assert left(x, [y], np.ones((600, 1))).p < 1e-8
     assert left(x, [y], membership).p > 0.05
     assert left(x, [y + 0.5 * (x - x.mean())], membership).p < 1e-4
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_feature_that_is_high_at_both_ends_of_another_depends_on_it(turned):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=300)
+    bent = x**2 + 0.3 * rng.normal(size=300)
+    assert abs(stats.spearmanr(x, bent).statistic) < 0.2
+    target, other = (bent, x) if turned else (x, bent)
+    assert left(target, [other, rng.normal(size=300)], np.ones((300, 1))).p < 1e-6
+    labels = rng.integers(0, 2, 300)
+    assert left(target + 3 * labels, [other + 3 * labels], np.eye(2)[labels]).p < 1e-6
 
 
 def test_p_is_at_least_uniform_under_independence():
