@@ -49,12 +49,12 @@ def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, person
     exchanges = _exchanges(persons)
     if np.isnan(found.p) or not any(rows.shape[0] > 1 for rows in exchanges):
         return Contrast()
-    scores = _scores(values, kind)
-    observed = _between(scores, groups)
+    between = _SumOfSquares(_scores(values, kind), groups)
+    observed = between.of(np.arange(values.size))
     as_large = drawn = 0
     for order in _orders(exchanges, values.size):
         drawn += 1
-        as_large += _between(scores[order], groups) >= observed * (1.0 - _ROUNDING)
+        as_large += between.of(order) >= observed * (1.0 - _ROUNDING)
         if as_large == _ENOUGH:
             break
     p = as_large / drawn if as_large == _ENOUGH else (1 + as_large) / (1 + drawn)
@@ -91,13 +91,25 @@ def _level_shares(values: Array) -> Array:
     return np.asarray(counts / counts.sum())
 
 
-def _between(scores: Array, groups: Labels) -> float:
-    """Return the sum of squares between the groups, over all columns."""
-    taking_part = (groups >= 0) & ~np.isnan(scores[:, 0])
-    where = groups[taking_part]
-    n = np.bincount(where).astype(np.float64)
-    total = 0.0
-    for column in scores[taking_part].T:
-        sums = np.bincount(where, column - column.mean())
-        total += float((sums[n > 0] ** 2 / n[n > 0]).sum())
-    return total
+class _SumOfSquares:
+    """The sum of squares between the groups, over all columns, where the groups have the values of other rows."""
+
+    def __init__(self, scores: Array, groups: Labels) -> None:
+        self._seen = (~np.isnan(scores[:, 0])).astype(np.float64)
+        self._columns = np.where(self._seen[:, None] > 0.0, scores, 0.0).T.copy()
+        self._groups, self._n_groups = groups + 1, int(groups.max()) + 2  # group 0 takes no part
+        is_complete = self._seen.all() and (groups >= 0).all()
+        self._sizes = self._sums(self._seen) if is_complete else None
+
+    def of(self, order: Labels) -> float:
+        """Return the sum of squares if row i has the values of row ``order[i]``."""
+        sizes = self._sums(self._seen[order]) if self._sizes is None else self._sizes
+        filled = sizes > 0.0
+        sizes, total = sizes[filled], 0.0
+        for column in self._columns:
+            sums = self._sums(column[order])[filled]
+            total += float((sums**2 / sizes).sum() - sums.sum() ** 2 / sizes.sum())
+        return total
+
+    def _sums(self, values: Array) -> Array:
+        return np.asarray(np.bincount(self._groups, values, self._n_groups)[1:], dtype=np.float64)
