@@ -31,6 +31,8 @@ _CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
 """Evidence in nats, and nats for each observed value, from which on another likelihood is clearly better.
 
 A likelihood that is nearly right loses few nats however many subjects there are; see `benchmarks/noise.py`."""
+_CLEAR_A_GROUP = 5.0
+"""Nats more for each further group of the better one: what a prior can cost a group that lies far from the others."""
 _PREFERRED = 5.0
 """Evidence in nats by which a less usual alternative must be better than a more usual one."""
 _MOST_SUBJECTS = 4000
@@ -63,8 +65,9 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     G_s is what the feature, as it was declared, gains by division s, and C_s what the division costs by the prior of
     partitions: features pay for clusters in proportion to what they gain. Both likelihoods pay the same, so that
     clusters which a wrong likelihood has bought do not speak for it, and clusters that are there speak against none.
-    An alternative with a larger E describes the feature better, mostly in fewer groups; from 15 nats and 0.02 nats for
-    each value on it is clearly better, and the declared likelihood a misfit.
+    An alternative with a larger E describes the feature better, mostly in fewer groups; from 15 nats on (5
+    more for each group beyond its first) and 0.02 nats for each value it is clearly better, and the declared one a
+    misfit.
 
     ln m is the log density on the scale of the column (with the Jacobian of a transform) under default hyperparameters,
     whatever the schema states. Missing values, values that the fit set aside as outlying, and absurdly far values take
@@ -139,7 +142,8 @@ def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree
     if best is declared:
         return row
     evidence = best.evidence - declared.evidence
-    is_misfit = evidence >= max(_CLEAR, _CLEAR_A_VALUE * scores.size)
+    enough = _CLEAR + _CLEAR_A_GROUP * (best.n_groups - 1)
+    is_misfit = evidence >= max(enough, _CLEAR_A_VALUE * scores.size)
     row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
     return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature) if is_misfit else None}
 

@@ -69,6 +69,20 @@ def test_a_right_declaration_in_a_large_cohort_is_not_announced():
     assert set(compared["feature"]) == set(frame)
 
 
+@pytest.mark.parametrize("seed", [2, 9, 20])
+def test_what_its_prior_costs_groups_that_lie_far_apart_is_no_misfit(seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 4, 100)
+    columns = {f"x{place}": rng.normal(5.0 * rng.permutation(4)[group]) for place in range(3)}
+    columns |= {f"y{place}": rng.exponential(6.0 ** rng.permutation(4)[group]) for place in range(5)}
+    schema = cc.FeatureSchema(
+        [cc.Feature(name=name, likelihood="exponential" if name[0] == "y" else "gaussian") for name in columns]
+    )
+    model, frame = fitted(schema, pd.DataFrame(columns))
+    assert model.n_clusters_ == 4
+    assert not compared_likelihoods(model.fit_, frame)["is_misfit"].any()
+
+
 @pytest.mark.parametrize("name", EVERY_LIKELIHOOD)
 def test_the_evidence_in_one_cluster_is_that_of_scipy(name):
     rng = np.random.default_rng(1)
