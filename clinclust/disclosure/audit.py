@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clinclust.arguments import SIZES, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
 from clinclust.disclosure.released import names_that_tell, rows_that_tell, rows_told_by_rank
@@ -26,13 +26,21 @@ _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standa
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
 
 
-@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE, truth=WHOLE_COMPARISONS, sizes=SIZES)
+@accepting(
+    comparisons=WHOLE_COMPARISONS,
+    threshold=WHOLE,
+    rounding=WHOLE,
+    missing_is_harmless=ON_OR_OFF,
+    truth=WHOLE_COMPARISONS,
+    sizes=SIZES,
+)
 def audit_disclosure(
     comparisons: pd.DataFrame,
     *,
     threshold: int = 10,
     zero_is_disclosive: bool = False,
     rounding: int | None = None,
+    missing_is_harmless: bool = False,
     truth: pd.DataFrame | None = None,
     sizes: Mapping[int, int | None] | None = None,
 ) -> pd.DataFrame:
@@ -47,7 +55,7 @@ def audit_disclosure(
     ----------
     comparisons : pandas.DataFrame
         The frame to be shared, from `suppress_small_cells` or suppressed in another way.
-    threshold, zero_is_disclosive, rounding
+    threshold, zero_is_disclosive, rounding, missing_is_harmless
         As in `suppress_small_cells`.
     truth : pandas.DataFrame, optional
         The frame of `compare_subtypes`, before anything was withheld. Without it, every count that *can* be sensitive
@@ -94,7 +102,7 @@ def audit_disclosure(
     """
     import pandas as pd
 
-    rule = Rule(threshold, zero_is_disclosive, rounding)
+    rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless)
     rule.check()
     comparisons = comparisons.reset_index(drop=True)
     true_counts = {}
@@ -185,8 +193,11 @@ def _of_feature(
             count = shown[row, group]
             yield (*named, count, count, count, True, "shown")
         else:
-            found, is_level = (low[row, group], high[row, group]), counts.is_share and row < len(counts.rows) - 1
-            yield _verdict(*named, found, true[row, group], rule, is_told=is_tested, is_level=is_level)
+            found, is_missing = (low[row, group], high[row, group]), row == len(counts.rows) - 1
+            is_level = counts.is_share and row < len(counts.rows) - 1
+            yield _verdict(
+                *named, found, true[row, group], rule, is_told=is_tested, is_level=is_level, is_missing=is_missing
+            )
 
 
 def _of_totals(
@@ -219,6 +230,7 @@ def _verdict(
     *,
     is_told: bool,
     is_level: bool = False,
+    is_missing: bool = False,
 ) -> tuple[Any, ...]:
     """Return the row of a count that is withheld or rounded."""
     import pandas as pd
@@ -229,6 +241,6 @@ def _verdict(
     reason = ""
     if np.isnan(low) or np.isnan(high):
         reason = "not solved"
-    elif rule.may_be_sensitive(least, most, is_level=is_level):
+    elif rule.may_be_sensitive(least, most, is_level=is_level, is_missing=is_missing):
         reason = "interval" if high - low < rule.width else "test" if is_told else ""
     return (feature or pd.NA, cell, subtype, low, high, value if is_true else pd.NA, bool(reason), reason or pd.NA)

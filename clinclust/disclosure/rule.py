@@ -32,18 +32,34 @@ class Rule:
         Whether a count of 0 for a level is sensitive, because it says something of every subject in the group.
     rounding : int or None
         The base to which counts are rounded. The width is then half the base, which is all that rounding can give.
+    missing_is_harmless : bool
+        Whether numbers of missing values are not sensitive by themselves.
+    min_n : int or None
+        The fewest values of which a mean, SD, median or quartile is shown; None: as many as `threshold`.
     """
 
     threshold: int = 10
     zero_is_disclosive: bool = False
     rounding: int | None = None
+    missing_is_harmless: bool = False
+    min_n: int | None = None
 
     def check(self) -> None:
-        """Raise ValueError if `threshold` or `rounding` cannot be used."""
+        """Raise ValueError if `threshold`, `rounding` or `min_n` cannot be used."""
         if self.threshold < 2:
             raise InputError(f"threshold must be at least 2, not {self.threshold!r}: no count lies between 0 and 1")
         if self.rounding is not None and self.rounding < 3:
             raise InputError(f"rounding must be a base of at least 3, not {self.rounding!r}")
+        if self.min_n is not None and self.min_n < self.threshold:
+            raise InputError(
+                f"min_n must be at least the threshold, {self.threshold}, not {self.min_n!r}: a mean of fewer "
+                "values is withheld in any case"
+            )
+
+    @property
+    def fewest_values(self) -> int:
+        """The fewest values of which a mean, SD, median or quartile is shown."""
+        return self.threshold if self.min_n is None else self.min_n
 
     @property
     def width(self) -> int:
@@ -61,9 +77,14 @@ class Rule:
         is_level = np.zeros((len(table), 1), dtype=bool)
         if counts.is_share:
             is_level[: len(table) - 2] = True
-        return self.sensitive(table, is_level)
+        sensitive = self.sensitive(table, is_level)
+        if self.missing_is_harmless:
+            sensitive[-2] = False
+        return sensitive
 
-    def may_be_sensitive(self, low: float, high: float, *, is_level: bool) -> bool:
-        """Return whether a count from `low` to `high` can be sensitive."""
+    def may_be_sensitive(self, low: float, high: float, *, is_level: bool, is_missing: bool = False) -> bool:
+        """Return whether a count from `low` to `high` can be sensitive, of a level or of missing values or neither."""
+        if is_missing and self.missing_is_harmless:
+            return False
         lowest = 0 if self.zero_is_disclosive and is_level else 1
         return low < self.threshold and high >= lowest

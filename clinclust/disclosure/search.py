@@ -64,7 +64,9 @@ class _Search:
         self._sensitive = rule.sensitive_of(counts)
         withheld_groups = np.array([least < most for least, most in sizes])
         self._is_known = ~withheld_groups
-        few = (counts.n < rule.threshold) & (counts.n > 0) | withheld_groups
+        # The share of a level follows from its counts, whose own rule decides on them.
+        fewest = rule.threshold if counts.is_share else rule.fewest_values
+        few = (counts.n < fewest) & (counts.n > 0) | withheld_groups
         self._means = np.broadcast_to(few, counts.mean.shape).copy()
         if rule.rounding is None:
             self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
@@ -82,7 +84,7 @@ class _Search:
             small = small_totals(counts, rule.threshold)
             self._means |= small
             unknown = np.flatnonzero(self._means[0, 1:]) + 1
-            few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < rule.threshold)
+            few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < fewest)
             # With the total of all subjects, a small one would follow from those of the other groups.
             self._means[0, ALL_SUBJECTS] |= few_together or small.any()
         self.is_touched = bool(

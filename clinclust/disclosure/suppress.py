@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.arguments import WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
 from clinclust.disclosure.quartiles import rounded_quartiles
 from clinclust.disclosure.released import rows_that_tell, with_results_of_shown_counts
@@ -28,9 +28,15 @@ _OF_ORDER = ("median", "q1", "q3")
 _OF_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", *_OF_ORDER)
 
 
-@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE)
+@accepting(comparisons=WHOLE_COMPARISONS, threshold=WHOLE, rounding=WHOLE, missing_is_harmless=ON_OR_OFF, min_n=WHOLE)
 def suppress_small_cells(
-    comparisons: pd.DataFrame, *, threshold: int = 10, zero_is_disclosive: bool = False, rounding: int | None = None
+    comparisons: pd.DataFrame,
+    *,
+    threshold: int = 10,
+    zero_is_disclosive: bool = False,
+    rounding: int | None = None,
+    missing_is_harmless: bool = False,
+    min_n: int | None = None,
 ) -> pd.DataFrame:
     """Withhold small counts so that they cannot be inferred from the numbers that are still shown.
 
@@ -68,6 +74,11 @@ def suppress_small_cells(
         rounded counts. A small count is protected if a reader cannot infer an interval shorter than half the base;
         counts are withheld if their margins would allow it. Sizes of subtypes and means of few values are treated as
         above, and all tests are withheld.
+    missing_is_harmless : bool
+        Whether numbers of missing values are not sensitive by themselves. They and numbers of observed values of at
+        least `threshold` are then withheld only where a small count of a level would follow from them.
+    min_n : int, optional
+        Mean, SD, median and quartiles of fewer values than this are withheld; by default of fewer than `threshold`.
 
     Returns
     -------
@@ -104,7 +115,7 @@ def suppress_small_cells(
     """
     import pandas as pd
 
-    rule = Rule(threshold, zero_is_disclosive, rounding)
+    rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless, min_n)
     rule.check()
     if comparisons["suppressed"].any():
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")

@@ -51,7 +51,10 @@ def _sound_calls(folder):
         "Partition": (clinclust.Partition, {"labels": labels, "schema": schema, "made_by": "us"}),
         "audit_disclosure": (
             clinclust.audit_disclosure,
-            {"comparisons": suppressed, "threshold": 10, "rounding": None, "truth": None, "sizes": None},
+            {
+                **{"comparisons": suppressed, "threshold": 10, "rounding": None, "missing_is_harmless": False},
+                **{"truth": None, "sizes": None},
+            },
         ),
         "compare_subtypes": (
             clinclust.compare_subtypes,
@@ -103,7 +106,10 @@ def _sound_calls(folder):
         ),
         "suppress_small_cells": (
             clinclust.suppress_small_cells,
-            {"comparisons": comparisons, "threshold": 10, "rounding": None},
+            {
+                **{"comparisons": comparisons, "threshold": 10, "rounding": None, "missing_is_harmless": False},
+                **{"min_n": None},
+            },
         ),
         "validated_associations": (
             clinclust.validated_associations,
