@@ -10,7 +10,14 @@ from clinclust.cli.options import add_names, name_problems, names_of, number, wh
 if TYPE_CHECKING:
     from clinclust.reporting.options import ReportOptions
 
-__all__ = ["add_report", "add_smallest_tested", "report_asked_for", "report_problems", "suppression_problems"]
+__all__ = [
+    "add_report",
+    "add_smallest_tested",
+    "report_asked_for",
+    "report_problems",
+    "sharing_in_words",
+    "suppression_problems",
+]
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +45,23 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         const=10,
         metavar="N",
         help="make reports that can be shared: counts below N (10) withheld, and nothing about single subjects",
+    )
+    group.add_argument(
+        "--round-to",
+        type=whole_number,
+        metavar="N",
+        help="with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
+    )
+    group.add_argument(
+        "--missing-is-harmless",
+        action="store_true",
+        help="with --suppress: numbers of missing values are shown unless they give small counts away",
+    )
+    group.add_argument(
+        "--min-n",
+        type=whole_number,
+        metavar="N",
+        help="with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
     )
 
 
@@ -67,6 +91,9 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
         **tested,
         significance_level=options.significance_level,
         suppress=options.suppress,
+        round_to=options.round_to,
+        missing_is_harmless=options.missing_is_harmless,
+        min_n=options.min_n,
         n_jobs=options.jobs,
         progress=not options.quiet,
     )
@@ -78,6 +105,13 @@ def report_problems(options: argparse.Namespace) -> list[str]:
     if problems:
         options = argparse.Namespace(**{**vars(options), "name": []})
     return report_asked_for(options).problems(prefix="--") + problems
+
+
+def sharing_in_words(options: argparse.Namespace) -> str:
+    """Return the options of a report for sharing as they were given, with ``--suppress`` first."""
+    further = {"--round-to": options.round_to, "--min-n": options.min_n}
+    words = [f"--suppress {options.suppress}", *(f"{name} {number}" for name, number in further.items() if number)]
+    return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
 
 
 def suppression_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:

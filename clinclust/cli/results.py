@@ -15,7 +15,13 @@ from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_jobs, add_table
 from clinclust.cli.outputs import FILES_OF_A_FIT, FILES_OF_A_MODEL, REPORTS
 from clinclust.cli.report_files import reports_placed
-from clinclust.cli.report_options import add_report, report_asked_for, report_problems, suppression_problems
+from clinclust.cli.report_options import (
+    add_report,
+    report_asked_for,
+    report_problems,
+    sharing_in_words,
+    suppression_problems,
+)
 from clinclust.cli.search_options import model_asked_for, number_asked_for, search_problems
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
@@ -143,7 +149,7 @@ def say_what_to_share(options: argparse.Namespace, folder: Path) -> None:
     if kept:
         say(
             f"Not for sharing: {', '.join(kept)} (one row for each subject) and {MANIFEST} (their checksums). "
-            f"`clinclust report TABLE --model {folder} --suppress {options.suppress} --out DIR` writes the reports to "
+            f"`clinclust report TABLE --model {folder} {sharing_in_words(options)} --out DIR` writes the reports to "
             "a folder of their own."
         )
 

@@ -109,12 +109,21 @@ class ComparisonsFrame:
             found[row["feature"]].append(row)
         return dict(found)
 
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the counts were rounded, and the tests therefore withheld."""
+        return "size" in self.frame
+
     @cached_property
     def sizes(self) -> dict[int, int | None]:
         """The number of subjects in each subtype (0 = all subjects).
 
-        It is None if it cannot be computed, because n or missing of every feature is withheld.
+        It is None if it cannot be computed, because n or missing of every feature is withheld. Sizes that were rounded
+        stand in a column of their own, because rounded n and missing need not add up to them.
         """
+        if self.is_rounded:
+            rows = next(iter(next(iter(self.summaries.values())).values()))
+            return {group: None if is_missing(row["size"]) else int(row["size"]) for group, row in rows.items()}
         found: dict[int, int | None] = {}
         for levels in self.summaries.values():
             for subtype, row in next(iter(levels.values())).items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
 from clinclust.disclosure.released import names_that_tell, rows_that_tell, rows_told_by_rank
@@ -61,8 +62,9 @@ def audit_disclosure(
         The frame of `compare_subtypes`, before anything was withheld. Without it, every count that *can* be sensitive
         is treated as sensitive, which is stricter.
     sizes : dict, optional
-        The size of each subtype (0 = all subjects); None where it is withheld. By default, the sizes of `truth` that
-        need not be withheld or, without `truth`, the sizes that follow from n and missing of any feature.
+        The size of each subtype (0 = all subjects), rounded if counts are; None where it is withheld. By default, the
+        sizes of `truth` that need not be withheld or, without `truth`, the column `size` or the sizes that follow from
+        n and missing of any feature.
 
     Returns
     -------
@@ -111,8 +113,11 @@ def audit_disclosure(
         true_counts = {counts.name: counts for counts in feature_counts(truth)}
     true_sizes = {} if truth is None else sizes_of(truth)
     features = list(feature_counts(comparisons))
+    is_told = sizes is not None or bool(true_sizes)
     if sizes is None:
-        sizes = shown_sizes(true_sizes, threshold) if true_sizes else _sizes_shown(features)
+        sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _sizes_shown(comparisons, features)
+    # Sizes that follow from rounded n and missing are known to the sum of both rounding errors.
+    is_sum = rounding is not None and not is_told and "size" not in comparisons
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
     has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
@@ -121,7 +126,7 @@ def audit_disclosure(
     telling = comparisons[uses_withheld & told]
     tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
 
-    ranges = size_intervals(sizes)
+    ranges = size_intervals(sizes, 2 * rounding if is_sum and rounding is not None else rounding)
     rows = [*_of_sizes(sizes, ranges, true_sizes, rule, tell_sizes=tell_sizes)]
     tested = set(telling["feature"])
     for counts in features:
@@ -139,8 +144,10 @@ def audit_disclosure(
     return pd.DataFrame(rows, columns=list(columns)).astype(dtypes)
 
 
-def _sizes_shown(features: list[FeatureCounts]) -> dict[int, int | None]:
-    """Return the sizes that follow from n and missing of any feature; None if n or missing is withheld in all."""
+def _sizes_shown(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dict[int, int | None]:
+    """Return the sizes of rounded groups, or those that follow from n and missing of any feature; None if withheld."""
+    if "size" in comparisons:
+        return ComparisonsFrame(comparisons).sizes
     found: dict[int, int | None] = {}
     for counts in features:
         for subtype, size in zip(counts.subtypes, (counts.n + counts.missing).tolist(), strict=True):
@@ -210,7 +217,9 @@ def _of_totals(
         return
     low, high = total_intervals(counts)
     values = totals(counts if truth is None else truth)[0]
-    small = small_totals(counts if truth is None else truth, rule.threshold) & (np.rint(values) > 0)
+    small = small_totals(
+        counts if truth is None else truth, rule if truth is None else replace(rule, rounding=None)
+    ) & (np.rint(values) > 0)
     is_shown = ~np.isnan(counts.mean[0])
     for group in np.flatnonzero(small):
         reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""

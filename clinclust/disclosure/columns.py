@@ -52,26 +52,41 @@ def column_intervals(
     low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
     for group in range(1, G):
         least, most = sizes[group]
-        if least < most:
-            # Nothing is shown of a group whose size is withheld.
+        if _is_all_withheld(shown, group):
             high[:, group] = most
         else:
-            low[:, group], high[:, group] = _column(shown, group, most, rounding)
+            low[:, group], high[:, group] = _column(shown, group, range(least, most + 1), rounding)
     low[:, ALL_SUBJECTS], high[:, ALL_SUBJECTS] = low[:, 1:].sum(axis=1), high[:, 1:].sum(axis=1)
     return low, np.minimum(high, sizes[ALL_SUBJECTS][1])
 
 
-def _column(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Floats, Floats]:
+def _is_all_withheld(shown: FeatureCounts, group: int) -> bool:
+    """Return whether no number of a group is shown, as of one whose size is withheld."""
+    of_group = (shown.n, shown.missing, shown.count, shown.percent, shown.mean, shown.sd)
+    return all(bool(np.isnan(values[..., group]).all()) for values in of_group)
+
+
+def _column(shown: FeatureCounts, group: int, sizes: range, rounding: int | None) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest counts of a group over its possible sizes, each (R + 1,)."""
+    found = [ends for size in sizes if (ends := _of_size(shown, group, size, rounding)) is not None]
+    if not found:
+        raise InputError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
+    low, high = zip(*found, strict=True)
+    return np.min(low, axis=0), np.max(high, axis=0)
+
+
+def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Floats, Floats] | None:
+    """Return the lowest and the highest counts of a group of this size, each (R + 1,); None if there are none."""
     n = np.arange(size + 1.0)
     n = n[_agrees(n, shown.n[group], rounding) & _agrees(size - n, shown.missing[group], rounding)]
     if shown.is_share:
         least, most = _levels(shown, group, n, rounding)
     else:
-        n = n[_possible(shown, group, n)]
+        n = n[_possible(shown, group, n, rounding)]
         least = most = n[np.newaxis]
     possible = (least <= most).all(axis=0) & (least.sum(axis=0) <= n) & (n <= most.sum(axis=0))
     if not possible.any():
-        raise InputError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
+        return None
     n, least, most = n[possible], least[:, possible], most[:, possible]
     # Tighten the counts of each level by those of the other levels, because they add up to n.
     least, most = np.maximum(least, n - (most.sum(axis=0) - most)), np.minimum(most, n - (least.sum(axis=0) - least))
@@ -109,7 +124,7 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
     return np.maximum(least, 0), most
 
 
-def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
+def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> NDArray[np.bool_]:
     """Return which numbers n of observed values can give the mean and the SD shown, bool of the shape of `n`."""
     mean, sd = shown.mean[0, group], shown.sd[0, group]
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
@@ -119,6 +134,11 @@ def _possible(shown: FeatureCounts, group: int, n: Floats) -> NDArray[np.bool_]:
     error = 0.5 * 10.0**-shown.decimals / step + _SLACK
     mean = (round(float(mean), shown.decimals) - origin) / step
     first, last = np.ceil((mean - error) * n), np.floor((mean + error) * n)
+    if rounding is not None and shown.has_total:
+        # Such a mean is that of the rounded total, and is shown only beside the rounded n.
+        below, above = rounding_error(rounding)
+        total = np.rint(shown.mean[0, group] * shown.n[group])
+        first, last = np.full(n.shape, max(total - below, 0.0)), np.full(n.shape, total + above)
     possible &= first <= last
     if not np.isfinite(sd):
         return possible

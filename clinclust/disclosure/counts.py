@@ -78,7 +78,13 @@ class FeatureCounts:
         return bool(self.levels)
 
     @property
-    def _is_yes_no(self) -> bool:
+    def has_total(self) -> bool:
+        """Whether the values are counts of events, whose total in a group is a count too."""
+        return self.is_whole and traits_of(self.likelihood).is_count
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether one level is shown, and the count of the other follows by subtraction."""
         return traits_of(self.likelihood).is_yes_no
 
     @cached_property
@@ -86,7 +92,7 @@ class FeatureCounts:
         """The names of the rows: each level (or ``observed``, for a feature without levels), then ``missing``."""
         if not self.is_share:
             return ("observed", "missing")
-        other = (f"not {self.levels[0]}",) if self._is_yes_no else ()
+        other = (f"not {self.levels[0]}",) if self.is_yes_no else ()
         return (*self.levels, *other, "missing")
 
     @cached_property
@@ -94,7 +100,7 @@ class FeatureCounts:
         """The counts of `rows` by group, (R, G); NaN where a count is withheld, or is computed from one that is."""
         if not self.is_share:
             return np.vstack([self.n, self.missing])
-        other = [self.n - self.count[0]] if self._is_yes_no else []
+        other = [self.n - self.count[0]] if self.is_yes_no else []
         return np.vstack([self.count, *other, self.missing])
 
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import FeatureCounts
+from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 
 __all__ = ["Rule"]
@@ -68,19 +69,32 @@ class Rule:
 
     def sensitive(self, table: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which counts of `table`, (rows, G), are sensitive; `is_level`, (rows, 1), marks the rows of levels."""
-        small: NDArray[np.bool_] = (table >= 1) & (table < self.threshold)
-        return small | ((table == 0) & is_level) if self.zero_is_disclosive else small
+        return self._some_is_sensitive(table, table, is_level)
 
     def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
-        """Return which counts of a feature are sensitive, bool (R + 1, G): its rows, then the observed values."""
+        """Return which counts of a feature are sensitive, bool (R + 1, G): its rows, then the observed values.
+
+        Rounded counts are sensitive if the exact ones may be.
+        """
         table = np.vstack([counts.table, counts.n])
-        is_level = np.zeros((len(table), 1), dtype=bool)
-        if counts.is_share:
-            is_level[: len(table) - 2] = True
-        sensitive = self.sensitive(table, is_level)
+        below, above = rounding_error(self.rounding)
+        errors = np.ones((len(table), 1))
+        if counts.is_yes_no:
+            errors[len(counts.levels)] = 2  # the other level is the difference of two rounded counts
+        sensitive = self._some_is_sensitive(table - errors * below, table + errors * above, _levels(counts))
         if self.missing_is_harmless:
             sensitive[-2] = False
         return sensitive
+
+    def harmless(self, counts: FeatureCounts, low: Floats, high: Floats) -> NDArray[np.bool_]:
+        """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, bool (R + 1, G)."""
+        is_known = ~np.isnan(low) & ~np.isnan(high)
+        return np.asarray(is_known & ~self._some_is_sensitive(low, high, _levels(counts)))
+
+    def _some_is_sensitive(self, low: Floats, high: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return whether a count from `low` to `high` is sensitive, bool of their shape, (rows, G)."""
+        lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
+        return np.asarray((low < self.threshold) & (high >= lowest))
 
     def may_be_sensitive(self, low: float, high: float, *, is_level: bool, is_missing: bool = False) -> bool:
         """Return whether a count from `low` to `high` can be sensitive, of a level or of missing values or neither."""
@@ -88,3 +102,11 @@ class Rule:
             return False
         lowest = 0 if self.zero_is_disclosive and is_level else 1
         return low < self.threshold and high >= lowest
+
+
+def _levels(counts: FeatureCounts) -> NDArray[np.bool_]:
+    """Return which rows of the counts of a feature are levels, bool (R + 1, 1); the last row is the observed values."""
+    is_level = np.zeros((len(counts.rows) + 1, 1), dtype=bool)
+    if counts.is_share:
+        is_level[:-2] = True
+    return is_level

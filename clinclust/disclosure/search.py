@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
-from clinclust.disclosure.rounding import rounded
+from clinclust.disclosure.rounding import rounding_error
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.totals import small_totals
 from clinclust.likelihoods import traits_of
@@ -37,9 +36,22 @@ class _Step(NamedTuple):
     group: int
 
 
-def shown_counts(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> FeatureCounts | None:
-    """Return the numbers of a feature that can be shown; None if all of them can."""
-    search = _Search(counts, sizes, rule)
+def shown_counts(
+    counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld: NDArray[np.bool_], rule: Rule
+) -> FeatureCounts | None:
+    """Return the numbers of a feature that can be shown; None if all of them can.
+
+    Parameters
+    ----------
+    counts : FeatureCounts
+        All numbers of the feature; those of `rounded_counts` if the rule rounds.
+    sizes : sequence of pairs, length G
+        The lowest and the highest possible size of each group.
+    withheld : bool (G,)
+        The groups whose size is withheld.
+    rule : Rule
+    """
+    search = _Search(counts, sizes, withheld, rule)
     if not search.is_touched:
         return None
     steps: list[_Step] = []
@@ -59,14 +71,16 @@ def shown_counts(counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: 
 class _Search:
     """The numbers of one feature that must be withheld, and the search for further ones that protect them."""
 
-    def __init__(self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], rule: Rule) -> None:
+    def __init__(
+        self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld_groups: NDArray[np.bool_], rule: Rule
+    ) -> None:
         self._counts, self._sizes, self._rule = counts, sizes, rule
         self._sensitive = rule.sensitive_of(counts)
-        withheld_groups = np.array([least < most for least, most in sizes])
         self._is_known = ~withheld_groups
         # The share of a level follows from its counts, whose own rule decides on them.
         fewest = rule.threshold if counts.is_share else rule.fewest_values
-        few = (counts.n < fewest) & (counts.n > 0) | withheld_groups
+        below, above = rounding_error(rule.rounding)
+        few = (counts.n - below < fewest) & (counts.n + above > 0) | withheld_groups
         self._means = np.broadcast_to(few, counts.mean.shape).copy()
         if rule.rounding is None:
             self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
@@ -81,7 +95,7 @@ class _Search:
         elif rule.zero_is_disclosive:
             self._means |= counts.sd == 0.0
         if not counts.is_share:
-            small = small_totals(counts, rule.threshold)
+            small = small_totals(counts, rule)
             self._means |= small
             unknown = np.flatnonzero(self._means[0, 1:]) + 1
             few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < fewest)
@@ -101,12 +115,15 @@ class _Search:
                 levels[step.level, step.group] = True
             means[step.level, step.group] |= step.what != "n"
         counts = self._counts
-        if (n & self._is_known).any() or (self._rule.rounding is not None and not counts.is_share):
-            # With the totals of a feature, numbers withheld in one group could be inferred from the other groups.
+        is_rounded = self._rule.rounding is not None
+        if not counts.is_share if is_rounded else (n & self._is_known).any():
+            # With the totals of a feature, numbers withheld in one group could be inferred from the other groups. Of
+            # rounded shares the search withholds what must be.
             n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
-        if self._rule.rounding is not None:
-            counts = _rounded(counts, self._rule.rounding)
-            return counts.without(n, levels, levels | n | means if counts.is_share else means)
+        if is_rounded:
+            if counts.is_share or counts.has_total:
+                means = levels | n | means  # they are quotients of counts
+            return counts.without(n, levels, means)
         if counts.is_share:
             # Of a share, either n and count are both shown, or at most the share itself is.
             levels = levels | (n & (counts.count > 0))
@@ -114,17 +131,26 @@ class _Search:
         return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
 
     def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
-        """Return the row and the group of every sensitive count whose interval is too short after these steps."""
-        truth, width = np.vstack([self._counts.table, self._counts.n]), self._rule.width
+        """Return the row and the group of every sensitive count whose interval is too short after these steps.
+
+        Without rounding, the counts themselves spare the search for most ends of intervals. Rounded counts need not
+        agree with each other, so they cannot.
+        """
+        is_exact, width = self._rule.rounding is None, self._rule.width
+        truth = np.vstack([self._counts.table, self._counts.n]) if is_exact else None
         low, high = intervals(
             self.shown(steps),
             self._sizes,
             self._sensitive,
             rounding=self._rule.rounding,
             possible=truth,
-            enough=width,
+            enough=width if is_exact else np.inf,
         )
-        return [(int(row), int(group)) for row, group in np.argwhere(self._sensitive & ~(high - low >= width))]
+        exposed = self._sensitive & ~(high - low >= width)
+        if not is_exact:
+            # A rounded 0 that must be exactly 0 tells of nobody.
+            exposed &= ~self._rule.harmless(self._counts, low, high)
+        return [(int(row), int(group)) for row, group in np.argwhere(exposed)]
 
     def cost(self, step: _Step) -> float:
         """Return the cost of a step: the number of subjects whose values contribute to the withheld number."""
@@ -160,14 +186,3 @@ class _Search:
             return (-helped, not first, not (same_row or same_group), self.cost(step))
 
         yield from sorted(possible, key=worth)
-
-
-def _rounded(counts: FeatureCounts, base: int) -> FeatureCounts:
-    n, count = rounded(counts.n, base), rounded(counts.count, base)
-    if not counts.is_share:
-        return replace(counts, n=n, missing=rounded(counts.missing, base))
-    share = np.divide(np.minimum(count, n), n, out=np.full(count.shape, np.nan), where=n > 0)
-    sd = np.full_like(counts.sd, np.nan)
-    return replace(
-        counts, n=n, missing=rounded(counts.missing, base), count=count, percent=100 * share, mean=share, sd=sd
-    )

@@ -6,17 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from clinclust.disclosure.rounding import rounded, rounding_error
 from clinclust.errors import InputError
 
 __all__ = ["shown_sizes", "size_interval", "size_intervals"]
 
 
-def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | None]:
+def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:
     """Return the size of all subjects (key 0) and of each subtype, with None where the size must be withheld.
 
     The sizes of subtypes with fewer than `threshold` subjects are withheld. If necessary, the sizes of the next
     smallest subtypes are withheld too, until the interval of every withheld size (see `size_interval`) is at least
     `threshold` long.
+
+    With `rounding`, the sizes are rounded to multiples of this base before anything else, so that what is withheld
+    tells nothing of the exact ones; a size is then withheld if it may be below `threshold`.
 
     Raises
     ------
@@ -24,13 +28,17 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | Non
         If the cohort is too small for such intervals.
     """
     total = sum(sizes.values())
+    if rounding is not None:
+        total, *others = (int(size) for size in rounded(np.array([total, *sizes.values()], dtype=np.float64), rounding))
+        sizes = dict(zip(sizes, others, strict=True))
+    below, _ = rounding_error(rounding)
     order = sorted(sizes, key=lambda subtype: (sizes[subtype], -subtype))
-    n_withheld = sum(size < threshold for size in sizes.values())
+    n_withheld = sum(size - below < threshold for size in sizes.values())
     while n_withheld <= len(order):
         withheld = set(order[:n_withheld])
         shown = {0: total, **{subtype: None if subtype in withheld else size for subtype, size in sizes.items()}}
-        if total >= threshold and all(
-            high - low >= threshold for low, high in (size_interval(shown, subtype) for subtype in withheld)
+        if total - below >= threshold and all(
+            high - low >= threshold for low, high in (size_interval(shown, subtype, rounding) for subtype in withheld)
         ):
             return shown
         n_withheld += 1
@@ -40,12 +48,19 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int) -> dict[int, int | Non
     )
 
 
-def size_intervals(shown: Mapping[int, int | None]) -> dict[int, tuple[int, int]]:
-    """Return the lowest and the highest possible value of each size; both are the size itself if it is shown."""
-    return {subtype: size_interval(shown, subtype) if size is None else (size, size) for subtype, size in shown.items()}
+def size_intervals(shown: Mapping[int, int | None], rounding: int | None = None) -> dict[int, tuple[int, int]]:
+    """Return the lowest and the highest possible value of each size; both are the size itself if it is shown exactly.
+
+    `rounding` is the base to which the sizes are rounded, if they are.
+    """
+    below, above = rounding_error(rounding)
+    return {
+        subtype: size_interval(shown, subtype, rounding) if size is None else (max(size - below, 0), size + above)
+        for subtype, size in shown.items()
+    }
 
 
-def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, int]:
+def size_interval(shown: Mapping[int, int | None], subtype: int, rounding: int | None = None) -> tuple[int, int]:
     """Return the lowest and the highest possible value of a withheld size.
 
     The sizes add up to the size of the cohort. Every reader knows that subtypes are numbered by decreasing size; if the
@@ -54,8 +69,10 @@ def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, i
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     subtypes, total = [number for number in shown if number], shown[0] or 0
+    below, above = rounding_error(rounding)
     aim = np.array([float(number == subtype) for number in subtypes])
-    ends = [(1, total) if shown[number] is None else (shown[number],) * 2 for number in subtypes]
+    sizes = [shown[number] for number in subtypes]
+    ends = [(1, total + above) if size is None else (max(size - below, 1), size + above) for size in sizes]
     steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last row is the last size itself
     for least_step in (0, -np.inf):
         low, high = (
@@ -64,7 +81,7 @@ def size_interval(shown: Mapping[int, int | None], subtype: int) -> tuple[int, i
                 integrality=np.ones(len(subtypes), dtype=np.int64),
                 bounds=Bounds(*zip(*ends, strict=True)),
                 constraints=[
-                    LinearConstraint(np.ones((1, len(subtypes))), total, total),
+                    LinearConstraint(np.ones((1, len(subtypes))), total - below, total + above),
                     LinearConstraint(steps, least_step),
                 ],
             )

@@ -11,6 +11,8 @@ from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
 from clinclust.disclosure.quartiles import rounded_quartiles
 from clinclust.disclosure.released import rows_that_tell, with_results_of_shown_counts
+from clinclust.disclosure.rounded_counts import rounded_counts
+from clinclust.disclosure.rounding import printed
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.search import shown_counts
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
@@ -70,10 +72,12 @@ def suppress_small_cells(
         Whether to withhold counts of 0 for a level too, because a share of 0% or 100% says something of every subject
         in the group. Means without spread are then withheld as well.
     rounding : int, optional
-        Instead of withholding small counts, round every count to a multiple of this base, and compute shares from the
-        rounded counts. A small count is protected if a reader cannot infer an interval shorter than half the base;
-        counts are withheld if their margins would allow it. Sizes of subtypes and means of few values are treated as
-        above, and all tests are withheld.
+        Instead of withholding small counts, round every count to a multiple of this base, and compute shares, their
+        SDs and means of counts of events from the rounded counts. A small count is protected if a reader cannot infer
+        an interval shorter than half the base; counts are withheld if their margins would allow it. Sizes of subtypes
+        are rounded too, and must not be told exactly elsewhere. Sizes that may be small and means of values that may be
+        few are treated as above, and all tests are withheld. What is withheld follows from the rounded numbers, so that
+        it tells nothing of the exact ones.
     missing_is_harmless : bool
         Whether numbers of missing values are not sensitive by themselves. They and numbers of observed values of at
         least `threshold` are then withheld only where a small count of a level would follow from them.
@@ -84,6 +88,8 @@ def suppress_small_cells(
     -------
     pandas.DataFrame
         The same columns. Withheld numbers are missing, and `suppressed` is True in every row with a withheld number.
+        With `rounding` it is True in every summary, and a column `size` holds the rounded size of the group, because
+        the rounded n and missing need not add up to it.
         Tests and effects of a withheld subtype have no row, because their presence would tell which subtype was large
         enough to be tested. In features in which nothing is withheld only q and rounded numbers change.
 
@@ -120,12 +126,15 @@ def suppress_small_cells(
     if comparisons["suppressed"].any():
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
     result = comparisons.reset_index(drop=True)
-    sizes = shown_sizes(sizes_of(result), threshold)
-    ranges = size_intervals(sizes)
+    sizes = shown_sizes(sizes_of(result), threshold, rounding)
+    ranges = size_intervals(sizes, rounding)
     numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in _OF_SUMMARIES}
     touched: set[tuple[str, int]] = set()
     for counts in feature_counts(result):
-        shown = shown_counts(counts, [ranges[subtype] for subtype in counts.subtypes], rule)
+        if rounding is not None:
+            counts = rounded_counts(counts, rounding)
+        is_withheld = np.array([sizes[subtype] is None for subtype in counts.subtypes])
+        shown = shown_counts(counts, [ranges[subtype] for subtype in counts.subtypes], is_withheld, rule)
         if shown is not None:
             touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
         _write(numbers, counts, counts if shown is None else shown, rule)
@@ -133,6 +142,10 @@ def suppress_small_cells(
     for name, values in numbers.items():
         result.loc[result[name].notna().to_numpy() & np.isnan(values), "suppressed"] = True
         result[name] = pd.Series(values, index=result.index).astype(result[name].dtype)
+    if rounding is not None:
+        is_summary = result["kind"] == "summary"
+        result.loc[is_summary, "suppressed"] = True
+        result["size"] = result["subtype"].where(is_summary).map(sizes).astype("Int64")
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     return with_results_of_shown_counts(result, rows_that_tell(result, touched, withheld), withheld)
 
@@ -154,23 +167,20 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)
     if counts.is_share:
-        complete &= ~np.isnan(shown.count) & (rule.rounding is None)
+        complete &= ~np.isnan(shown.count)
     for name in ("n", "missing"):
         numbers[name][counts.places] = getattr(shown, name)
     for name in ("count", "percent"):
         numbers[name][counts.places] = getattr(shown, name)
     exact = complete & counts.is_share
     is_known = complete & (counts.is_share | traits_of(counts.likelihood).is_count)
-    numbers["mean"][counts.places] = np.where(is_known, shown.mean, _printed(shown.mean, counts.decimals))
+    numbers["mean"][counts.places] = np.where(is_known, shown.mean, printed(shown.mean, counts.decimals))
     spread = np.where(n_withheld & counts.is_share, np.nan, shown.sd)
-    numbers["sd"][counts.places] = np.where(exact, spread, _printed(spread, counts.decimals))
-    of_order = [np.where(complete, numbers[name][counts.places], np.nan) for name in _OF_ORDER]
+    numbers["sd"][counts.places] = np.where(exact, spread, printed(spread, counts.decimals))
+    # The median of yes and no tells whether exactly half say yes, which rounded counts do not.
+    has_order = complete & (not counts.is_share or rule.rounding is None)
+    of_order = [np.where(has_order, numbers[name][counts.places], np.nan) for name in _OF_ORDER]
     if not counts.is_share:
         of_order = rounded_quartiles(of_order)
     for name, values in zip(_OF_ORDER, of_order, strict=True):
         numbers[name][counts.places] = values
-
-
-def _printed(values: Floats, decimals: int) -> Floats:
-    """Return the values rounded as reports print them: by decimal formatting of the exact binary number."""
-    return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
+from clinclust.disclosure.rounding import rounding_error
+from clinclust.disclosure.rule import Rule
 from clinclust.likelihoods import traits_of
 
 __all__ = ["small_totals", "total_intervals", "totals"]
@@ -34,10 +36,21 @@ def totals(counts: FeatureCounts) -> Floats:
     return np.array([side / step * counts.n for side in (above, below)])
 
 
-def small_totals(counts: FeatureCounts, threshold: int) -> NDArray[np.bool_]:
-    """Return which groups have a total of 1 to ``threshold - 1`` in either direction, bool (G,)."""
+def small_totals(counts: FeatureCounts, rule: Rule) -> NDArray[np.bool_]:
+    """Return which groups have a total of 1 to ``threshold - 1`` in either direction, bool (G,).
+
+    With rounded counts (`rounded_counts`), those that may have one.
+    """
     size = np.abs(totals(counts))
-    return np.asarray(((size > _SLACK) & (size < threshold - _SLACK)).any(axis=0))
+    if rule.rounding is None:
+        return np.asarray(((size > _SLACK) & (size < rule.threshold - _SLACK)).any(axis=0))
+    below, above = rounding_error(rule.rounding)
+    low, high = size - below, size + above
+    if not counts.has_total:
+        error = 0.5 * 10.0**-counts.decimals / counts.grid[1]
+        of_each = np.divide(size, counts.n, out=np.full(size.shape, np.nan), where=counts.n > 0)
+        low, high = (of_each - error) * (counts.n - below), (of_each + error) * (counts.n + above)
+    return np.asarray(((low < rule.threshold - _SLACK) & (high > 1.0 - _SLACK)).any(axis=0))
 
 
 def total_intervals(shown: FeatureCounts) -> tuple[Floats, Floats]:

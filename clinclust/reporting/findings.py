@@ -6,38 +6,31 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clinclust.comparisons.frame import ComparisonsFrame, Level, Record
+from clinclust.estimators.membership import own_membership
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
 from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.results import Results, Row
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.disclosure.rule import Rule
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.reporting.continuum_score import Continuum
     from clinclust.schema import Feature
 
-__all__ = ["Findings", "as_value", "number_of"]
-
-Row: TypeAlias = Record
-
-
-_NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_whatever_is_missing")
-"""Columns of the validated associations that a frame made elsewhere may lack."""
-_MANY_PAIRS = 5_000
-"""Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features.
-
-Nobody reads them, and writing them would take longer than the search."""
+__all__ = ["Findings", "Row", "as_value", "number_of"]
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Results):
     """A partition with its validated cohort and the comparisons of its subtypes.
 
     Attributes
@@ -53,9 +46,9 @@ class Findings:
         From `clinclust.validated_associations`.
     names : mapping of int to str
         Names of subtypes by number from 1; a subtype may have none.
-    withheld_below : int or None
-        Counts below this number are withheld in the comparisons, and no data of single subjects are reported. None in
-        a report that is not made for sharing.
+    rule : Rule or None
+        By which small counts are withheld in the comparisons, or all counts rounded; no data of single subjects are
+        then reported. None in a report that is not made for sharing.
     min_size : int
         The smallest subtype that is tested; smaller ones are described only.
     n_asked : int, optional
@@ -68,7 +61,7 @@ class Findings:
     significance_level: float
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    withheld_below: int | None = None
+    rule: Rule | None = None
     min_size: int = 3
     n_asked: int | None = None
 
@@ -85,14 +78,28 @@ class Findings:
     @property
     def is_shared(self) -> bool:
         """Whether the report is made for sharing, so that numbers about few subjects are withheld."""
-        return self.withheld_below is not None
+        return self.rule is not None
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether all counts of a shared report are rounded; what is a function of exact counts is then withheld."""
+        return self.rule is not None and self.rule.rounding is not None
 
     def name(self, subtype: int) -> str:
         """Return the title of a subtype in a report: its number and its name, or "Subtype" and its number."""
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
-    def for_sharing(self, threshold: int) -> Findings:
-        """Return these findings with counts below `threshold` withheld.
+    def for_sharing(
+        self,
+        threshold: int,
+        *,
+        rounding: int | None = None,
+        missing_is_harmless: bool = False,
+        min_n: int | None = None,
+    ) -> Findings:
+        """Return these findings with counts withheld or rounded, as `suppress_small_cells` does.
+
+        If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts.
 
         Raises
         ------
@@ -100,16 +107,29 @@ class Findings:
             If the cohort is too small to withhold counts in it.
         """
         from clinclust.disclosure import suppress_small_cells
+        from clinclust.disclosure.rule import Rule
 
-        comparisons = suppress_small_cells(self.comparisons, threshold=threshold)
-        shared = replace(self, comparisons=comparisons, associations=None, withheld_below=threshold)
+        comparisons = suppress_small_cells(
+            self.comparisons,
+            threshold=threshold,
+            rounding=rounding,
+            missing_is_harmless=missing_is_harmless,
+            min_n=min_n,
+        )
+        rule = Rule(threshold, False, rounding, missing_is_harmless, min_n)
+        if rounding is not None:
+            comparisons = comparisons[comparisons["kind"] == "summary"].reset_index(drop=True)
+        shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
         return shared if self.associations is None else shared.with_associations(self.associations)
 
     def with_associations(self, associations: pd.DataFrame) -> Findings:
         """Return these findings with validated associations.
 
-        In a report for sharing, associations that would disclose withheld numbers are withheld.
+        In a report for sharing, associations that would disclose withheld numbers are withheld; all of them are left
+        out if counts are rounded.
         """
+        if self.is_rounded:
+            return self
         if self.is_shared:
             from clinclust.disclosure import withhold_associations
 
@@ -122,18 +142,28 @@ class Findings:
 
     @cached_property
     def sizes(self) -> dict[int, int]:
-        """Number of subjects in each subtype, by number from 1."""
+        """Exact number of subjects in each subtype, by number from 1. Sheets show `shown_sizes`."""
         subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
     @cached_property
     def shown_sizes(self) -> dict[int, int | None]:
-        """Number of all subjects (0) and of the subjects in each subtype; None if the size is withheld."""
-        if self.withheld_below is not None:
+        """Number of all subjects (0) and of the subjects in each subtype, as reported; None if it is withheld."""
+        if self.rule is not None:
             from clinclust.disclosure.sizes import shown_sizes
 
-            return shown_sizes(self.sizes, self.withheld_below)
+            return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
+
+    @property
+    def n_subjects(self) -> int:
+        """Number of all subjects as reported, which is never withheld."""
+        return self.shown_sizes[0] or 0
+
+    @cached_property
+    def own_membership(self) -> NDArray[np.float64] | None:
+        """Probability of each subject's own subtype; None if the model has none, or counts are rounded."""
+        return None if self.is_rounded else own_membership(self.model)
 
     @cached_property
     def divisions(self) -> list[Division]:
@@ -202,12 +232,12 @@ class Findings:
 
     @property
     def relevance_column(self) -> list[Column]:
-        """The column of the relevance; empty without a MAP-DP search, which alone gives a relevance."""
-        return [] if self.fit is None else [Column("Relevance (nats, descriptive)", "0.0")]
+        """The column of the relevance; empty without a MAP-DP search, or if it is withheld of all features."""
+        return [] if self.fit is None or self.is_rounded else [Column("Relevance (nats, descriptive)", "0.0")]
 
     def relevance_cell(self, feature: Feature) -> list[Value]:
         """Return the cell of a feature under `relevance_column`; empty without a MAP-DP search."""
-        if self.fit is None:
+        if not self.relevance_column:
             return []
         return [WITHHELD if self.clustered_on(feature) and self.is_withheld(feature) else self.relevance(feature)]
 
@@ -226,8 +256,12 @@ class Findings:
         return sorted(self.features, key=least_relevant_last)
 
     def clustered_on(self, feature: Feature) -> bool:
-        """Return whether the subtypes were found from the feature or, without a search, may have been made from it."""
-        return feature.role == "cluster" and feature.name not in self.model.kept_out_
+        """Return whether the subtypes were found from the feature or, without a search, may have been made from it.
+
+        If counts are rounded, it is what the schema asks for: a feature is kept out of the search because all its
+        values are the same, and this would tell its exact counts.
+        """
+        return feature.role == "cluster" and (self.is_rounded or feature.name not in self.model.kept_out_)
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""
@@ -236,58 +270,16 @@ class Findings:
         return "perhaps" if self.fit is None else "yes"
 
     @cached_property
-    def read(self) -> ComparisonsFrame:
-        """The rows of the comparisons, grouped by kind, feature, level and subtype."""
-        return ComparisonsFrame(self.comparisons)
-
-    def rows(self, kind: str) -> list[Row]:
-        """Return the rows of the comparisons of one kind, in their order; a missing level is None."""
-        return self.read.rows(kind)
-
-    def levels(self, feature: Feature) -> dict[Level, dict[int, Row]]:
-        """Return the summaries of a feature by level (None if it has no levels) and subtype (0: all subjects)."""
-        return self.read.summaries[feature.name]
-
-    def tests(self, feature: Feature, level: Level) -> dict[tuple[int, int], dict[str, Row]]:
-        """Return the tests of a feature, or of one of its levels, by pair of subtypes and name of the test."""
-        return self.read.tests.get((feature.name, level), {})
-
-    @property
-    def n_pairwise(self) -> int:
-        """The number of comparisons of a pair of subtypes in a feature or level."""
-        return sum(map(len, self.read.tests.values()))
-
-    @property
-    def has_many_pairs(self) -> bool:
-        """Whether the pairs of subtypes are so many that only one sheet shows them."""
-        return self.n_pairwise > _MANY_PAIRS
-
-    def contrast(self, feature: Feature) -> Row | None:
-        """Return the test of all subtypes at once; None if the comparisons have none."""
-        return self.read.contrasts.get(feature.name)
-
-    def effects(self, feature: Feature) -> list[Row]:
-        """Return the effect sizes of a feature, in the order of the comparisons."""
-        return self.read.effects.get(feature.name, [])
-
-    def association_rows(self) -> list[Row]:
-        """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
-        if self.associations is None:
-            return []
-        found = cast("list[Row]", self.associations.to_dict("records"))
-        return [{**dict.fromkeys(_NOT_IN_EVERY_FRAME), **row} for row in found]
-
-    @cached_property
     def described_only(self) -> list[int]:
-        """The subtypes that are described and not tested, because they have too few subjects."""
+        """The subtypes that are described and not tested, because they have too few subjects.
+
+        None if counts are rounded, and so no subtype is tested at all.
+        """
+        if self.is_rounded:
+            return []
         if self.compared:
             return [subtype for subtype in self.sizes if subtype not in self.compared]
         return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
-
-    @property
-    def compared(self) -> list[int]:
-        """The subtypes that were large enough to be tested."""
-        return self.read.tested
 
     def is_significant(self, test: Row) -> bool:
         """Return whether p is at or below the significance level of the report."""

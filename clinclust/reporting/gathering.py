@@ -49,8 +49,13 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             )
     findings = Findings(model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=min_size)
     if options.suppress is not None:
-        findings = findings.for_sharing(options.suppress)
-    associations = options.associations
+        findings = findings.for_sharing(
+            options.suppress,
+            rounding=options.round_to,
+            missing_is_harmless=options.missing_is_harmless,
+            min_n=options.min_n,
+        )
+    associations = None if findings.is_rounded else options.associations
     if isinstance(associations, str):
         associations = validated_associations(
             model,

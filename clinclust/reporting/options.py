@@ -32,6 +32,12 @@ class ReportOptions:
     significance_level : float
     suppress : int, optional
         Counts below this are withheld.
+    round_to : int, optional
+        With `suppress`, every count is rounded to a multiple of this instead.
+    missing_is_harmless : bool
+        With `suppress`, whether numbers of missing values are not sensitive by themselves.
+    min_n : int, optional
+        With `suppress`, the fewest values of which means and quartiles are shown.
     n_jobs : int, optional
         Threads of the searches behind the validated associations.
     progress : bool
@@ -44,6 +50,9 @@ class ReportOptions:
     min_size: int = 3
     significance_level: float = 0.01
     suppress: int | None = None
+    round_to: int | None = None
+    missing_is_harmless: bool = False
+    min_n: int | None = None
     n_jobs: int | None = None
     progress: bool = True
 
@@ -60,6 +69,26 @@ class ReportOptions:
             problems.append(f"{level} must lie between 0 and 1, not {self.significance_level!r}")
         if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
             problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
+        problems += self._problems_of_sharing(prefix)
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
+        return problems
+
+    def _problems_of_sharing(self, prefix: str) -> list[str]:
+        """Return which of the further options of a report for sharing cannot be used."""
+        asked = {
+            "round_to": self.round_to is not None,
+            "missing_is_harmless": self.missing_is_harmless,
+            "min_n": self.min_n is not None,
+        }
+        called = {name: prefix + (name.replace("_", "-") if prefix else name) for name in asked}
+        if self.suppress is None:
+            alone = [called[name] for name, is_asked in asked.items() if is_asked]
+            return [f"{', '.join(alone)} can be used only together with {prefix}suppress"] if alone else []
+        problems = []
+        least = self.suppress if isinstance(self.suppress, Integral) else 2
+        if self.round_to is not None and not (isinstance(self.round_to, Integral) and self.round_to >= 3):
+            problems.append(f"{called['round_to']} must be at least 3, not {self.round_to!r}")
+        if self.min_n is not None and not (isinstance(self.min_n, Integral) and self.min_n >= least):
+            problems.append(f"{called['min_n']} must be at least {prefix}suppress, {least}, not {self.min_n!r}")
         return problems

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
@@ -58,6 +57,8 @@ class Profiles:
         the standard deviation if the quartiles are equal.
     withheld : bool (R, K + 1)
         Whether numbers of the row are withheld in this group because they are about few subjects.
+    sizes : dict
+        Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it.
     """
 
     features: list[str]
@@ -70,6 +71,7 @@ class Profiles:
     centre: Array
     spread: Array
     withheld: NDArray[np.bool_]
+    sizes: dict[int, int | None]
 
     @property
     def standardised(self) -> Array:
@@ -91,13 +93,6 @@ class Profiles:
         """Percentage of the subjects of each group without a value, float64 (R, K + 1)."""
         with np.errstate(all="ignore"):
             return np.asarray(100 * self.missing / (self.missing + self.n))
-
-    @cached_property
-    def sizes(self) -> dict[int, int | None]:
-        """Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it."""
-        found = [column[~np.isnan(column)] for column in (self.n + self.missing).T]
-        groups = [ALL_SUBJECTS, *self.subtypes]
-        return {group: int(totals[0]) if totals.size else None for group, totals in zip(groups, found, strict=True)}
 
     @cached_property
     def withheld_features(self) -> set[str]:
@@ -182,6 +177,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
         centre=np.where(is_median[:, np.newaxis], numbers["median"], numbers["mean"]),
         spread=np.where(is_median & (q3 != q1), (q3 - q1) / SDS_BETWEEN_QUARTILES, sd),
         withheld=compared.numbers("suppressed", places) == 1,
+        sizes=compared.sizes,
     )
 
 

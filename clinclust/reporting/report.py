@@ -51,6 +51,9 @@ __all__ = ["write_report"]
     min_size=WHOLE,
     significance_level=NUMBER,
     suppress=WHOLE,
+    round_to=WHOLE,
+    missing_is_harmless=ON_OR_OFF,
+    min_n=WHOLE,
     generated=MOMENT,
     progress=ON_OR_OFF,
 )
@@ -65,6 +68,9 @@ def write_report(
     min_size: int = 3,
     significance_level: float = 0.01,
     suppress: int | None = None,
+    round_to: int | None = None,
+    missing_is_harmless: bool = False,
+    min_n: int | None = None,
     generated: datetime | None = None,
     progress: bool = True,
 ) -> Path:
@@ -100,6 +106,15 @@ def write_report(
         Level of p in the descriptive comparisons, and of q of features that are called validated.
     suppress : int, optional
         Withhold counts below this number, as `suppress_small_cells` does, and all data of single subjects; 10 is usual.
+    round_to : int, optional
+        With `suppress`: round every count of the report to a multiple of this number, such as 5, and compute
+        percentages from the rounded counts. Tests, effect sizes, validated associations and results of the search that
+        are functions of exact counts are left out or withheld.
+    missing_is_harmless : bool
+        With `suppress`: numbers of missing values are not sensitive by themselves, as in `suppress_small_cells`.
+    min_n : int, optional
+        With `suppress`: withhold means, SDs, medians and quartiles of fewer values than this, such as 30; by default of
+        fewer than `suppress`.
     generated : datetime, optional
         Date of the report; by default the environment variable SOURCE_DATE_EPOCH, or else the present time. The same
         results with the same date give the same bytes.
@@ -143,7 +158,16 @@ def write_report(
     require_fitted(model)
     path = Path(path)
     options = ReportOptions(
-        comparisons, associations, names or {}, min_size, significance_level, suppress, progress=progress
+        comparisons,
+        associations,
+        names or {},
+        min_size,
+        significance_level,
+        suppress,
+        round_to,
+        missing_is_harmless,
+        min_n,
+        progress=progress,
     )
     check_report(model, frame, path, options)
     check_place(path)

@@ -23,7 +23,6 @@ from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tidy_data import tidy_data
 from clinclust.reporting.sheets.withheld import withheld
-from clinclust.reporting.sheets.withheld_facts import without_withheld_facts
 
 __all__ = ["write_findings"]
 
@@ -76,12 +75,12 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         tables.subtypes(findings),
         *([profile(findings), charts(findings)] if in_workbook else []),
         *([] if findings.associations is None else [association_table(findings)]),
-        *([effect_sizes(findings)] if in_workbook else []),
-        tables.pairwise_tests(findings),
+        *([effect_sizes(findings)] if in_workbook and not findings.is_rounded else []),
+        *([] if findings.is_rounded else [tables.pairwise_tests(findings)]),
         *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
         *likelihoods_sheets(findings),
         tables.missing_data(findings),
-        without_withheld_facts(summary(findings, moment), findings),
+        summary(findings, moment),
         codebook(findings),
         methods_sheet(findings),
         *([tidy_data(findings)] if in_workbook else []),

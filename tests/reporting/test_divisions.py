@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
+from clinclust.disclosure.rule import Rule
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
 from clinclust.reporting.assignments import assignments_of, write_assignments
@@ -423,7 +424,7 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
 
 def test_a_withheld_size_is_withheld_in_sums_too(three):
     findings = shown(three)
-    shared = replace(findings, withheld_below=5)
+    shared = replace(findings, rule=Rule(5))
     shared.__dict__["shown_sizes"] = {0: 160, 1: 54, 2: None, 3: None}
     hidden = {subtype for subtype, size in shared.shown_sizes.items() if size is None}
     assert hidden

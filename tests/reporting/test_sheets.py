@@ -9,6 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from clinclust.disclosure.rule import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts
@@ -35,7 +36,7 @@ def withheld(findings):
         if kind in ("float64", "Int64") and name not in ("subtype", "versus", "minimum", "maximum"):
             comparisons.loc[rows, name] = np.nan if kind == "float64" else pd.NA
     comparisons.loc[rows, "suppressed"] = True
-    return dataclasses.replace(findings, comparisons=comparisons, withheld_below=min(findings.sizes.values()) + 1)
+    return dataclasses.replace(findings, comparisons=comparisons, rule=Rule(min(findings.sizes.values()) + 1))
 
 
 def test_every_number_of_the_comparisons_is_a_row_of_the_data(findings):

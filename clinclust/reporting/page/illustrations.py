@@ -86,7 +86,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         )
     if fit is not None and fit.tree_test_ is None and not anything_withheld and _shows_tree(findings, fit):
         found.append(_tree(model, fit))
-    if fit is not None:
+    if fit is not None and not findings.is_rounded:
         found.append(
             Illustration(
                 "restarts",
@@ -97,7 +97,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 partial(figures.plot_restarts, model),
             )
         )
-    path = None if fit is None else fit.resolution_path_
+    path = None if fit is None or findings.is_rounded else fit.resolution_path_
     if fit is not None and path is not None and len(path.steps) > 1:
         steps = path.steps
         found.append(

@@ -59,7 +59,7 @@ def charts(findings: Findings) -> Sheet:
 
 def _sizes(findings: Findings) -> Table:
     columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
-    total = sum(findings.sizes.values())
+    total = findings.n_subjects
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes}
     rows: list[list[Value]] = [
         [findings.name(subtype), size, 100 * size / total] for subtype, size in sizes.items() if size is not None

@@ -21,9 +21,12 @@ _BEYOND_CHANCE = 1.25
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
-    """Return what the continuum score is and where it stands; empty if the cohort is not one continuum."""
+    """Return what the continuum score is and where it stands; empty if the cohort is not one continuum.
+
+    Where counts are rounded, the report has nothing of the score, which is a function of all values.
+    """
     continuum = findings.continuum
-    if continuum is None:
+    if continuum is None or findings.is_rounded:
         return []
     where = (
         "This report is made to be shared and lists nobody's score"
@@ -58,7 +61,7 @@ def _share(continuum: Continuum) -> str:
 def continuum_table(findings: Findings) -> list[Table]:
     """Return the features that correlate most with the score; no table if the cohort is not one continuum."""
     continuum = findings.continuum
-    if continuum is None:
+    if continuum is None or findings.is_rounded:
         return []
     columns = [Column("Feature"), Column("With a higher score"), Column("Correlation", "0.00")]
     return [Table("Features that the continuum score stands for", columns, _rows(findings, continuum))]

@@ -77,7 +77,8 @@ def on_the_test(findings: Findings) -> list[str]:
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
-    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_, _on_blocks(fit))]
+    on_blocks = "" if findings.is_rounded else _on_blocks(fit)
+    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_, on_blocks)]
 
 
 def _on_groups(fit: Fit) -> list[str]:

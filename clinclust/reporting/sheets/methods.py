@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
@@ -19,6 +16,11 @@ from clinclust.reporting.sheets.blocks import sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
 from clinclust.reporting.sheets.methods_of_associations import methods_of_associations
+from clinclust.reporting.sheets.methods_of_the_search import (
+    concentration_in_words,
+    search_in_words,
+    sizes_in_words,
+)
 from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
 from clinclust.reporting.sheets.names_of_tests import tests_in_words
 from clinclust.reporting.sheets.references import References
@@ -65,7 +67,7 @@ def methods(findings: Findings) -> Methods:
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
         "Prior": [] if fit is None else _prior(findings, asked, references),
         "Missing values": [] if fit is None else _missing(findings, fit),
-        "Search": [] if fit is None else _search(findings, fit, asked),
+        "Search": [] if fit is None else search_in_words(findings, fit, asked),
         "Distinct subtypes": methods_of_the_test(findings, references),
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
@@ -94,10 +96,10 @@ def _given(findings: Findings) -> list[str]:
     """Return the sentences about given subtypes, which were not found by a MAP-DP search."""
     schema, model = findings.model.schema_, findings.model
     where = f" in {schema.title}" if schema.title else ""
-    sizes = _sizes(findings)
+    sizes = sizes_in_words(findings)
     n_formed = sum(map(findings.clustered_on, findings.features))
     sentences = [
-        f"The {counted(len(findings.sizes), 'subtype')}{where} ({counted(len(findings.frame), 'subject')}: {sizes}) "
+        f"The {counted(len(findings.sizes), 'subtype')}{where} ({counted(findings.n_subjects, 'subject')}: {sizes}) "
         f"{was(len(findings.sizes))} made by {model.made_by}."
     ]
     if n_formed:
@@ -117,14 +119,14 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     group = "subtype" if groups_found(fit) is None else "group"
     likelihoods = listed([f"{REGISTRY[kind].title}, {kinds[kind]}" for kind in REGISTRY if kinds[kind]], "; ")
     sentences = [
-        f"Subtypes were found {where}({counted(len(findings.frame), 'subject')}) from "
+        f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
         f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
         f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
         f"Within a {group} features are independent, each with its likelihood and the conjugate prior of this: "
         f"{likelihoods}.",
     ]
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
-    sentences += [_concentration(fit, given["concentration"], references)]
+    sentences += [concentration_in_words(findings, fit, given["concentration"], references)]
     if fit.discount_ > 0:
         sentences.append(
             f"A Pitman–Yor process ({references.cite('pitman-yor')}) with discount {fit.discount_:g} took the place "
@@ -132,14 +134,17 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         )
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
+        power = WITHHELD if automatic and findings.is_rounded else f"{fit.coarsening_:.3g}"
         how = (
             ", the first value that the dependence left between features within subtypes bore out" if automatic else ""
         )
         sentences.append(
-            f"The likelihood was raised to the power {fit.coarsening_:.3g}{how} ({references.cite('coarsening')}), "
+            f"The likelihood was raised to the power {power}{how} ({references.cite('coarsening')}), "
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
-    sentences += sentences_on_blocks(fit, given, findings.read.withheld)
+    # Whether a block counted for less, by powers that the search chose, is a function of exact counts.
+    if not (findings.is_rounded and given["block_powers"] == "auto"):
+        sentences += sentences_on_blocks(fit, given, findings.read.withheld)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outlying_.sum())
         sentences.append(
@@ -153,19 +158,6 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             f"each {group}, the others have one for all subjects."
         )
     return sentences
-
-
-def _concentration(fit: Fit, asked: Any, references: References) -> str:
-    value = f"{fit.concentration_:.3g}"
-    if isinstance(asked, str) and asked == "map":
-        how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"
-    elif isinstance(asked, str):
-        how = f"{value}, the one of {len(fit.tuning_)} values with the highest density of held-out subjects"
-    elif np.ndim(asked):
-        how = f"{value}, the one of {len(fit.tuning_)} values tried with the highest log joint"
-    else:
-        how = f"set to {value} in advance"
-    return f"The concentration (prior count of a new subtype, in subjects) was {how}."
 
 
 def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
@@ -203,44 +195,14 @@ def _missing(findings: Findings, fit: Fit) -> list[str]:
     else:
         sentences.append("No value of these features was missing.")
     kept_out = len(fit.kept_out_)
-    if kept_out:
+    if findings.is_rounded:
+        sentences.append("Features without an observed value, or with the same one throughout, were left out.")
+    elif kept_out:
         sentences.append(
             f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
             f"{was(kept_out)} left out."
         )
     return sentences
-
-
-def _search(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
-    restarts = fit.restarts_
-    refined = int(restarts["start"].isin(("recombined", "perturbed")).sum())
-    started = len(restarts) - refined
-    best = int((restarts["log_joint"].round(6) == round(float(restarts["log_joint"].max()), 6)).sum())
-    begun = {"single": "with all subjects in one subtype", "search": "different partitions"}
-    init = asked["init"]
-    where = begun[init] if isinstance(init, str) else "from a partition given in advance"
-    sentences = [
-        f"The partition with the highest log joint was sought from {counted(started, 'start')} ({where}; random seed "
-        f"{fit.random_seed_})."
-    ]
-    if refined:
-        sentences.append(f"The best were recombined and perturbed in {counted(refined, 'further search', 'es')}.")
-    if fit.stopped_early_:
-        sentences.append(f"The search was {STOPPED_EARLY}.")
-    joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
-    subjects = "all subjects" if len(findings.sizes) == 1 else f"{_sizes(findings)} subjects"
-    subtypes, n_groups = f"{counted(len(findings.sizes), 'subtype')} of {subjects}", groups_found(fit)
-    ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
-    if n_groups is None:
-        sentences.append(f"{ended} {subtypes}{joint}.")
-    else:
-        sentences.append(f"{ended} {n_groups} groups{joint}, which make up {subtypes}.")
-    return sentences
-
-
-def _sizes(findings: Findings) -> str:
-    shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
-    return listed([WITHHELD if size is None else f"{size:,}" for size in shown])
 
 
 def _comparisons(findings: Findings, references: References) -> list[str]:
@@ -287,6 +249,10 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
 def _confidentiality(findings: Findings) -> list[str]:
     if not findings.comparisons["suppressed"].any():
         return []
+    if findings.rule is not None and findings.rule.rounding is not None:
+        return [
+            f"Every count was rounded to a multiple of {findings.rule.rounding}; tests and estimates were withheld."
+        ]
     return ["Numbers that few subjects are behind, and those from which they could be worked out, were withheld: [c]."]
 
 

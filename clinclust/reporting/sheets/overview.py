@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.estimators.membership import CLEAR
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
@@ -44,7 +44,7 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
     """Return the table with a row for each subtype; none if there is one group, which nothing marks."""
     if not marks:
         return []
-    labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
+    labels, own = np.asarray(findings.model.labels_), findings.own_membership
     with_clear = own is not None and not findings.is_shared
     columns = [
         Column("Subtype"),
@@ -59,7 +59,7 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, labels.size)]
+        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1]
@@ -76,7 +76,8 @@ def _statements(findings: Findings) -> list[str]:
         of_the_search = [given_subtypes(findings)]
     else:
         stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
-        of_the_search = [searches_sentence(fit), *stopped, *cautions(findings)]
+        searches = [] if findings.is_rounded else [searches_sentence(fit)]
+        of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
         *sentences_on_visits(findings),
         _what_was_found(findings),
@@ -98,7 +99,7 @@ def _what_was_found(findings: Findings) -> str:
     features = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
     n_subtypes = len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
-    n_subjects = f"{len(findings.frame):,} subjects"
+    n_subjects = f"{findings.n_subjects:,} subjects"
     missing = f" ({_missing(findings)})" if n_features else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
@@ -124,7 +125,7 @@ def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
     if not marks:
         return []
     said = [_on_marks(findings)] if any(marked.higher or marked.lower for marked in marks) else []
-    if findings.model.membership_ is not None:
+    if findings.own_membership is not None:
         said.append(
             "Membership probability: how sure the model is of the subtype of each subject; where features depend on "
             "each other inside subtypes, it is too sure."
@@ -136,12 +137,12 @@ def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
 
 
 def _on_marks(findings: Findings) -> str:
-    of_those = "" if findings.fit is None else " of those whose relevance is above 0,"
-    if findings.fit is not None and findings.withholds_evidence:
+    of_those = "" if not findings.relevance_column else " of those whose relevance is above 0,"
+    if findings.relevance_column and findings.withholds_evidence:
         of_those = " of those whose relevance is above 0 or withheld,"
     relevance = (
         ""
-        if findings.fit is None
+        if not findings.relevance_column
         else " Relevance: how far the subtypes lie apart in a feature. Both describe the subjects that the subtypes "
         "were found in, and are no test."
     )

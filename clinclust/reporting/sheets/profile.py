@@ -38,6 +38,8 @@ def profile(findings: Findings) -> Sheet:
                 cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]
                 rows.append([*about, *findings.relevance_cell(feature), *cells])
     order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
+    if findings.fit is not None and findings.is_rounded:
+        order = "that come first in the schema"
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",

@@ -26,6 +26,10 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     """
     choice, counts = _known(findings)
     words = _words(findings, choice)
+    if findings.is_rounded:
+        # Whether any row was left out is a function of exact counts, unless the choice says so.
+        taken = ", and ".join(words.values())
+        return [f"The schema takes {taken}; how many rows were left out is withheld {WITHHELD}."] if choice else []
     n_subjects = len(findings.frame)
     if counts is None:
         taken = ", and ".join(words.values())
@@ -75,10 +79,10 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
         "further": counts.further,
         "after": counts.taken - n_subjects,
     }
-    if findings.withheld_below is not None:
+    if findings.rule is not None:
         from clinclust.disclosure.rows import are_small_rows
 
-        if are_small_rows(counts, n_subjects, findings.withheld_below):
+        if are_small_rows(counts, n_subjects, findings.rule.threshold):
             return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}
     unknown = f", {counts.unknown:,} of them without a value that could be compared" if counts.unknown else ""
     return {name: f"{number:,}" for name, number in numbers.items()} | {"unknown": unknown}

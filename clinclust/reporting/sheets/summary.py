@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import own_membership
-from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
@@ -18,16 +16,14 @@ from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
 from clinclust.reporting.sheets.few_subjects import explained_marks, remark_cell, remark_column
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.search_facts import search_facts
 from clinclust.reporting.sheets.tables import certainty, descriptive
 from clinclust.reporting.sheets.unions import groups_found, number_asked_for, unions_in_words
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["ABOVE_ZERO", "given_subtypes", "on_sharing", "summary"]
-
-ABOVE_ZERO = "Features with a relevance above 0 (descriptive)"
-"""The fact how many features the subtypes describe better than one distribution of all subjects."""
+__all__ = ["given_subtypes", "on_sharing", "summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
@@ -42,14 +38,6 @@ _SETTINGS = (
 _MOST_PARTITIONS = 20
 _DESCRIBED_ONLY = "Subtypes of few subjects, described only"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
-# These numbers are functions of all values. With them a reader could find the last unknown value by trial.
-_OF_ALL_VALUES = (
-    _MISSING,
-    _MISSING_OF_GIVEN,
-    "Log joint (nats)",
-    "Values set aside as outlying",
-    "Data fingerprint (SHA-256)",
-)
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
     "Relevance": "how far the subtypes lie apart in the feature, in nats; descriptive: found in the same subjects, so "
@@ -81,7 +69,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
         _what_was_run(findings, generated),
         *([_sizes(findings)] if len(findings.sizes) > 1 else []),
         _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
-        *([] if fit is None else [_partitions(findings, fit)]),
+        *([] if fit is None or findings.is_rounded else [_partitions(findings, fit)]),
         _facts("Software", ("Package", "Version"), software_versions()),
     ]
     given = [] if fit is not None else [given_subtypes(findings)]
@@ -107,22 +95,32 @@ def _terms(findings: Findings) -> dict[str, Value]:
         terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
         for term in _OF_A_SEARCH:
             del terms[term]
-        if findings.model.membership_ is None:
-            del terms["Membership probability"]
+    elif findings.is_rounded:
+        for term in _OF_A_SEARCH:
+            del terms[term]
+        terms["Clustered on"] = "whether the schema asks that the feature take part in finding the subtypes"
     elif not worth_of_blocks(findings.fit):
         del terms["Block"]
+    if findings.own_membership is None:
+        del terms["Membership probability"]
     return terms
 
 
 def on_sharing(findings: Findings) -> str:
     """Return a sentence on whether the report may be shared, and on what is withheld in it."""
-    threshold = findings.withheld_below
-    if threshold is None:
+    rule = findings.rule
+    if rule is None:
         return _NOT_FOR_SHARING
+    if rule.rounding is not None:
+        return (
+            f"Numbers rounded: every count to a multiple of {rule.rounding}, and percentages computed from these. "
+            f"Tests and other functions of exact counts are left out, or withheld and shown as {WITHHELD} "
+            "(confidential). Nothing is reported of single subjects."
+        )
     return (
-        f"Small numbers withheld: counts below {threshold}, the counts from which they could be computed, and tests "
-        f"and other numbers made from them. They are shown as {WITHHELD} (confidential). Nothing is reported of single "
-        "subjects."
+        f"Small numbers withheld: counts below {rule.threshold}, the counts from which they could be computed, and "
+        f"tests and other numbers made from them. They are shown as {WITHHELD} (confidential). Nothing is reported of "
+        "single subjects."
     )
 
 
@@ -140,33 +138,35 @@ def _facts(
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
     schema = findings.model.schema_
     clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
-    cells = findings.frame[[feature.name for feature in clustered_on]]
     fit = findings.fit
     facts: dict[str, Value] = {
         "Cohort": schema.title,
-        "Subjects": len(findings.frame),
+        "Subjects": findings.n_subjects,
         "Features clustered on" if fit else _PERHAPS: len(clustered_on),
-        **({"Features kept out": len(fit.kept_out_)} if fit else {}),
+        **({"Features kept out": len(fit.kept_out_)} if fit and not findings.is_rounded else {}),
         "Features described only": len(schema.described),
-        _MISSING if fit else _MISSING_OF_GIVEN: percent(int(cells.isna().to_numpy().sum()), cells.size)
-        if cells.size
-        else None,
+        _MISSING if fit else _MISSING_OF_GIVEN: _percent_missing(findings),
         **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
-        **(_search_facts(fit) if fit else {}),
+        **(search_facts(findings, fit) if fit else {}),
         "Significance level": findings.significance_level,
-        _DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none",
+        **({} if findings.is_shared else {_DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none"}),
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
-        "Data fingerprint (SHA-256)": data_fingerprint(findings.frame),
+        "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.frame),
         "Schema fingerprint (SHA-256)": schema.fingerprint,
     }
-    if findings.withheld_below is not None:
-        facts |= {name: WITHHELD for name in _OF_ALL_VALUES if name in facts}
-        del facts[_DESCRIBED_ONLY]
     decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
-    for name in (name for name in _SETTINGS if name in facts):
+    for name in (name for name in _SETTINGS if facts.get(name, WITHHELD) != WITHHELD):
         decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
     return _facts("What was run", ("Item", "Value"), facts, decimals)
+
+
+def _percent_missing(findings: Findings) -> Value:
+    """Return the percentage of values missing; in a shared report it would tell of those withheld."""
+    if findings.is_shared:
+        return WITHHELD
+    cells = findings.frame[[feature.name for feature in findings.features if findings.clustered_on(feature)]]
+    return percent(int(cells.isna().to_numpy().sum()), cells.size) if cells.size else None
 
 
 def _how_many(findings: Findings) -> dict[str, Value]:
@@ -185,33 +185,9 @@ def _asked_for(findings: Findings) -> dict[str, Value]:
     return {} if n_asked is None else {"Subtypes asked for": n_asked}
 
 
-def _search_facts(fit: Fit) -> dict[str, Value]:
-    """Return the settings and results of the search by name."""
-    restarts = fit.restarts_
-    refinements = restarts["start"].isin(("recombined", "perturbed"))
-    return {
-        "Log joint (nats)": as_value(fit.log_joint_),
-        "Concentration": as_value(fit.concentration_),
-        "Concentrations tried": len(fit.tuning_),
-        "Discount": as_value(fit.discount_),
-        "Coarsening": as_value(fit.coarsening_),
-        **{f"Block {block}": worth for block, worth in worth_of_blocks(fit).items()},
-        "Share of values expected to be outlying": as_value(fit.outlying_share_),
-        "Values set aside as outlying": int(fit.outlying_.sum()),
-        ABOVE_ZERO: int((fit.feature_relevance_ > 0.0).sum()),
-        "Random seed": as_value(fit.random_seed_),
-        "Restarts": int((~refinements).sum()),
-        "Recombinations and perturbations": int(refinements.sum()),
-        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
-        "Partitions within 1 nat of the best": int(
-            restarts["log_joint"].round(6)[restarts["log_joint"] >= fit.log_joint_ - 1.0].nunique()
-        ),
-    }
-
-
 def _sizes(findings: Findings) -> Table:
     columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
-    labels, own = np.asarray(findings.model.labels_), own_membership(findings.model)
+    labels, own = np.asarray(findings.model.labels_), findings.own_membership
     certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
     if own is not None:
         columns.append(Column("Mean membership probability", "0.000"))
@@ -220,7 +196,7 @@ def _sizes(findings: Findings) -> Table:
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, len(labels))]
+        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1].tolist()
@@ -254,7 +230,7 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
             rank,
             as_value(row["times"]),
             str(row["start"]),
-            as_value(row["log_joint"]) if findings.withheld_below is None else WITHHELD,
+            WITHHELD if findings.is_shared else as_value(row["log_joint"]),
             as_value(best - row["log_joint"]),
             as_value(row["n_clusters"]),
             "yes" if row["converged"] else "no",

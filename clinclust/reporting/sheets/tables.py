@@ -85,7 +85,9 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
     for group in groups.values():
         columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
-    columns += [*findings.relevance_column, Column(f"Pairs with a descriptive {_level(findings)} (not corrected)")]
+    columns += findings.relevance_column
+    if not findings.is_rounded:
+        columns.append(Column(f"Pairs with a descriptive {_level(findings)} (not corrected)"))
 
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
@@ -97,7 +99,8 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
                 shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
-            row += [*findings.relevance_cell(feature), _pairs_apart(findings, feature, answer)]
+            row += findings.relevance_cell(feature)
+            row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
             rows.append(row)
             shades.append([*shade, *[None] * (len(row) - len(shade))])
             bands.append(feature.section or "No section")
@@ -108,7 +111,7 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
 
 
 def _group(findings: Findings, subtype: int) -> tuple[str, str]:
-    size, total = findings.shown_sizes[subtype], sum(findings.sizes.values())
+    size, total = findings.shown_sizes[subtype], findings.n_subjects
     if subtype == _ALL_SUBJECTS:
         return ("All subjects", f"n = {total}")
     if size is None:
@@ -281,7 +284,14 @@ def missing_data(findings: Findings) -> Sheet:
         row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
         for subtype in groups:
             missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
-            row += [missing, 100 * missing / (missing + n) if isinstance(missing, int) and isinstance(n, int) else n]
+            row += [missing, _percent_missing(missing, n)]
         rows.append(row)
     note = "Subjects without a value for the feature, as a number and as a percentage of the group."
     return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
+
+
+def _percent_missing(missing: Value, n: Value) -> Value:
+    """Return the percentage of missing values, or that it is withheld; None if both numbers were rounded to 0."""
+    if not (isinstance(missing, int) and isinstance(n, int)):
+        return n
+    return 100 * missing / (missing + n) if missing + n else None

@@ -43,6 +43,11 @@ def on_q(findings: Findings) -> str:
 
 
 def _nothing_validated(findings: Findings) -> str:
+    if findings.is_rounded:
+        return (
+            "Nothing is tested in this report: every p is a function of exact counts, and these are rounded. What "
+            "marks the subtypes is a description."
+        )
     made = "may have been made" if findings.fit is None else "were found"
     repair = "" if findings.fit is None else " (clinclust report --associations refit tests them)"
     return (

@@ -8,6 +8,7 @@ from clinclust.comparisons.frame import is_missing
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 
 if TYPE_CHECKING:
+    from clinclust.disclosure.rule import Rule
     from clinclust.reporting.findings import Findings
     from clinclust.schema import Feature
 
@@ -43,14 +44,28 @@ def withheld(findings: Findings) -> Sheet:
 
 
 def _rule(findings: Findings) -> list[str]:
-    threshold = findings.withheld_below
+    """Return the rule in words; a report that is not shared has none."""
+    if findings.rule is None:
+        return []
+    sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
+    notes = _of_rounding(findings.rule) if findings.is_rounded else _of_withholding(findings, findings.rule)
+    if sizes:
+        notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
+    if findings.rule.missing_is_harmless:
+        notes.append(
+            "Numbers of missing values are declared harmless: they are withheld only where a small count would follow "
+            "from them."
+        )
+    return notes
+
+
+def _of_withholding(findings: Findings, rule: Rule) -> list[str]:
     n_all = len(findings.features)
     n_withheld = sum(map(findings.is_withheld, findings.features))
-    sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
-    notes = [
+    return [
         f"Of {n_withheld} of {n_all} features a number is withheld, shown as {WITHHELD}. Withheld are counts of 1 to "
-        f"{(threshold or 1) - 1}, totals of so few events or steps of a score, means of fewer than {threshold} values, "
-        "further numbers from which these would follow, and tests and effect sizes made from any of them.",
+        f"{rule.threshold - 1}, totals of so few events or steps of a score, means of fewer than {rule.fewest_values} "
+        "values, further numbers from which these would follow, and tests and effect sizes made from any of them.",
         "Which of the numbers withheld are small, and which only go with them, is not told. Nothing is reported of "
         "single subjects.",
         "Medians and quartiles are rounded to at most a quarter of the distance between the quartiles. Each q is "
@@ -59,12 +74,31 @@ def _rule(findings: Findings) -> list[str]:
         "Subtypes of few subjects, or with weak evidence, are not marked here as in other reports: a mark would tell "
         "of sizes and counts that are withheld.",
         f"The rule was applied until whoever knows all counts, shares, means and sizes shown finds no interval shorter "
-        f"than {threshold} for any small count. Other knowledge is not covered: another report of nearly the same "
+        f"than {rule.threshold} for any small count. Other knowledge is not covered: another report of nearly the same "
         "people, or of a person in the cohort.",
     ]
-    if sizes:
-        notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
-    return notes
+
+
+def _of_rounding(rule: Rule) -> list[str]:
+    return [
+        f"Every count is rounded to the nearest multiple of {rule.rounding}: subjects, sizes of subtypes, observed and "
+        "missing values, levels and totals of events. Percentages, and means of counts of events, are computed from "
+        "the rounded counts. Rounded counts need not add up.",
+        f"Withheld, shown as {WITHHELD}, are sizes that may be below {rule.threshold}, means of values that may be "
+        f"fewer than {rule.fewest_values}, totals that may be below {rule.threshold}, and rounded counts where their "
+        f"sums would narrow a count that may be below {rule.threshold} to an interval shorter than {rule.width}. Which "
+        "numbers are withheld follows from the rounded ones.",
+        "Left out, because exact counts could be found from them by trial: tests, effect sizes, validated "
+        "associations, the relevance of features, the log joint and other evidence, membership probabilities, how far "
+        "the searches agree, settings that the search chose itself, the continuum score, and numbers of rows that were "
+        "left out.",
+        "Told are results that are no counts: the subtypes, their number, which divisions were found distinct, and "
+        "that subjects have several rows. “Clustered on” says what the schema asks for. Nothing is reported of single "
+        "subjects.",
+        "Means and SDs of measurements are those of the exact values, rounded as printed; medians and quartiles are "
+        "rounded to at most a quarter of the distance between the quartiles. Other knowledge is not covered: another "
+        "report of nearly the same people, or of a person in the cohort.",
+    ]
 
 
 def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str | None:
@@ -82,6 +116,8 @@ def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str
 
 def _tests(findings: Findings, feature: Feature) -> str:
     """Return whether results of a feature are withheld: all of them, some, or none."""
+    if findings.is_rounded:
+        return "withheld"
     rows = [row for kind in ("test", "contrast", "effect") for row in findings.rows(kind)]
     lost = [bool(row["suppressed"]) for row in rows if row["feature"] == feature.name]
     return "withheld" if lost and all(lost) else "some withheld" if any(lost) else "shown" if lost else "none made"

@@ -100,6 +100,8 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, sign
 
 
 def _descriptive(plan: Plan, *, significant: bool) -> str:
+    if plan.compared.is_rounded:
+        return "Counts are rounded, and percentages computed from them; tests are withheld."
     tested = plan.compared.tested
     if plan.between is not None:
         compares = f"subtypes {plan.between[0]} and {plan.between[1]} are compared"

@@ -80,7 +80,7 @@ def layout_of(plan: Plan, title: str) -> Table:
         columns += [Column("n or total", "0", over), Column("%, mean or median", "measure", over)]
         columns += [Column("SD or Q1", "measure", over)]
         columns += [Column("Q3", "measure", over)] if has_quartiles else []
-    columns += [Column("Descriptive p", "p"), Column("Test")]
+    columns += [] if plan.compared.is_rounded else [Column("Descriptive p", "p"), Column("Test")]
     if plan.associations is not None:
         columns += [Column("Validated p", "p"), Column("Validated q", "p"), Column("Method"), Column("Doubtful")]
         columns += [Column("Remark")]
@@ -108,8 +108,9 @@ def _values(plan: Plan, line: Line, *, has_quartiles: bool) -> Iterator[Value]:
     whole = line if line.kind == "feature" else Line("heading", line.feature, line.summary)
     is_first = line.level == next(iter(line.feature.summaries))
     test = plan.descriptive(line) or (plan.descriptive(whole) if is_first else {})
-    yield _p(test, "p")
-    yield str(test["test"]) if test and not is_missing(test["test"]) else None
+    if not plan.compared.is_rounded:
+        yield _p(test, "p")
+        yield str(test["test"]) if test and not is_missing(test["test"]) else None
     if plan.associations is not None:
         validated = plan.validated(whole) if is_first else {}
         yield _p(validated, "p")
