@@ -59,6 +59,8 @@ class Profiles:
         Whether numbers of the row are withheld in this group because they are about few subjects.
     sizes : dict
         Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it.
+    is_rounded : bool
+        Whether counts were rounded, so that nothing may depend on what the search did with exact ones.
     """
 
     features: list[str]
@@ -72,6 +74,7 @@ class Profiles:
     spread: Array
     withheld: NDArray[np.bool_]
     sizes: dict[int, int | None]
+    is_rounded: bool
 
     @property
     def standardised(self) -> Array:
@@ -178,6 +181,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
         spread=np.where(is_median & (q3 != q1), (q3 - q1) / SDS_BETWEEN_QUARTILES, sd),
         withheld=compared.numbers("suppressed", places) == 1,
         sizes=compared.sizes,
+        is_rounded=compared.is_rounded,
     )
 
 

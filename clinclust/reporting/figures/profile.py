@@ -87,7 +87,9 @@ def plot_profile(
     called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
     rows = profiles.ranked_for(model)
     drawn = rows[:at_most]
-    clustered = set(clustered_features(model))
+    # That a feature was kept out of a search, because all its values are the same, tells its exact counts.
+    asked = [feature.name for feature in model.schema_.clustered]
+    clustered = set(asked if profiles.is_rounded else clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
     medians = [profiles.summaries[row] == "median" for row in drawn]
     titles = [
@@ -110,9 +112,7 @@ def plot_profile(
     remark(
         ax,
         [
-            f"The {len(drawn)} most {'different' if model.fit_ is None else 'relevant'} of {len(rows)} rows"
-            if len(drawn) < len(rows)
-            else "",
+            f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
             "† not clustered on" if any(aside) else "",
             "‡ medians" if any(medians) else "",
             f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
@@ -120,6 +120,13 @@ def plot_profile(
         ],
     )
     return ax
+
+
+def _chosen(model: SubtypeModel, profiles: Profiles, number: int) -> str:
+    """Return which rows are drawn if there are more; the relevance of rounded ones is withheld."""
+    if model.fit_ is None:
+        return f"{number} most different"
+    return f"first {number}" if profiles.is_rounded else f"{number} most relevant"
 
 
 def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
