@@ -38,7 +38,9 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     CohortWarning
         If the rows of `frame` are in another order than at the fit; they are put back into it.
     """
-    persons = persons_of(model, frame, None) if isinstance(options.associations, str) else None
+    # Every association is a function of exact counts, so that a report of rounded ones has none.
+    associations = None if options.round_to is not None else options.associations
+    persons = persons_of(model, frame, None) if isinstance(associations, str) else None
     frame = cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
@@ -55,7 +57,6 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             missing_is_harmless=options.missing_is_harmless,
             min_n=options.min_n,
         )
-    associations = None if findings.is_rounded else options.associations
     if isinstance(associations, str):
         associations = validated_associations(
             model,

@@ -206,6 +206,8 @@ def _missing(findings: Findings, fit: Fit) -> list[str]:
 
 
 def _comparisons(findings: Findings, references: References) -> list[str]:
+    if findings.is_rounded:
+        return []
     sentences = []
     adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
     # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.

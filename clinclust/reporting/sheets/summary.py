@@ -90,15 +90,16 @@ def given_subtypes(findings: Findings) -> str:
 
 def _terms(findings: Findings) -> dict[str, Value]:
     """Return the terms that occur in this report, with their meanings."""
+    if findings.is_rounded:
+        return {
+            "Clustered on": "whether the schema asks that the feature take part in finding the subtypes",
+            **{term: _HOW_TO_READ[term] for term in ("Probability, mean, SD", WITHHELD)},
+        }
     terms: dict[str, Value] = dict(_HOW_TO_READ)
     if findings.fit is None:
         terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
         for term in _OF_A_SEARCH:
             del terms[term]
-    elif findings.is_rounded:
-        for term in _OF_A_SEARCH:
-            del terms[term]
-        terms["Clustered on"] = "whether the schema asks that the feature take part in finding the subtypes"
     elif not worth_of_blocks(findings.fit):
         del terms["Block"]
     if findings.own_membership is None:
@@ -149,7 +150,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
-        "Significance level": findings.significance_level,
+        **({} if findings.is_rounded else {"Significance level": findings.significance_level}),
         **({} if findings.is_shared else {_DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none"}),
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.frame),

@@ -40,6 +40,8 @@ _ALL_SUBJECTS = 0
 
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
+    if findings.is_rounded:
+        return "Nothing is tested: every p is a function of exact counts, and counts are rounded here."
     return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
 
 

@@ -108,7 +108,7 @@ def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str
         for level, rows in findings.levels(feature).items()
         for subtype, row in rows.items()
         for name in names
-        if row["suppressed"] and is_missing(row[name]) and (name != "count" or level is not None)
+        if row["suppressed"] and is_missing(row[name]) and name != ("median" if level is not None else "count")
     }
     titles = ["All subjects" if subtype == _ALL_SUBJECTS else findings.name(subtype) for subtype in sorted(found)]
     return ", ".join(titles) or None
