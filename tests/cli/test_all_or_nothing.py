@@ -170,6 +170,10 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     [
         (["--name", "Mild"], "--name takes the number"),
         (["--min-size", "0", "--significance-level", "2", "--suppress", "1", "--name", "x=y"], "--min-size"),
+        (["--round-to", "5", "--min-n", "9"], "--round-to, --min-n can be used only together with --suppress"),
+        (["--missing-is-harmless"], "--missing-is-harmless can be used only together with --suppress"),
+        (["--suppress", "9", "--round-to", "2"], "--round-to must be at least 3, not 2"),
+        (["--suppress", "9", "--min-n", "8"], "--min-n must be at least --suppress, 9, not 8"),
         (["--suppress", "41"], "--suppress 41 withholds everything of 40 subjects"),
     ],
 )

@@ -67,6 +67,16 @@ def test_another_folder_gets_the_reports_alone(fit, capsys):
     assert contents("out") == before
 
 
+def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, capsys):
+    officer = ["--suppress", "5", "--round-to", "3", "--missing-is-harmless", "--min-n", "6"]
+    assert main([*REPORT, "--overwrite", *officer, "--associations", "none"]) == 0
+    page = Path("out/subtypes.html").read_text(encoding="utf-8")
+    assert "Every count is rounded to the nearest multiple of 3" in page
+    assert "means of values that may be fewer than 6" in page
+    assert "Numbers of missing values are declared harmless" in page
+    assert "--suppress 5 --round-to 3 --min-n 6 --missing-is-harmless --out DIR`" in capsys.readouterr().out
+
+
 def test_rows_in_another_order_are_put_back(fit, capsys):
     assert main([*REPORT, "--out", "a", "--associations", "none"]) == 0
     assert capsys.readouterr().err == ""

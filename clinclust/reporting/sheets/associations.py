@@ -16,7 +16,8 @@ _NOTES = (
     "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "
     "validated association tests the feature against subtypes that it had no part in finding; this p is inference.",
     "q: p after the Benjamini–Hochberg correction over the tests made. Doubtful: p should not be believed, for the "
-    "reason in Remark. Features stand by decreasing relevance.",
+    "reason in Remark. Features depend on each other inside subtypes because they measure the same, or because there "
+    "are further subtypes that were not found. Features stand by decreasing relevance.",
     "Agreement: of the subtypes found without the feature with those reported (adjusted Rand index: 1 = the same, 0 = "
     "as by chance). p is about the subtypes found without the feature; below 0.5 these are other subtypes.",
     "Effect (SD): the difference between the two subtypes that lie farthest apart in the feature, in standard "
