@@ -24,8 +24,9 @@ Floats = NDArray[np.float64]
 def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
     """Return the numbers of a feature with every count rounded to a multiple of `base`.
 
-    Shares, and means of counts of events, are those of the rounded counts and totals. Other means and SDs are rounded
-    to the decimals that reports print.
+    Shares, and means of counts of events, are those of the rounded counts and totals. The SD of counts of events is
+    left out: that of rare events follows from their total, as that of a share does. Other means and SDs are rounded to
+    the decimals that reports print.
     """
     n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, counts.count))
     if counts.is_share:
@@ -35,10 +36,10 @@ def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
     is_scored = traits_of(counts.likelihood).is_scale
     # Not from the SD of all subjects, which is withheld.
     decimals = decimals_of_mean(counts.sd[0, 1:].tolist(), is_scored=is_scored)
-    mean = printed(counts.mean, decimals)
+    mean, sd = printed(counts.mean, decimals), printed(counts.sd, decimals)
     if counts.has_total:
-        mean = _quotient(rounded(np.rint(counts.mean * counts.n), base), n)
-    return replace(counts, n=n, missing=missing, mean=mean, sd=printed(counts.sd, decimals), decimals=decimals)
+        mean, sd = _quotient(rounded(np.rint(counts.mean * counts.n), base), n), np.full_like(sd, np.nan)
+    return replace(counts, n=n, missing=missing, mean=mean, sd=sd, decimals=decimals)
 
 
 def _quotient(part: Floats, whole: Floats) -> Floats:

@@ -183,6 +183,19 @@ def test_rounding_binds_through_margins_and_the_audit_sees_it():
     assert shared.loc[shared["kind"] != "summary", TESTS].isna().all(axis=None)
 
 
+def test_rounded_events_have_no_sd_from_which_their_total_follows():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], (70, 50))
+    schema = FeatureSchema([Feature(name="falls", likelihood="poisson"), Feature(name="x", likelihood="gaussian")])
+    whole = comparisons_of({"falls": rng.binomial(1, 0.3 + 0.4 * groups), "x": rng.normal(size=120)}, groups, schema)
+    shared = suppress_small_cells(whole, rounding=5)
+    falls = shared[(shared["feature"] == "falls") & (shared["subtype"] > 0) & (shared["kind"] == "summary")]
+    assert (falls["mean"] * falls["n"] % 5).round(9).isin([0, 5]).all()
+    assert falls["sd"].isna().all()
+    of_x = shared[(shared["feature"] == "x") & (shared["subtype"] > 0) & (shared["kind"] == "summary")]
+    assert of_x["sd"].notna().all()
+
+
 def printed(before, after, column):
     """Whether what stays of a column prints as it was."""
     there = after[column].notna().to_numpy()

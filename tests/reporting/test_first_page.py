@@ -339,6 +339,7 @@ def test_a_shared_first_page_counts_what_it_shows(findings):
     said = said_of(shared)
     assert f"{ALL}{n_shown} w" in said
     assert f"Of {withheld} the result is withheld." in said
+    assert f"{ALL}none of those shown was validated" in said_of(with_outcomes(findings, "doubtful").for_sharing(10))
 
 
 def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):

@@ -60,12 +60,12 @@ def _on_these(found: Validation, level: str) -> str:
     """Return the sentences on the features that the subtypes were found from."""
     if not found.n_features:
         return ""
-    one = found.validated == 1
+    one, none = found.validated == 1, "none of those shown was" if found.withheld else "none was"
     outcome = (
         f"{_number(found.validated, 'was', 'were')} validated: {'it differs' if one else 'they differ'} between "
         f"subtypes found without {_them(found.validated)} ({level})."
         if found.validated
-        else f"none was validated, that is, shown to differ between subtypes found without it ({level})."
+        else f"{none} validated, that is, shown to differ between subtypes found without it ({level})."
     )
     said = f"Of {_number(found.n_features, 'feature', 'features')} that the subtypes were found from, {outcome}"
     rest = _rest(found)

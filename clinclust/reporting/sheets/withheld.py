@@ -28,7 +28,7 @@ def withheld(findings: Findings) -> Sheet:
     columns = [
         Column("Feature", widest=60),
         Column("Counts withheld in", widest=40),
-        Column("Means withheld in", widest=40),
+        Column("Means or SDs withheld in", widest=40),
         Column("Tests and effect sizes"),
     ]
     rows: list[list[Value]] = [
