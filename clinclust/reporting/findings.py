@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clinclust.estimators.membership import own_membership
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
+from clinclust.reporting.pooled import with_pooled_means
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.results import Results, Row
 
@@ -118,7 +119,7 @@ class Findings(Results):
         )
         rule = Rule(threshold, False, rounding, missing_is_harmless, min_n)
         if rounding is not None:
-            comparisons = comparisons[comparisons["kind"] == "summary"].reset_index(drop=True)
+            comparisons = with_pooled_means(comparisons[comparisons["kind"] == "summary"].reset_index(drop=True))
         shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
         return shared if self.associations is None else shared.with_associations(self.associations)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.tree_test import TreeTest
     from clinclust.reporting.findings import Findings
 
-__all__ = ["SKEWED", "divisions_table", "evidence_in_words", "on_the_test", "p_in_words", "verdict"]
+__all__ = ["SKEWED", "divisions_table", "evidence_in_words", "is_sampled", "on_the_test", "p_in_words", "verdict"]
 
 _NEARLY_IN_FULL = 0.8
 """Power of a block from which on it hides nothing that is worth telling."""
@@ -78,7 +78,8 @@ def on_the_test(findings: Findings) -> list[str]:
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
     on_blocks = "" if findings.is_rounded else _on_blocks(fit)
-    return [*_on_groups(fit), _how_to_read(findings, fit.tree_test_), _limits(fit.tree_test_, on_blocks)]
+    test = fit.tree_test_
+    return [*_on_groups(fit), _how_to_read(findings, test), _limits(test, on_blocks, is_sampled(findings, test))]
 
 
 def _on_groups(fit: Fit) -> list[str]:
@@ -141,7 +142,16 @@ def _on_blocks(fit: Fit) -> str:
     )
 
 
-def _limits(test: TreeTest, on_blocks: str) -> str:
+def is_sampled(findings: Findings, test: TreeTest) -> bool:
+    """Return whether some division was tested in a sample, if the report may tell.
+
+    With rounded counts it does not: it would tell on which side of the limit the exact number of subjects lies.
+    """
+    of_both = test.joins["first_size"] + test.joins["second_size"]
+    return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
+
+
+def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     skewed = (
         "A severity that is itself skewed can be divided"
         if test.null != UNIMODAL
@@ -149,7 +159,7 @@ def _limits(test: TreeTest, on_blocks: str) -> str:
     )
     sampled = (
         f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
-        if (test.joins["n_tested"] < test.joins["first_size"] + test.joins["second_size"]).any()
+        if some_sampled
         else ""
     )
     return (

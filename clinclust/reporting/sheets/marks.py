@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.reporting.layout import WITHHELD, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
@@ -54,7 +56,9 @@ def marks_of(findings: Findings) -> list[Marks]:
             [text for row, distance in farthest if sign * distance > 0 and (text := in_words(row, subtype))]
             for sign in (1, -1)
         ]
-        is_withheld = bool(profiles.withheld[:, [0, place + 1]].any())
+        # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
+        lacks = np.isnan(profiles.standardised[:, place])
+        is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
         marks.append(Marks(sides[0][:MOST_MARKS], sides[1][:MOST_MARKS], is_withheld))
     return marks
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import n_distinct
+from clinclust.reporting.sheets.divisions import is_sampled
 
 if TYPE_CHECKING:
     from clinclust.estimators.tree_test import TreeTest
@@ -22,7 +23,8 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     if fit is None or fit.tree_test_ is None:
         return []
     test = fit.tree_test_
-    sentences = _tested(test, n_distinct(fit), references) if len(test.joins) else [_NOTHING_TO_TEST]
+    sampled = is_sampled(findings, test)
+    sentences = _tested(test, n_distinct(fit), references, sampled) if len(test.joins) else [_NOTHING_TO_TEST]
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
@@ -34,7 +36,7 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
 _NOTHING_TO_TEST = "No division was tested against one continuous population."
 
 
-def _tested(test: TreeTest, found: int, references: References) -> list[str]:
+def _tested(test: TreeTest, found: int, references: References, sampled: bool) -> list[str]:
     one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
     skewed = "whose first principal component has the distribution of the subjects, smoothed to one mode"
     if test.null == UNIMODAL:
@@ -52,7 +54,7 @@ def _tested(test: TreeTest, found: int, references: References) -> list[str]:
         f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
         f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
     ]
-    if (test.joins["n_tested"] < test.joins["first_size"] + test.joins["second_size"]).any():
+    if sampled:
         sentences.append(f"Of more than {LARGEST_NODE:,} subjects, a random sample of this size was tested.")
     if test.joins["p_unimodal"].notna().any():
         sentences.append(

@@ -92,11 +92,12 @@ def _of_rounding(rule: Rule) -> list[str]:
         "associations, the relevance of features, the log joint and other evidence, membership probabilities, how far "
         "the searches agree, settings that the search chose itself, the continuum score, and numbers of rows that were "
         "left out.",
-        "Told are results that are no counts: the subtypes, their number, which divisions were found distinct, and "
-        "that subjects have several rows. “Clustered on” says what the schema asks for. Nothing is reported of single "
-        "subjects.",
-        "Means and SDs of measurements are those of the exact values, rounded as printed; medians and quartiles are "
-        "rounded to at most a quarter of the distance between the quartiles. Other knowledge is not covered: another "
+        "Told are results that are no counts: the subtypes, their number, which divisions were found distinct or may "
+        "come of a skewed severity, and that subjects have several rows. “Clustered on” says what the schema asks for. "
+        "Nothing is reported of single subjects.",
+        "Means and SDs of measurements in subtypes are those of the exact values, rounded as printed; those of all "
+        "subjects are pooled from them with the rounded n. Medians and quartiles are rounded to at most a quarter of "
+        "the distance between the quartiles. Other knowledge is not covered: another "
         "report of nearly the same people, or of a person in the cohort.",
     ]
 
