@@ -76,13 +76,12 @@ def test_the_sizes_of_a_rounded_frame_are_rounded_and_known_to_the_audit():
     assert not audit_disclosure(shared, rounding=BASE)["disclosed"].any()
 
 
-@pytest.mark.parametrize("likelihood", ["gaussian", "poisson"])
-def test_the_mean_of_all_is_pooled_from_what_is_shown(likelihood):
+def test_the_mean_of_all_is_pooled_from_what_is_shown():
     rng = np.random.default_rng(3)
     groups = np.repeat([0, 1, 2], [82, 51, 38])
-    values = rng.poisson(40 + 9 * groups).astype(float)
+    values = rng.normal(40 + 9 * groups, 6.0)
     values[::9] = np.nan
-    schema = FeatureSchema([Feature(name="x", likelihood=likelihood)])
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     whole = compare_subtypes(pd.DataFrame({"x": values}), groups, schema)
     shared = suppress_small_cells(whole, rounding=BASE)
     shared = shared[shared["kind"] == "summary"].reset_index(drop=True)
