@@ -38,10 +38,9 @@ def intervals(
     rounding : int, optional
         The base to which shown counts are rounded.
     possible : float64 (R + 1, G), optional
-        Counts that agree with all numbers shown, such as the true ones. With them the search for an interval can stop
-        early (see `enough`).
+        Counts that agree with all numbers shown, such as the true ones, from which the search for an interval starts.
     enough : float
-        The length at which the search for an interval stops, if `possible` is given.
+        The length at which the search for an interval stops: longer ones may then be returned shorter than they are.
 
     Raises
     ------

@@ -104,15 +104,18 @@ class Programme:
 
     def intervals(self, wanted: NDArray[np.bool_], possible: Floats | None, enough: float) -> tuple[Floats, Floats]:
         """Return the intervals as `clinclust.disclosure.attacker.intervals` does; NaN where no solution was found."""
-        unknown = np.full(wanted.shape, np.nan)
-        low, high = (unknown.copy(), unknown.copy()) if possible is None else (possible.copy(), possible.copy())
+        can_stop = bool(np.isfinite(enough))
+        if possible is not None:
+            low, high = possible.copy(), possible.copy()
+        else:
+            low, high = (np.full(wanted.shape, end if can_stop else np.nan) for end in (np.inf, -np.inf))
         for row, group in np.argwhere(wanted).tolist():
             form = self.forms[row, group]
             for sign in (-1.0, 1.0):
                 if high[row, group] - low[row, group] >= enough:
                     break
                 solution = self._extreme(form, sign)
-                if solution is not None and possible is not None:
+                if solution is not None and (possible is not None or can_stop):
                     # Every solution gives a possible value of all counts, so it can extend every interval.
                     counts = self.forms @ solution
                     low, high = np.minimum(low, counts), np.maximum(high, counts)

@@ -133,8 +133,8 @@ class _Search:
     def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
         """Return the row and the group of every sensitive count whose interval is too short after these steps.
 
-        Without rounding, the counts themselves spare the search for most ends of intervals. Rounded counts need not
-        agree with each other, so they cannot.
+        Without rounding, the search for intervals starts from the counts themselves. Rounded counts need not agree with
+        each other, so they are no start.
         """
         is_exact, width = self._rule.rounding is None, self._rule.width
         truth = np.vstack([self._counts.table, self._counts.n]) if is_exact else None
@@ -144,7 +144,7 @@ class _Search:
             self._sensitive,
             rounding=self._rule.rounding,
             possible=truth,
-            enough=width if is_exact else np.inf,
+            enough=width,
         )
         exposed = self._sensitive & ~(high - low >= width)
         if not is_exact:
