@@ -116,8 +116,6 @@ def audit_disclosure(
     is_told = sizes is not None or bool(true_sizes)
     if sizes is None:
         sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _sizes_shown(comparisons, features)
-    # Sizes that follow from rounded n and missing are known to the sum of both rounding errors.
-    is_sum = rounding is not None and not is_told and "size" not in comparisons
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
     has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
@@ -126,7 +124,7 @@ def audit_disclosure(
     telling = comparisons[uses_withheld & told]
     tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
 
-    ranges = size_intervals(sizes, 2 * rounding if is_sum and rounding is not None else rounding)
+    ranges = size_intervals(sizes, rounding, features, are_sums=not is_told and "size" not in comparisons)
     rows = [*_of_sizes(sizes, ranges, true_sizes, rule, tell_sizes=tell_sizes)]
     tested = set(telling["feature"])
     for counts in features:
@@ -186,7 +184,10 @@ def _of_feature(
     # For a feature without levels, the observed values are already a row.
     cells = (*counts.rows, "observed") if counts.is_share else counts.rows
     shown, sensitive = np.vstack([counts.table, counts.n]), rule.sensitive_of(counts)
-    true = np.full(shown.shape, np.nan) if truth is None else np.vstack([truth.table, truth.n])
+    true = np.full(shown.shape, np.nan)
+    if truth is not None:
+        # Comparisons hold no counts of levels where nobody has a value.
+        true = np.vstack([np.where(truth.n == 0, 0.0, truth.table[:-1]), truth.missing, truth.n])
     is_known = ~np.isnan(shown) & (rule.rounding is None)
     is_known[len(cells) :] = True
     if not is_known.all():

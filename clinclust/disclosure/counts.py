@@ -127,6 +127,13 @@ class FeatureCounts:
         # What is compared with all others is compared with withheld subtypes too, whose means it would narrow.
         return groups | ({ALL_SUBJECTS} if groups else set())
 
+    def of_groups_shown(self, sizes: Mapping[int, int | None]) -> FeatureCounts:
+        """Return a copy with NaN for every group whose size is withheld, and then for all subjects too."""
+        is_withheld = np.array([sizes[subtype] is None for subtype in self.subtypes])
+        is_withheld[ALL_SUBJECTS] = is_withheld.any()
+        levels = np.broadcast_to(is_withheld, self.mean.shape)
+        return self.without(is_withheld, levels, levels)
+
     def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
         """Return a copy with NaN where a mask is true.
 

@@ -28,7 +28,9 @@ def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
     left out: that of rare events follows from their total, as that of a share does. Other means and SDs are rounded to
     the decimals that reports print.
     """
-    n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, counts.count))
+    # A level without a count would tell that n is exactly 0.
+    of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
+    n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
     if counts.is_share:
         share = _quotient(np.minimum(count, n), n)
         sd = np.sqrt(share * (1.0 - share) * _quotient(n, n - 1.0))

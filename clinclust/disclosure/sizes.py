@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from clinclust.disclosure.counts import FeatureCounts
 from clinclust.disclosure.rounding import rounded, rounding_error
+from clinclust.disclosure.told_sizes import told_sizes
 from clinclust.errors import InputError
 
 __all__ = ["shown_sizes", "size_interval", "size_intervals"]
@@ -48,16 +50,41 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None =
     )
 
 
-def size_intervals(shown: Mapping[int, int | None], rounding: int | None = None) -> dict[int, tuple[int, int]]:
+def size_intervals(
+    shown: Mapping[int, int | None],
+    rounding: int | None = None,
+    features: Sequence[FeatureCounts] = (),
+    *,
+    are_sums: bool = False,
+) -> dict[int, tuple[int, int]]:
     """Return the lowest and the highest possible value of each size; both are the size itself if it is shown exactly.
 
-    `rounding` is the base to which the sizes are rounded, if they are.
+    Parameters
+    ----------
+    shown : dict of int to int or None
+        The size of all subjects (key 0) and of each subtype; None where it is withheld.
+    rounding : int, optional
+        The base to which the sizes are rounded, if they are.
+    features : sequence of FeatureCounts
+        The rounded numbers of all features, which narrow the intervals of rounded sizes (see `told_sizes`).
+    are_sums : bool
+        Whether each size is the sum of two rounded counts, n and missing.
     """
-    below, above = rounding_error(rounding)
-    return {
-        subtype: size_interval(shown, subtype, rounding) if size is None else (max(size - below, 0), size + above)
-        for subtype, size in shown.items()
-    }
+    if rounding is None:
+        return {
+            subtype: size_interval(shown, subtype) if size is None else (size, size) for subtype, size in shown.items()
+        }
+    # The errors of both counts add up.
+    ends = _ends(shown, 2 * rounding if are_sums else rounding)
+    while True:
+        before = ends
+        ends = {subtype: _interval(ends, subtype) for subtype in ends}
+        low, high = (np.array(side, dtype=np.float64) for side in zip(*ends.values(), strict=True))
+        for feature in features:
+            low, high = told_sizes(feature, low, high, rounding)
+        ends = dict(zip(ends, zip(map(int, low), map(int, high), strict=True), strict=True))
+        if ends == before:
+            return ends
 
 
 def size_interval(shown: Mapping[int, int | None], subtype: int, rounding: int | None = None) -> tuple[int, int]:
@@ -66,27 +93,44 @@ def size_interval(shown: Mapping[int, int | None], subtype: int, rounding: int |
     The sizes add up to the size of the cohort. Every reader knows that subtypes are numbered by decreasing size; if the
     shown sizes are not in that order, this constraint is dropped.
     """
+    return _interval(_ends(shown, rounding), subtype)
+
+
+def _ends(shown: Mapping[int, int | None], rounding: int | None) -> dict[int, tuple[int, int]]:
+    """Return the ends of every size by itself."""
+    below, above = rounding_error(rounding)
+    most = (shown[0] or 0) + above
+    return {
+        subtype: (1, most) if size is None else (max(size - below, 0), size + above) for subtype, size in shown.items()
+    }
+
+
+def _interval(ends: Mapping[int, tuple[int, int]], subtype: int) -> tuple[int, int]:
+    """Return the lowest and the highest possible value of a size, given the ends of all sizes.
+
+    Raises
+    ------
+    ValueError
+        If no sizes lie within these ends.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    subtypes, total = [number for number in shown if number], shown[0] or 0
-    below, above = rounding_error(rounding)
-    aim = np.array([float(number == subtype) for number in subtypes])
-    sizes = [shown[number] for number in subtypes]
-    ends = [(1, total + above) if size is None else (max(size - below, 1), size + above) for size in sizes]
+    subtypes = [number for number in ends if number]
+    aim = np.array([float(subtype in (number, 0)) for number in subtypes])
     steps = np.eye(len(subtypes)) - np.eye(len(subtypes), k=1)  # the last row is the last size itself
     for least_step in (0, -np.inf):
         low, high = (
             milp(
                 sign * aim,
                 integrality=np.ones(len(subtypes), dtype=np.int64),
-                bounds=Bounds(*zip(*ends, strict=True)),
+                bounds=Bounds(*zip(*(ends[number] for number in subtypes), strict=True)),
                 constraints=[
-                    LinearConstraint(np.ones((1, len(subtypes))), total - below, total + above),
+                    LinearConstraint(np.ones((1, len(subtypes))), *ends[0]),
                     LinearConstraint(steps, least_step),
                 ],
             )
             for sign in (1, -1)
         )
         if low.x is not None:
-            break
-    return round(float(aim @ low.x)), round(float(aim @ high.x))
+            return round(float(aim @ low.x)), round(float(aim @ high.x))
+    raise InputError("no sizes of subtypes agree with every number shown")

@@ -127,12 +127,13 @@ def suppress_small_cells(
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
     result = comparisons.reset_index(drop=True)
     sizes = shown_sizes(sizes_of(result), threshold, rounding)
-    ranges = size_intervals(sizes, rounding)
+    features = list(feature_counts(result))
+    if rounding is not None:
+        features = [rounded_counts(counts, rounding) for counts in features]
+    ranges = size_intervals(sizes, rounding, [counts.of_groups_shown(sizes) for counts in features])
     numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in _OF_SUMMARIES}
     touched: set[tuple[str, int]] = set()
-    for counts in feature_counts(result):
-        if rounding is not None:
-            counts = rounded_counts(counts, rounding)
+    for counts in features:
         is_withheld = np.array([sizes[subtype] is None for subtype in counts.subtypes])
         shown = shown_counts(counts, [ranges[subtype] for subtype in counts.subtypes], is_withheld, rule)
         if shown is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
@@ -30,41 +30,89 @@ def shown_in(shared, name):
     return rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(-1, 3)
 
 
+def counts_that_agree(shared, sizes, n_shown_levels):
+    """All tables (tables, 3 rows and observed, groups) with the rounded numbers shown."""
+    possible = rounding_to(sizes)
+    exact = {
+        "n": possible[:, :2].sum(axis=1)[:, None],
+        "missing": possible[:, 2:],
+        "count": possible[:, :n_shown_levels],
+    }
+    agrees = np.ones(len(possible), dtype=bool)
+    for name, counts in exact.items():
+        shown = shown_in(shared, name)
+        agrees &= (np.isnan(shown) | (rounded(counts, BASE) == shown)).all(axis=(1, 2))
+    return np.concatenate([possible, possible[:, :2].sum(axis=1)[:, None]], axis=1)[agrees]
+
+
+def is_protected(counts, table):
+    """Whether the interval of every small count of a table (3 rows, two groups) is long enough."""
+    truth = np.hstack([table.sum(axis=1, keepdims=True), table])
+    truth = np.vstack([truth, truth[:2].sum(axis=0)])
+    return (np.ptp(counts, axis=0)[(truth >= 1) & (truth < THRESHOLD)] >= BASE // 2).all()
+
+
+CELLS = st.lists(st.integers(0, 5), min_size=6, max_size=6)
+RULE = {"threshold": THRESHOLD, "rounding": BASE}
+
+
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.integers(0, 5), min_size=6, max_size=6), st.booleans())
+@example([0, 0, 0, 3, 1, 5], False)  # the sizes of both groups and their sum bound each other
+@given(CELLS, st.booleans())
 def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
     table = np.array(cells).reshape(3, 2)
     table[0] += np.maximum(4 - table.sum(axis=0), 0)
     table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]
     levels = ["no", "yes"] if two_levels else ["a", "b"]
     whole = of_counts(table, levels) if two_levels else _categorical(table, levels)
-    rule = {"threshold": THRESHOLD, "rounding": BASE}
-    shared = suppress_small_cells(whole, **rule)
+    shared = suppress_small_cells(whole, **RULE)
     order = [1, 0, 2] if two_levels else [0, 1, 2]  # a yes/no feature shows its second level
-    possible = rounding_to(table.sum(axis=0).tolist())
-    exact = {
-        "n": possible[:, :2].sum(axis=1)[:, None],
-        "missing": possible[:, 2:],
-        "count": possible[:, : 1 if two_levels else 2],
-    }
-    agrees = np.ones(len(possible), dtype=bool)
-    for name, counts in exact.items():
-        shown = shown_in(shared, name)
-        agrees &= (np.isnan(shown) | (rounded(counts, BASE) == shown)).all(axis=(1, 2))
-    assert agrees.any()
-    counts = np.concatenate([possible, possible[:, :2].sum(axis=1)[:, None]], axis=1)[agrees]
-    truth = np.hstack([table.sum(axis=1, keepdims=True), table])[order]
-    truth = np.vstack([truth, truth[:2].sum(axis=0)])
-    width = np.ptp(counts, axis=0)
-    assert (width[(truth >= 1) & (truth < THRESHOLD)] >= BASE // 2).all()
-    assert not audit_disclosure(shared, truth=whole, **rule)["disclosed"].any()
+    counts = counts_that_agree(shared, table.sum(axis=0).tolist(), 1 if two_levels else 2)
+    assert len(counts) > 0
+    assert is_protected(counts, table[order])
+    assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
+
+
+@settings(max_examples=12, deadline=None)
+@example([0, 0, 1, 1, 5, 5], [0, 0, 2, 3, 0, 0])  # each feature alone protects what both together do not
+@example([0, 0, 0, 3, 0, 0], [0, 0, 2, 2, 5, 0])  # a subtype without observed values
+@given(CELLS, CELLS)
+def test_no_small_count_is_known_closely_with_the_sizes_that_other_features_tell(cells, others):
+    tables = np.array([cells, others]).reshape(2, 3, 2)
+    sizes = np.maximum(tables.sum(axis=1).max(axis=0), 4)
+    tables[:, 2] += sizes - tables.sum(axis=1)
+    tables = tables[:, :, np.argsort(-sizes, kind="stable")]
+    whole = _categorical_features(tables, ["a", "b"])
+    shared = suppress_small_cells(whole, **RULE)
+    agreeing = [counts_that_agree(part, np.sort(sizes)[::-1].tolist(), 2) for _, part in shared.groupby("feature")]
+    possible = set.intersection(*({tuple(counts) for counts in each[:, :3].sum(axis=1)} for each in agreeing))
+    for each, table in zip(agreeing, tables, strict=True):
+        assert is_protected(each[[tuple(counts) in possible for counts in each[:, :3].sum(axis=1)]], table)
+    assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
+
+
+def test_rounded_numbers_do_not_tell_that_nobody_has_a_value():
+    nobody, somebody = (_categorical(np.array([[a, 3], [0, 3], [7 - a, 2]]), ["a", "b"]) for a in (0, 1))
+    shared = [suppress_small_cells(whole, **RULE) for whole in (nobody, somebody)]
+    pd.testing.assert_frame_equal(*(each[each["kind"] == "summary"] for each in shared))
 
 
 def _categorical(table, levels):
-    column = [value for group in table.T for value, n in zip([*levels, None], group, strict=True) for _ in range(n)]
-    schema = FeatureSchema([Feature(name="x", likelihood="categorical", levels=tuple(levels))])
-    groups = np.repeat(np.arange(2), table.sum(axis=0))
-    return compare_subtypes(pd.DataFrame({"x": np.array(column, dtype=object)}), groups, schema)
+    return _categorical_features(table[np.newaxis], levels)
+
+
+def _categorical_features(tables, levels):
+    frame = pd.DataFrame(
+        {
+            f"x{number}": np.array(
+                [value for group in table.T for value, n in zip([*levels, None], group, strict=True) for _ in range(n)],
+                dtype=object,
+            )
+            for number, table in enumerate(tables)
+        }
+    )
+    schema = FeatureSchema([Feature(name=name, likelihood="categorical", levels=tuple(levels)) for name in frame])
+    return compare_subtypes(frame, np.repeat(np.arange(2), tables[0].sum(axis=0)), schema)
 
 
 def test_the_sizes_of_a_rounded_frame_are_rounded_and_known_to_the_audit():

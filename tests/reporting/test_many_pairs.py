@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.reporting import findings as findings_module
+from clinclust.reporting import results
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets import tables
@@ -33,7 +33,7 @@ def test_all_pairs_are_shown_where_they_are_few(findings):
 
 
 def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(findings, monkeypatch):
-    monkeypatch.setattr(findings_module, "_MANY_PAIRS", 39)
+    monkeypatch.setattr(results, "_MANY_PAIRS", 39)
     for sheet in (effect_sizes(findings), tidy_data(findings)):
         assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
     assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(findings)))
