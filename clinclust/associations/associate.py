@@ -77,6 +77,9 @@ def validated_associations(
     and those whose values are missing more often in some subtypes. If the test of the tree (`MAPDP.n_clusters`) found
     one population, all are marked: its slices are no subtypes.
 
+    The p of a test of means or ranks is by permutations of the values (up to 9,999) where a subtype has too few of them
+    for its usual p, given how skewed they are (see `clinclust.associations.permuted`); `df` is then missing.
+
     Where persons have several rows, whole persons are permuted (up to 9,999 times): each gets the values of another
     person with as many rows. This p is valid however the rows of one person depend on each other.
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.by_person import contrast_by_person
-from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
+from clinclust.associations.permuted import contrast_by_person, contrast_of_few
+from clinclust.comparisons.contrasts import Contrast, ContrastKind
 
 __all__ = ["Association", "Part", "TestRules", "association_of", "combined"]
 
@@ -95,7 +95,7 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, rules: 
     for part in parts:
         groups, own = rules.groups(part, values.size), values[part.rows]
         if rules.persons is None:
-            contrast = contrast_of(own, groups, kind)
+            contrast = contrast_of_few(own, groups, kind)
         else:
             contrast = contrast_by_person(own, groups, kind, rules.persons[part.rows])
         if not np.isnan(contrast.p):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from clinclust.associations.by_person import BY_PERSON
+from clinclust.associations.permuted import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.names_of_tests import tests_in_words
@@ -54,8 +54,16 @@ def _agreement(findings: Findings, rows: list[Row]) -> str:
 
 
 def _tests(rows: list[Row], references: References) -> list[str]:
-    names = sorted({row["test"].removesuffix(BY_PERSON) for row in rows if isinstance(row["test"], str)})
-    return [f"The tests were {tests_in_words(names, references)}."] if names else []
+    tests = [row["test"] for row in rows if isinstance(row["test"], str)]
+    if not tests:
+        return []
+    sentences = [f"The tests were {tests_in_words(sorted(set(map(without_permutation, tests))), references)}."]
+    if any(BY_VALUE in test for test in tests):
+        sentences.append(
+            "Where a subtype has too few values for the usual p of a test, given how skewed they are, p is the share "
+            "of permutations of the values (up to 9,999) that differ as much between the subtypes."
+        )
+    return sentences
 
 
 def _adjusted(findings: Findings, references: References) -> list[str]:

@@ -1,9 +1,10 @@
-"""Tests where persons have several rows: whole persons are permuted, because rows of one person are not independent.
+"""Tests whose p is the share of permutations with as large a statistic, which needs no distribution of the values.
 
-A permutation gives each person the values of another person with as many rows. If the feature is independent of what
-the subtypes were found from, and persons are independent of each other, every such permutation is as probable as the
-table itself, however the rows of one person depend on each other. So p is exact (Good 2005, Permutation, Parametric and
-Bootstrap Tests of Hypotheses, chapter 3).
+If the feature is independent of what the subtypes were found from, and subjects are independent of each other, every
+permutation of its values over the subjects is as probable as the table itself. So p is exact, however few and however
+skewed the values are (Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3). Where persons
+have several rows, each person gets the values of another person with as many rows: then p is exact however the rows of
+one person depend on each other.
 """
 
 from __future__ import annotations
@@ -16,16 +17,57 @@ from numpy.typing import NDArray
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 from clinclust.graded import graded, mid_ranks
 
-__all__ = ["BY_PERSON", "contrast_by_person"]
+__all__ = ["BY_PERSON", "BY_VALUE", "contrast_by_person", "contrast_of_few", "without_permutation"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-BY_PERSON = ", persons permuted"
-"""The end of the name of a test whose p is by permutations of whole persons."""
+BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
+"""The ends of the names of tests whose p is by permutations of whole persons, or of single values."""
 _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 """At most so many permutations; fewer when so many gave as large a statistic (Besag and Clifford 1991)."""
 _ROUNDING = 1e-10
+_MOST_SHAPE = 0.2
+_LEAST_OBSERVED = 2
+
+
+def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contrast:
+    """Return the contrast of `contrast_of`, with p by permutations where its p is not accurate.
+
+    The p of a test of means or ranks is that of normal means. How far the mean of n values is from normal grows with
+    the squared skewness and the kurtosis of the values (of their ranks) by n (Hall 1992, The Bootstrap and Edgeworth
+    Expansion, chapter 2). Values are permuted where both together exceed 0.2 in the smallest group. Below it, p-values
+    below 0.001 have a probability of at most 0.0016 in 11 distributions and 12 designs; in groups of three, events
+    with a mean of 0.05 have 0.033. Welch's test is inaccurate for small groups of normal values too: with it, values
+    are always permuted. Counts of levels have exact tests already.
+
+    Parameters
+    ----------
+    values : float64 (N,)
+        NaN = missing.
+    groups : int64 (N,)
+        The group of each subject; subjects with a group below 0 take no part.
+    kind : str
+    """
+    found = contrast_of(values, groups, kind)
+    if kind == "counts" or np.isnan(found.p):
+        return found
+    taking_part = (groups >= 0) & ~np.isnan(values)
+    values, groups = values[taking_part], groups[taking_part]
+    sizes = np.bincount(groups)
+    large = sizes[groups] >= _LEAST_OBSERVED
+    values, groups = values[large], groups[large]
+    scores = _scores(values, kind)
+    if kind != "welch" and _shape(scores[:, 0]) <= _MOST_SHAPE * sizes[sizes >= _LEAST_OBSERVED].min():
+        return found
+    return _with_p(found, scores, groups, [np.arange(values.size)[:, None]], BY_VALUE)
+
+
+def _shape(scores: Array) -> float:
+    """Return the squared skewness and the excess kurtosis, if it is positive, of centred scores."""
+    scaled = scores / np.abs(scores).max()
+    second, third, fourth = ((scaled**power).mean() for power in (2, 3, 4))
+    return float(third**2 / second**3 + max(fourth / second**2 - 3.0, 0.0))
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
@@ -49,16 +91,26 @@ def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, person
     exchanges = _exchanges(persons)
     if np.isnan(found.p) or not any(rows.shape[0] > 1 for rows in exchanges):
         return Contrast()
-    between = _SumOfSquares(_scores(values, kind), groups)
-    observed = between.of(np.arange(values.size))
+    return _with_p(found, _scores(values, kind), groups, exchanges, BY_PERSON)
+
+
+def without_permutation(test: str) -> str:
+    """Return the name of a test without what is permuted."""
+    return test.removesuffix(BY_PERSON).removesuffix(BY_VALUE)
+
+
+def _with_p(found: Contrast, scores: Array, groups: Labels, exchanges: list[Labels], named: str) -> Contrast:
+    """Return the contrast with p by permutations of the rows of each array of `exchanges`."""
+    between = _SumOfSquares(scores, groups)
+    observed = between.of(np.arange(groups.size))
     as_large = drawn = 0
-    for order in _orders(exchanges, values.size):
+    for order in _orders(exchanges, groups.size):
         drawn += 1
         as_large += between.of(order) >= observed * (1.0 - _ROUNDING)
         if as_large == _ENOUGH:
             break
     p = as_large / drawn if as_large == _ENOUGH else (1 + as_large) / (1 + drawn)
-    return found._replace(test=found.test + BY_PERSON, df=np.nan, df2=np.nan, p=p)
+    return found._replace(test=found.test + named, df=np.nan, df2=np.nan, p=p)
 
 
 def _exchanges(persons: Labels) -> list[Labels]:

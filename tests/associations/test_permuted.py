@@ -1,4 +1,4 @@
-"""Several rows of one person: whole persons are permuted."""
+"""Permutations: of whole persons that have several rows, and of values that are too few for the usual p."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.by_person import contrast_by_person
+from clinclust.associations.permuted import contrast_by_person, contrast_of_few
+from clinclust.comparisons.contrasts import contrast_of
 from clinclust.files.selection.repeated_subjects import note_several_rows, repeated_subjects
 
 
@@ -76,6 +77,58 @@ def test_permutations_of_persons_are_those_of_scipy_where_each_has_one_row():
         ).pvalue
         found = contrast_by_person(values, groups, kind, np.arange(30))
         assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 900))
+
+
+RARE_GROUPS = np.repeat([0, 1, 2, 3], [190, 3, 3, 4])
+
+
+@pytest.mark.parametrize("kind", ["student", "rank"])
+def test_rare_values_in_small_groups_have_p_by_permutations(kind):
+    rng = np.random.default_rng([16, kind == "rank"])
+    usual, permuted = [], []
+    for _ in range(300):
+        events = rng.poisson(0.05, RARE_GROUPS.size)
+        values = events * (rng.exponential(size=events.size) if kind == "rank" else 1.0)
+        usual.append(contrast_of(values, RARE_GROUPS, kind).p)
+        found = contrast_of_few(values, RARE_GROUPS, kind)
+        assert found.test.endswith(", values permuted")
+        assert np.isnan(found.df)
+        permuted.append(found.p)
+    assert np.mean(np.array(usual) <= 0.01) > 0.02
+    assert np.mean(np.array(permuted) <= 0.01) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / 300)
+
+
+def test_the_usual_p_of_values_that_are_near_normal_for_their_number_stays():
+    rng = np.random.default_rng(17)
+    groups = np.repeat([0, 1, -1], [100, 97, 3])
+    skewed = rng.exponential(size=200)
+    assert contrast_of_few(skewed, groups, "student") == contrast_of(skewed, groups, "student")
+    assert contrast_of_few(skewed, RARE_GROUPS, "student").test == "ANOVA, values permuted"
+    normal = rng.permutation(stats.norm.ppf((np.arange(200) + 0.5) / 200))
+    for values in (normal, np.where(rng.random(200) < 0.1, np.nan, normal)):
+        assert contrast_of_few(values, RARE_GROUPS, "student") == contrast_of(values, RARE_GROUPS, "student")
+        assert contrast_of_few(values, RARE_GROUPS, "welch").test.endswith("Welch's ANOVA, values permuted")
+    answers = rng.integers(0, 2, 200).astype(float)
+    assert contrast_of_few(answers, RARE_GROUPS, "counts") == contrast_of(answers, RARE_GROUPS, "counts")
+
+
+def test_permutations_of_values_are_those_of_scipy():
+    rng = np.random.default_rng(6)
+    groups = np.append(np.repeat([0, 1], [60, 6]), [-1, 2])  # a group of one takes no part
+    values = np.append(rng.exponential(size=66) + 0.5 * (groups[:66] == 1), [50.0, 60.0])
+    values[3] = np.nan
+    a, b = (values[(groups == group) & ~np.isnan(values)] for group in (0, 1))
+    expected = stats.permutation_test(
+        (a, b),
+        lambda a, b, axis: np.abs(a.mean(axis=axis) - b.mean(axis=axis)),
+        alternative="greater",
+        vectorized=True,
+        n_resamples=9999,
+        rng=np.random.default_rng(0),
+    ).pvalue
+    found = contrast_of_few(values, groups, "student")
+    assert found.test == "Student's t, values permuted"
+    assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 900))
 
 
 def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_all_do():
