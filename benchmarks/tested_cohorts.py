@@ -160,6 +160,16 @@ def dependent_beside_informative(rng: np.random.Generator) -> Drawn:
     return drawn._replace(counted=drawn.counted[5:])
 
 
+def rare_events_of_rare_kinds(rng: np.random.Generator) -> Drawn:
+    """Draw three kinds of 4 or 5 subjects, 8 SD apart in five normal features, and six counts of rare events."""
+    kind = np.zeros(N_SUBJECTS)
+    kind[:13] = np.repeat([1.0, 2.0, 3.0], [4, 4, 5])
+    drawn = _alike(rng.normal(size=(N_SUBJECTS, 5)) + 8.0 * kind[:, None], "gaussian")
+    events = {f"events{place}": rng.poisson(0.05, N_SUBJECTS).astype(float) for place in range(6)}
+    features = [Feature(name=name, likelihood="poisson") for name in events]
+    return Drawn(drawn.columns | events, drawn.features + features, list(events))
+
+
 def only_together(rng: np.random.Generator) -> Drawn:
     """Draw 14 normal features of which four differ by 1.5 SD, so that three of them alone make no subtypes."""
     drawn = _alike(rng.normal(size=(N_SUBJECTS, 14)), "gaussian")
@@ -191,6 +201,7 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "described copy (r = .8) of noise with t tails": partial(described_copy, beside=False),
     "described copy (r = .8) of noise beside five informative features": partial(described_copy, beside=True),
     "noise of persons with four rows each": repeated_rows,
+    "rare events beside three kinds of 4 or 5 subjects each": rare_events_of_rare_kinds,
     "four informative features of 14, 1.5 SD: power": only_together,
     "informative features, 0.7 SD: power": partial(informative, shift=0.7),
     "informative features, 1.5 SD: power": partial(informative, shift=1.5),
