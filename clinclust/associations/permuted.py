@@ -27,8 +27,9 @@ BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
 _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 """At most so many permutations; fewer when so many gave as large a statistic (Besag and Clifford 1991)."""
 _ROUNDING = 1e-10
-_MOST_SHAPE = 0.2
-_LEAST_OBSERVED = 2
+_LEAST_PERMUTATIONS, _MOST_DRAWS = 999, 200_000_000
+"""Of large cohorts, fewer permutations are drawn: so many values at most, but no fewer permutations than this."""
+_MOST_SHAPE, _LEAST_OBSERVED, _MOST_CELLS = 0.2, 2, 500
 
 
 def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contrast:
@@ -60,7 +61,24 @@ def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contra
     scores = _scores(values, kind)
     if kind != "welch" and _shape(scores[:, 0]) <= _MOST_SHAPE * sizes[sizes >= _LEAST_OBSERVED].min():
         return found
+    levels, codes = np.unique(scores[:, 0], return_inverse=True)
+    if levels.size * np.unique(groups).size <= _MOST_CELLS:
+        return found._replace(test=found.test + BY_VALUE, df=np.nan, df2=np.nan, p=_p_by_tables(levels, codes, groups))
     return _with_p(found, scores, groups, [np.arange(values.size)[:, None]], BY_VALUE)
+
+
+def _p_by_tables(levels: Array, codes: Labels, groups: Labels) -> float:
+    """Return p by random tables of levels by groups with given margins: the permutations, at a cost without N."""
+    from scipy.stats import random_table
+
+    n_of_level, n_of_group = (counts[counts > 0] for counts in (np.bincount(codes), np.bincount(groups)))
+    observed = np.zeros((levels.size, n_of_group.size))
+    np.add.at(observed, (codes, np.unique(groups, return_inverse=True)[1]), 1.0)
+    tables = random_table(n_of_level, n_of_group).rvs(
+        _PERMUTATIONS, method="patefield", random_state=np.random.default_rng(_SEED)
+    )
+    between, least = (((levels @ counts) ** 2 / n_of_group).sum(axis=-1) for counts in (tables, observed))
+    return float((1 + (between >= least * (1.0 - _ROUNDING)).sum()) / (1 + _PERMUTATIONS))
 
 
 def _shape(scores: Array) -> float:
@@ -123,7 +141,7 @@ def _exchanges(persons: Labels) -> list[Labels]:
 def _orders(exchanges: list[Labels], n_rows: int) -> Iterator[Labels]:
     """Yield random orders of the rows, int64 (N,), in which each person has the rows of another."""
     rng = np.random.default_rng(_SEED)
-    for _ in range(_PERMUTATIONS):
+    for _ in range(min(_PERMUTATIONS, max(_LEAST_PERMUTATIONS, _MOST_DRAWS // n_rows))):
         order = np.empty(n_rows, dtype=np.int64)
         for rows in exchanges:
             order[rows] = rows[rng.permutation(rows.shape[0])]

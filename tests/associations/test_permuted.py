@@ -112,10 +112,12 @@ def test_the_usual_p_of_values_that_are_near_normal_for_their_number_stays():
     assert contrast_of_few(answers, RARE_GROUPS, "counts") == contrast_of(answers, RARE_GROUPS, "counts")
 
 
-def test_permutations_of_values_are_those_of_scipy():
+@pytest.mark.parametrize("n_large", [60, 400])  # random tables, random orders
+def test_permutations_of_values_are_those_of_scipy(n_large):
     rng = np.random.default_rng(6)
-    groups = np.append(np.repeat([0, 1], [60, 6]), [-1, 2])  # a group of one takes no part
-    values = np.append(rng.exponential(size=66) + 0.5 * (groups[:66] == 1), [50.0, 60.0])
+    groups = np.append(np.repeat([1, 0], [6, n_large]), [-1, 2])  # a group of one takes no part
+    values = np.append(rng.exponential(size=n_large + 6), [50.0, 60.0])
+    values[:6] += 0.5
     values[3] = np.nan
     a, b = (values[(groups == group) & ~np.isnan(values)] for group in (0, 1))
     expected = stats.permutation_test(
