@@ -8,7 +8,7 @@ without it. A test is wrong if p is at most .05 for a feature that is independen
 Shares are over the tests made; where a cohort is one subtype, none is made. *Believed*: significant and not marked as
 doubtful, which is what a report shows as validated. The standard error takes the tests of one cohort as one draw.
 
-Run it with ``python benchmarks/valid_tests.py``; it takes half an hour on two processors, prints the table, and writes
+Run it with ``python benchmarks/valid_tests.py``; it takes forty minutes on two processors, prints the table, and writes
 it to benchmarks/results/valid_tests.md. ``--cohorts 50 --only pairs`` is sooner. ``--recommended`` fits with
 `MAPDP.recommended`, whose subtypes are tested, and writes to benchmarks/results/valid_tests_recommended.md.
 """
