@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.inner_loops import sum_rows
+from clinclust.engine.kernels.inner_loops import highest, sum_rows
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import move, state_of
 from clinclust.engine.kernels.partition import Partition
@@ -24,6 +24,9 @@ from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_wit
 __all__ = ["draw_moves"]
 
 Labels = NDArray[np.int64]
+
+_CERTAIN = 45.0
+"""Nats by which the own cluster leads where the others together have less than 2^-53, the step of a uniform draw."""
 
 
 @kernel
@@ -75,16 +78,23 @@ def draw_moves(
         i = order[position]
         own = state.labels[i]
         n_columns = n_clusters + 1 if n_clusters < most_clusters else n_clusters
-        score_all(state, i, n_columns, n_together)
+        rows_of_own = score_all(state, i, n_columns, n_together)
+        if n_columns == n_clusters:
+            scores[n_clusters] = -math.inf
+        score = -math.inf
         if own >= 0:
-            if state.sizes[own] == 1.0 and n_columns > n_clusters:  # a new cluster would equal its own cluster
+            score = score_without_rows(state, i, own)
+            scores[own] = -math.inf
+            if state.sizes[own] == 1.0:  # a new cluster would equal its own cluster
                 scores[n_clusters] = -math.inf
+        others = highest(scores, n_columns)
+        if own >= 0:
+            if heat * (score + rows_of_own - state.spread[own] - others) > _CERTAIN and not is_forced:
+                continue
             left_out = flat(state.left_out, own * state.n_rows)
-            scores[own] = score_without_rows(state, i, own)
-            scores[own] += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-        most = -math.inf
-        for k in range(n_columns):
-            most = max(most, scores[k])
+            score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
+            scores[own] = score
+        most = max(score, others)
         total = 0.0
         for k in range(n_columns):
             scores[k] = math.exp(heat * (scores[k] - most))
