@@ -12,7 +12,7 @@ from clinclust.engine.kernels.draws import draw_moves
 from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
 from clinclust.engine.kernels.sweep import UNLIMITED
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.sampling.division import divide_or_merge
+from clinclust.engine.sampling.division import divide_or_merge, far_first
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -49,6 +49,7 @@ class Chain:
     def __init__(self, problem: Problem, labels: Labels, rng: np.random.Generator, *, proposals: int = 2) -> None:
         self._problem, self._rng, self._proposals = problem, rng, proposals
         self._partition: Partition = new_partition(problem.cohort.arrays, labels)
+        self._drawn_first = far_first(problem)
         self.n_proposed = self.n_accepted = 0
 
     def step(self) -> Draw:
@@ -66,7 +67,7 @@ class Chain:
         accumulate(arrays, self._partition)
         for _ in range(self._proposals):
             self.n_proposed += 1
-            proposed = divide_or_merge(problem, self._partition, self._rng)
+            proposed = divide_or_merge(problem, self._partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
                 self._partition = new_partition(arrays, proposed, self._partition.sizes.size)

@@ -1,15 +1,20 @@
 """Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 
 Moves of single subjects seldom get from one partition to another through the less probable ones between them. Two
-subjects are drawn. If they are in one cluster, its members are allocated in random order to the one or the other by
-their conditional probabilities; if not, their clusters are merged. With q the probability of the allocation, and p the
-posterior, a division is accepted with probability
+subjects are drawn. The other members of their clusters, or of their cluster, are allocated in random order to the one
+or the other by their conditional probabilities, or, every second time, all to the second. They are then visited a few
+times by Gibbs sampling between both: this is the launch state. If the pair was in one cluster, a division is proposed
+by one more visit of all; if not, a merger. With q the probability of this last visit, and p the posterior, a division
+is accepted with probability
 
     min(1, p(divided) / (p(merged) q)),
 
-and a merger with min(1, p(merged) q / p(divided)), where q is that of the allocation that would restore the clusters
-(Jain and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005, technical report, University of
-Wisconsin). The pair and the order have the same probability in both directions.
+and a merger with min(1, p(merged) q / p(divided)), where q is that of the visit that would restore the clusters (Jain
+and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005, technical report, University of
+Wisconsin). The pair, the order and the launch state have the same distribution in both directions.
+
+A launch state in which all begin with the second subject finds small groups in a large cluster. The first subject is
+more often one that lies far from the others (`far_first`), which finds such groups sooner.
 """
 
 from __future__ import annotations
@@ -23,23 +28,53 @@ from scipy.special import gammaln
 from clinclust.engine.kernels.draws import draw_moves
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.kernels.sweep import write_scores
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["divide_or_merge"]
+__all__ = ["divide_or_merge", "far_first"]
 
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+_VISITS = 3
+"""Visits of all members on the way to the launch state."""
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
-def divide_or_merge(problem: Problem, partition: Partition, rng: np.random.Generator) -> Labels | None:
-    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted."""
+def far_first(problem: Problem) -> Array:
+    """Return the probability of each subject to be drawn first, float64 (N,), which no state of a chain changes.
+
+    Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
+    """
+    arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
+    together = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
+    scores = np.empty((n_subjects, 2))
+    write_scores(arrays, problem.model, together, scores)
+    ranks = np.empty(n_subjects)
+    ranks[np.argsort(scores[:, 0], kind="stable")] = np.arange(1.0, n_subjects + 1.0)
+    return np.asarray(0.5 / n_subjects + 0.5 / ranks / (1.0 / ranks).sum())
+
+
+def divide_or_merge(
+    problem: Problem, partition: Partition, drawn_first: Array, rng: np.random.Generator
+) -> Labels | None:
+    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted.
+
+    Parameters
+    ----------
+    problem : Problem
+    partition : Partition
+    drawn_first : float64 (N,)
+        The probability of each subject to be drawn first.
+    rng : numpy.random.Generator
+    """
     labels = partition.labels
     if labels.size < 2:
         return None
-    pair = rng.choice(labels.size, 2, replace=False)
+    one = int(rng.choice(labels.size, p=drawn_first))
+    pair = np.array([one, (one + rng.integers(1, labels.size)) % labels.size])
     first, second = labels[pair].tolist()
     members = np.flatnonzero((labels == first) | (labels == second))
     order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
@@ -62,13 +97,18 @@ def divide_or_merge(problem: Problem, partition: Partition, rng: np.random.Gener
 def _allocated(
     problem: Problem, pair: Labels, order: Labels, targets: Labels, rng: np.random.Generator
 ) -> tuple[Partition, float]:
-    """Return two clusters that grew from a pair by allocation in this order, and the log probability of it."""
+    """Return two clusters that grew from a pair, and the log probability of the last visit of all others."""
     labels = np.full(problem.cohort.n_subjects, -1)
+    if rng.random() < 0.5:
+        labels[order] = 1
     labels[pair] = 0, 1
     arrays = problem.cohort.arrays
     halves = new_partition(arrays, labels)
-    uniforms = rng.random(order.size)
-    _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets, 2, 1.0)
+    log_probability = 0.0
+    for visit in range(_VISITS + 1):
+        targets_now = targets if visit == _VISITS else _NOBODY
+        uniforms = rng.random(order.size)
+        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2, 1.0)
     return halves, log_probability
 
 
