@@ -27,6 +27,7 @@ LAYERS = (
     ("engine.kernels",),
     ("engine.problem",),
     ("engine.search",),
+    ("engine.sampling",),
     ("engine.beside",),
     ("engine.continuum",),
     ("estimators",),

@@ -3,9 +3,7 @@
 This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A move
 is made only if it raises the log joint by more than the rounding error. A sweep without a move is a fixed point.
 
-The score of a subject under a cluster is the log weight of the cluster plus the log predictives of the subject's
-observed values. Eight clusters are scored at a time, with table rows for discrete features and coefficients for
-continuous features (`clinclust.engine.kernels.inner_loops`).
+The scores are those of `clinclust.engine.kernels.scoring`.
 """
 
 from __future__ import annotations
@@ -15,20 +13,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import flat, kernel, subkernel
+from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.eights import LANES
-from clinclust.engine.kernels.inner_loops import (
-    add_log_products,
-    add_log_terms,
-    add_rows,
-    highest,
-    sum_log_terms,
-    sum_rows,
-)
+from clinclust.engine.kernels.inner_loops import highest, sum_rows
 from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.moves import State, log_weight, move, refresh, state_of, value_left_out
+from clinclust.engine.kernels.moves import move, state_of
 from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_without_rows
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "find_best", "make_moves", "sweep", "write_scores"]
 
@@ -37,34 +28,6 @@ Labels = NDArray[np.int64]
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
 _NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
-_LEAST_LEFT = 1e-3
-"""Smallest accepted 1 - c2 (z - c3)^2, the share of a rate that remains without z. Below it, digits are lost."""
-
-
-@subkernel
-def _n_sharing_exponent(state: State) -> int:
-    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
-
-    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
-    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
-    c1 are the same now, they therefore stay the same when subjects move.
-    """
-    n_alike = 0
-    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
-        n_alike += 1
-    for place in range(1, n_alike):
-        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
-        for k in range(state.n_clusters[0] + 1):
-            if state.coefficients[here + k] != state.coefficients[first + k]:
-                return 0
-    return n_alike
-
-
-@subkernel
-def _power(state: State, place: int) -> float:
-    """Return the power of the continuous feature at this place of `columns`."""
-    power: float = state.powers[state.n_table + state.columns[place]]
-    return power
 
 
 @kernel
@@ -125,32 +88,14 @@ def sweep(
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
-    if not up_to_date:
-        for k in range(n_clusters + 1):
-            refresh(state, k)
-        for k in range(n_clusters + 1, capacity):
-            state.log_weights[k] = -math.inf
-    n_together = _n_sharing_exponent(state)
+    n_together = begin_scoring(state, up_to_date)
     n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
     moves = 0
     for position in range(start, order.shape[0]):
         i = order[position]
         own = state.labels[i]
-        values = flat(state.values, i * state.n_values)
-        rows_of_own = 0.0
         n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
-        for first in range(0, n_columns, LANES):
-            add_rows(
-                scores, state.log_weights, first, state.table, capacity, state.codes, i * state.n_table, state.n_table
-            )
-            if first <= own < first + LANES:
-                rows_of_own = scores[own] - state.log_weights[own]
-            if n_together > 0:
-                add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
-            for place in range(n_together, state.n_values):
-                column = state.columns[place]
-                if not math.isnan(values[column]):
-                    add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
+        rows_of_own = score_all(state, i, n_columns, n_together)
         if n_columns == n_clusters:
             scores[n_clusters] = -math.inf
         score, alone = -math.inf, False
@@ -158,18 +103,7 @@ def sweep(
             # Score under the subject's own cluster without it: first the weight and the continuous values. The table
             # rows are added only if they can change the decision.
             alone = state.sizes[own] == 1.0
-            score = log_weight(state, 0.0, n_clusters - 1) if alone else state.log_weights[capacity + own]
-            if state.n_values > 0:
-                for column in range(state.n_values):
-                    state.own_values[column] = values[column]
-                left = flat(state.left_out_coefficients, 4 * state.width * own)
-                without = sum_log_terms(state.own_values, left, 0, state.width, _LEAST_LEFT)
-                if math.isnan(without):
-                    without = 0.0
-                    for column in range(state.n_values):
-                        if not math.isnan(values[column]):
-                            without += value_left_out(state, own, column, values[column])
-                score += without
+            score = score_without_rows(state, i, own)
             held = state.sizes[0] - (1.0 if own == 0 else 0.0)
             if ignore_size and held > 0.0:
                 shift = math.log(1.0 - state.discount) - math.log(held - state.discount)

@@ -1,0 +1,98 @@
+"""The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
+
+Eight clusters are scored at a time, with table rows for discrete features and coefficients for continuous features
+(`clinclust.engine.kernels.inner_loops`). The scores are written to `State.scores`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.eights import LANES
+from clinclust.engine.kernels.inner_loops import add_log_products, add_log_terms, add_rows, sum_log_terms
+from clinclust.engine.kernels.moves import State, log_weight, refresh, value_left_out
+
+__all__ = ["begin_scoring", "score_all", "score_without_rows"]
+
+_LEAST_LEFT = 1e-3
+"""Smallest accepted 1 - c2 (z - c3)^2, the share of a rate that remains without z. Below it, digits are lost."""
+
+
+@subkernel
+def begin_scoring(state: State, up_to_date: bool) -> int:
+    """Compute the log predictives of all clusters unless they are up to date; return `n_together` of `score_all`."""
+    if not up_to_date:
+        for k in range(state.n_clusters[0] + 1):
+            refresh(state, k)
+        for k in range(state.n_clusters[0] + 1, state.capacity):
+            state.log_weights[k] = -math.inf
+    return _n_sharing_exponent(state)
+
+
+@subkernel
+def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
+    """Write the scores of subject i under the first `n_columns` clusters, each with all its subjects.
+
+    Return the sum of the table rows of the subject under its own cluster; 0 if it is in none.
+    """
+    capacity, scores, own = state.capacity, state.scores, state.labels[i]
+    values = flat(state.values, i * state.n_values)
+    rows_of_own = 0.0
+    for first in range(0, n_columns, LANES):
+        add_rows(scores, state.log_weights, first, state.table, capacity, state.codes, i * state.n_table, state.n_table)
+        if first <= own < first + LANES:
+            rows_of_own = scores[own] - state.log_weights[own]
+        if n_together > 0:
+            add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
+        for place in range(n_together, state.n_values):
+            column = state.columns[place]
+            if not math.isnan(values[column]):
+                add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
+    return rows_of_own
+
+
+@subkernel
+def score_without_rows(state: State, i: int, own: int) -> float:
+    """Return the score of subject i under its own cluster without itself, but for its table rows."""
+    alone = state.sizes[own] == 1.0
+    score = log_weight(state, 0.0, state.n_clusters[0] - 1) if alone else state.log_weights[state.capacity + own]
+    if state.n_values > 0:
+        values = flat(state.values, i * state.n_values)
+        for column in range(state.n_values):
+            state.own_values[column] = values[column]
+        left = flat(state.left_out_coefficients, 4 * state.width * own)
+        without = sum_log_terms(state.own_values, left, 0, state.width, _LEAST_LEFT)
+        if math.isnan(without):
+            without = 0.0
+            for column in range(state.n_values):
+                if not math.isnan(values[column]):
+                    without += value_left_out(state, own, column, values[column])
+        score += without
+    return score
+
+
+@subkernel
+def _n_sharing_exponent(state: State) -> int:
+    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
+
+    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
+    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
+    c1 are the same now, they therefore stay the same when subjects move.
+    """
+    n_alike = 0
+    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
+        n_alike += 1
+    for place in range(1, n_alike):
+        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
+        for k in range(state.n_clusters[0] + 1):
+            if state.coefficients[here + k] != state.coefficients[first + k]:
+                return 0
+    return n_alike
+
+
+@subkernel
+def _power(state: State, place: int) -> float:
+    """Return the power of the continuous feature at this place of `columns`."""
+    power: float = state.powers[state.n_table + state.columns[place]]
+    return power

@@ -1,0 +1,1 @@
+"""Draws of partitions from the posterior distribution, by Markov chain Monte Carlo."""

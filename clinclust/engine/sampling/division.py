@@ -1,0 +1,127 @@
+"""Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
+
+Moves of single subjects seldom get from one partition to another through the less probable ones between them. Two
+subjects are drawn. The other members of their clusters, or of their cluster, are allocated in random order to the one
+or the other by their conditional probabilities, or, every second time, all to the second. They are then visited a few
+times by Gibbs sampling between both: this is the launch state. If the pair was in one cluster, a division is proposed
+by one more visit of all; if not, a merger. With q the probability of this last visit, and p the posterior, a division
+is accepted with probability
+
+    min(1, p(divided) / (p(merged) q)),
+
+and a merger with min(1, p(merged) q / p(divided)), where q is that of the visit that would restore the clusters (Jain
+and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005, technical report, University of
+Wisconsin). The pair, the order and the launch state have the same distribution in both directions.
+
+A launch state in which all begin with the second subject finds small groups in a large cluster. The first subject is
+more often one that lies far from the others (`far_first`), which finds such groups sooner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from clinclust.engine.kernels.draws import draw_moves
+from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.kernels.sweep import write_scores
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+
+__all__ = ["divide_or_merge", "far_first"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_VISITS = 3
+"""Visits of all members on the way to the launch state."""
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def far_first(problem: Problem) -> Array:
+    """Return the probability of each subject to be drawn first, float64 (N,), which no state of a chain changes.
+
+    Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
+    """
+    arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
+    together = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
+    scores = np.empty((n_subjects, 2))
+    write_scores(arrays, problem.model, together, scores)
+    ranks = np.empty(n_subjects)
+    ranks[np.argsort(scores[:, 0], kind="stable")] = np.arange(1.0, n_subjects + 1.0)
+    return np.asarray(0.5 / n_subjects + 0.5 / ranks / (1.0 / ranks).sum())
+
+
+def divide_or_merge(
+    problem: Problem, partition: Partition, drawn_first: Array, rng: np.random.Generator
+) -> Labels | None:
+    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted.
+
+    Parameters
+    ----------
+    problem : Problem
+    partition : Partition
+    drawn_first : float64 (N,)
+        The probability of each subject to be drawn first.
+    rng : numpy.random.Generator
+    """
+    labels = partition.labels
+    if labels.size < 2:
+        return None
+    one = int(rng.choice(labels.size, p=drawn_first))
+    pair = np.array([one, (one + rng.integers(1, labels.size)) % labels.size])
+    first, second = labels[pair].tolist()
+    members = np.flatnonzero((labels == first) | (labels == second))
+    order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
+    is_division = first == second
+    targets = _NOBODY if is_division else (labels[order] == second).astype(np.int64)
+    halves, log_allocation = _allocated(problem, pair, order, targets, rng)
+    log_ratio = _log_ratio(problem, halves, int(partition.n_clusters[0]) + is_division) - log_allocation
+    if np.log(rng.random()) >= (log_ratio if is_division else -log_ratio):
+        return None
+    proposed = labels.copy()
+    if is_division:
+        proposed[halves.labels == 1] = partition.n_clusters[0]
+    else:
+        kept, left = min(first, second), max(first, second)
+        proposed[proposed == left] = kept
+        proposed[proposed > left] -= 1
+    return proposed
+
+
+def _allocated(
+    problem: Problem, pair: Labels, order: Labels, targets: Labels, rng: np.random.Generator
+) -> tuple[Partition, float]:
+    """Return two clusters that grew from a pair, and the log probability of the last visit of all others."""
+    labels = np.full(problem.cohort.n_subjects, -1)
+    if rng.random() < 0.5:
+        labels[order] = 1
+    labels[pair] = 0, 1
+    arrays = problem.cohort.arrays
+    halves = new_partition(arrays, labels)
+    log_probability = 0.0
+    for visit in range(_VISITS + 1):
+        targets_now = targets if visit == _VISITS else _NOBODY
+        uniforms = rng.random(order.size)
+        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2, 1.0)
+    return halves, log_probability
+
+
+def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
+    """Return ln p(divided) - ln p(merged), in nats; there are `n_clusters` clusters after the division."""
+    model = problem.model
+    sizes, statistics = halves.sizes[:2], halves.statistics[:2]
+    whole = statistics.sum(axis=0, keepdims=True)
+    marginals = log_marginals(problem.cohort.arrays, model.prior, np.vstack([statistics, whole]))
+    log_likelihood = float((marginals @ model.powers) @ (1.0, 1.0, -1.0))
+    log_prior = (
+        np.log(model.concentration + (n_clusters - 1) * model.discount)
+        + (gammaln(sizes - model.discount) - gammaln(1.0 - model.discount)).sum()
+        - (gammaln(sizes.sum() - model.discount) - gammaln(1.0 - model.discount))
+    )
+    return float(log_prior + model.coarsening * log_likelihood)

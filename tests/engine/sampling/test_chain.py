@@ -1,0 +1,142 @@
+"""Markov chains of partitions against the exact posterior over all partitions of a few subjects."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.sampling.chain import Chain
+from clinclust.engine.sampling.chains import SamplingPlan, run_chains
+from clinclust.engine.sampling.division import divide_or_merge, far_first
+from clinclust.engine.search.threads import SearchCancelled
+
+N_SUBJECTS, N_BATCHES = 6, 40
+
+
+def every_partition(n_subjects):
+    """All partitions as labels in the order of their first subjects."""
+    found = [[0]]
+    for _ in range(n_subjects - 1):
+        found = [[*labels, new] for labels in found for new in range(max(labels) + 2)]
+    return found
+
+
+def in_order(labels):
+    first = {}
+    return tuple(first.setdefault(label, len(first)) for label in labels)
+
+
+def posed(discount=0.0, coarsening=1.0, seed=0):
+    """Six subjects in two groups, a feature of each likelihood, some values missing."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(N_SUBJECTS) // 3
+    columns = {
+        "gaussian": rng.normal(1.5 * group),
+        "bernoulli": np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0]),
+        "binomial": rng.binomial(4, 0.3 + 0.4 * group).astype(float),
+        "categorical": rng.choice(["a", "b", "c"], N_SUBJECTS),
+        "ordinal": rng.choice(["a", "b", "c"], N_SUBJECTS),
+        "poisson": rng.poisson(1.0 + 2.0 * group).astype(float),
+        "negative_binomial": rng.poisson(2.0, N_SUBJECTS).astype(float),
+        "geometric": rng.geometric(0.4, N_SUBJECTS) - 1.0,
+        "exponential": rng.exponential(1.0 + group),
+    }
+    frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+    for place, name in enumerate(columns):
+        frame.loc[place % N_SUBJECTS, name] = None
+    more = {
+        "binomial": {"trials": 4},
+        "categorical": {"levels": ("a", "b", "c")},
+        "ordinal": {"levels": ("a", "b", "c")},
+    }
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=name, **more.get(name, {})) for name in columns])
+    return pose(schema.validate(frame), schema, None, 1.0, discount, coarsening)
+
+
+def exact(problem):
+    """The posterior probability of every partition."""
+    partitions = every_partition(N_SUBJECTS)
+    joints = [log_joint(problem, new_partition(problem.cohort.arrays, np.array(labels))) for labels in partitions]
+    weights = np.exp(joints - np.max(joints))
+    return {tuple(labels): weight for labels, weight in zip(partitions, weights / weights.sum(), strict=True)}
+
+
+def assert_drawn_from(expected, drawn):
+    """Each probability lies within five standard errors of its share of the draws; errors by means of batches."""
+    z = []
+    for labels, probability in expected.items():
+        hits = np.array([each == labels for each in drawn], dtype=float)
+        batches = hits.reshape(N_BATCHES, -1).mean(axis=1)
+        error = max(batches.std(ddof=1) / np.sqrt(N_BATCHES), np.sqrt(probability / len(drawn)), 1.0 / len(drawn))
+        z.append((hits.mean() - probability) / error)
+    assert np.abs(z).max() < 5.0
+    assert np.sqrt(np.mean(np.square(z))) < 1.3
+
+
+@pytest.mark.parametrize(("discount", "coarsening"), [(0.0, 1.0), (0.4, 1.0), (0.0, 0.4)])
+def test_a_chain_draws_from_the_posterior_of_all_partitions(discount, coarsening):
+    problem = posed(discount, coarsening)
+    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1))
+    drawn = [in_order(chain.step().labels.tolist()) for _ in range(8000)]
+    assert_drawn_from(exact(problem), drawn)
+    assert chain.n_accepted > 0
+
+
+def test_divisions_and_mergers_alone_draw_from_the_posterior():
+    problem, rng = posed(0.3), np.random.default_rng(2)
+    drawn_first = far_first(problem)
+    assert drawn_first.sum() == pytest.approx(1.0)
+    partition = new_partition(problem.cohort.arrays, np.zeros(N_SUBJECTS, dtype=np.int64))
+    drawn = []
+    for _ in range(20_000):
+        labels = divide_or_merge(problem, partition, drawn_first, rng)
+        if labels is not None:
+            partition = new_partition(problem.cohort.arrays, labels)
+        drawn.append(in_order(partition.labels.tolist()))
+    assert_drawn_from(exact(problem), drawn)
+
+
+def test_a_draw_holds_its_log_joint_and_labels_without_gaps():
+    problem = posed()
+    chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3))
+    for _ in range(50):
+        draw = chain.step()
+        assert set(draw.labels.tolist()) == set(range(draw.labels.max() + 1))
+        assert draw.log_joint == pytest.approx(log_joint(problem, new_partition(problem.cohort.arrays, draw.labels)))
+
+
+STARTS = [np.zeros(N_SUBJECTS, dtype=np.int64), np.arange(N_SUBJECTS)]
+
+
+def test_chains_stop_when_they_agree_and_are_the_same_on_any_number_of_threads():
+    problem = posed()
+    one, two = (run_chains(problem, STARTS, SamplingPlan(7, 6400, 300, n_threads)) for n_threads in (1, 2))
+    np.testing.assert_array_equal(one.labels, two.labels)
+    for name, trace in one.traces.items():
+        np.testing.assert_array_equal(trace, two.traces[name])
+    assert one.has_converged
+    assert one.n_sweeps < 6400
+    assert one.labels.shape[1] <= 2 * 300
+    assert one.traces["log_joint"].shape == (2, one.n_sweeps - one.n_sweeps // 2)
+    expected = sum(probability * (max(labels) + 1) for labels, probability in exact(problem).items())
+    assert one.traces["n_clusters"].mean() == pytest.approx(expected, abs=0.25)
+
+
+def test_chains_that_cannot_agree_say_so():
+    found = run_chains(posed(), STARTS, SamplingPlan(7, 6, 300, 1))
+    assert not found.has_converged
+    assert found.n_sweeps == 6
+
+
+def test_cancelled_chains_have_no_result():
+    cancelled = Event()
+    cancelled.set()
+    with pytest.raises(SearchCancelled):
+        run_chains(posed(), STARTS, SamplingPlan(7, 100, 300, 1, cancelled=cancelled))
