@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.associations.evidence import Association, Part, TestRules, association_of
 from clinclust.comparisons.contrasts import contrast_kind
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
+
+Array = NDArray[np.float64]
 
 __all__ = ["NOT_FOUND_AGAIN", "described", "tested", "whole_cohort"]
 
@@ -47,15 +50,23 @@ def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str
     found = association_of(values, parts, kind, rules)
     about = {"method": method, "n_subtypes": found.n_subtypes}
     if np.isnan(found.contrast.p):
-        fewest = max(rules.fewest(part, values.size) for part in parts)
-        return about | {"method": None, "remark": _why_untested(found, method, fewest)}
+        return about | {"method": None, "remark": _why_untested(found, method, values, parts, rules)}
     return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
 
 
-def _why_untested(found: Association, method: str, min_size: int) -> str:
+def _why_untested(found: Association, method: str, values: Array, parts: list[Part], rules: TestRules) -> str:
+    """Return the first reason for which no part could be tested."""
     if found.n_subtypes < 2:
         return "not tested: there is one subtype only" if method == "direct" else _ONE_SUBTYPE
-    return f"not tested: fewer than two subtypes of at least {min_size} subjects with values that differ"
+    large = [rules.groups(part, values.size) for part in parts]
+    if max(np.unique(groups[groups >= 0]).size for groups in large) < 2:
+        fewest = max(rules.fewest(part, values.size) for part in parts)
+        return f"not tested: fewer than two subtypes have {fewest} subjects"
+    observed = [groups[~np.isnan(values[part.rows])] for groups, part in zip(large, parts, strict=True)]
+    if max(np.unique(groups[groups >= 0]).size for groups in observed) < 2:
+        return _ALL_MISSING
+    return "not tested: the observed values of the subtypes do not vary, or are too few"
 
 
 _ONE_SUBTYPE = "not tested: without it there is one subtype only"
+_ALL_MISSING = "not tested: all its values are missing, but in one subtype at most"

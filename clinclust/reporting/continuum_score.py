@@ -39,6 +39,8 @@ CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""
 _BRANCH = 1933
 """Spawn key of the random start of the axis along which the levels of nominal features are ordered."""
+_BEYOND_CHANCE = 1.25
+"""Multiple of the share of the variance by chance below which the score says nothing."""
 _DECIMALS = 6
 """Further decimals depend on the order in which a linear algebra library sums."""
 
@@ -60,6 +62,21 @@ class Continuum:
     score: Array
     correlations: FloatSeries
     share: float
+
+    @property
+    def share_by_chance(self) -> float:
+        """The share that independent features would give, 0 to 1.
+
+        The largest eigenvalue of the correlations of D independent features of N subjects is about
+        (1 + (D / N)^(1/2))^2.
+        """
+        n_features, n_subjects = len(self.correlations), int(np.isfinite(self.score).sum())
+        return min(float((1.0 + np.sqrt(n_features / max(n_subjects, 1))) ** 2 / max(n_features, 1)), 1.0)
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether the features hardly depend on each other, so that the score orders subjects by chance."""
+        return len(self.correlations) > 1 and self.share < _BEYOND_CHANCE * self.share_by_chance
 
 
 @accepting(model=MODEL, frame=FRAME)

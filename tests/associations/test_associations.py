@@ -278,3 +278,20 @@ def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(method, monkeyp
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()
     assert (rows["n_subtypes"] == 1).all()
+
+
+def test_why_a_described_feature_was_not_tested_is_told():
+    rng = np.random.default_rng(0)
+    half = np.arange(80) % 2
+    frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * half[:, None], columns=list("abcd"))
+    frame["one_side"] = np.where(half == 1, rng.normal(size=80), np.nan)
+    frame["same"] = 1.0
+    features = [
+        cc.Feature(name=name, likelihood="gaussian", role="cluster" if name in "abcd" else "describe") for name in frame
+    ]
+    model = cc.MAPDP(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
+    remarks = cc.validated_associations(model, frame).set_index("feature")["remark"]
+    assert remarks["one_side"] == "not tested: all its values are missing, but in one subtype at most"
+    assert remarks["same"].startswith("not tested: the observed values of the subtypes do not vary")
+    remarks = cc.validated_associations(model, frame, min_size=41).set_index("feature")["remark"]
+    assert remarks["one_side"] == "not tested: fewer than two subtypes have 41 subjects"

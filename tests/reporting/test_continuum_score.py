@@ -12,6 +12,8 @@ from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.continuum_score import continuum_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.continuum import on_continuum_score
+from clinclust.reporting.sheets.divisions import verdict
+from clinclust.reporting.sheets.overview import overview
 
 
 def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
@@ -145,6 +147,24 @@ def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(
     model = cc.MAPDP.recommended(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    (said,) = on_continuum_score(Findings(model, frame, comparisons, 0.01, None, {}))
+    findings = Findings(model, frame, comparisons, 0.01, None, {})
+    (said,) = on_continuum_score(findings)
     assert ("orders subjects by chance" in said) == (severity == 0.0)
     assert ("give about 17%" in said) == (severity == 0.0)
+    (tested,) = verdict(findings)
+    assert ("use the continuum score" in tested) == (severity == 1.0)
+
+
+@pytest.mark.parametrize("shift", [0.0, 10.0])
+def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(160, 6)), columns=list("abcdef"))
+    frame["a"] += shift * (np.arange(160) % 2)  # two groups, but no second feature says so
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.recommended(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    assert (model.n_clusters_, len(model.fit_.tree_test_.joins)) == (1, int(shift > 0.0))
+    findings = Findings(model, frame, cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
+    page = " ".join(overview(findings).notes)
+    assert "orders subjects by chance" in page
+    assert "use the continuum score" not in page
+    assert page.count("no evidence of subtypes") == 1

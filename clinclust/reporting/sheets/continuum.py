@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value
 
 if TYPE_CHECKING:
@@ -16,8 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["continuum_table", "on_continuum_score"]
 
 _STRONGEST = 5
-_BEYOND_CHANCE = 1.25
-"""Multiple of the share of the variance by chance below which the score says nothing."""
+_HOW_TO_READ = (
+    "A higher score goes with higher values of most features; which end is the worse, the features below tell."
+)
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
@@ -37,23 +36,18 @@ def on_continuum_score(findings: Findings) -> list[str]:
     return [
         "Continuum score: one number for the place of a subject in the continuum, in standard deviations from the mean "
         "of the cohort. It is the first principal component of the features clustered on, each as the normal score of "
-        f"its ranks.{share} {where}. A higher score goes with higher values of most features; which end is the worse, "
-        "the features below tell."
+        f"its ranks.{share} {where}. {_HOW_TO_READ}"
     ]
 
 
 def _share(continuum: Continuum) -> str:
-    """Return the share of the variance along the axis, and what independent features would give.
-
-    The largest eigenvalue of the correlations of D independent features of N subjects is about (1 + (D / N)^(1/2))^2.
-    """
-    n_features, n_subjects = len(continuum.correlations), int(np.isfinite(continuum.score).sum())
-    by_chance = min((1.0 + np.sqrt(n_features / max(n_subjects, 1))) ** 2 / max(n_features, 1), 1.0)
+    """Return the share of the variance along the axis, and what independent features would give."""
     carried = f" It carries {100 * continuum.share:.0f}% of the variance of these scores"
-    if continuum.share < _BEYOND_CHANCE * by_chance and n_features > 1:
+    if continuum.is_by_chance:
         return (
-            f"{carried}, and features that are independent of each other give about {100 * by_chance:.0f}%: these "
-            "features hardly depend on each other, and the score orders subjects by chance."
+            f"{carried}, and features that are independent of each other give about "
+            f"{100 * continuum.share_by_chance:.0f}%: these features hardly depend on each other, and the score orders "
+            "subjects by chance."
         )
     return f"{carried}."
 

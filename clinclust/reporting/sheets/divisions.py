@@ -61,15 +61,19 @@ def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
     if len(test.joins):
         return (
             "the cohort looks like one continuum. Its subjects are parted no more clearly (Divisions tested) than one "
-            f"continuous population would be: {_BY_DEGREE}. In the place of subtypes, use the continuum score of each "
-            "subject, which may be a severity."
+            f"continuous population would be: {_BY_DEGREE}.{_on_the_score(findings)}"
         )
     if fit.tree_.n_subtypes > 1:
         return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
-    return (
-        "nothing, because the search found one group, and there was no division to test. These features show no "
-        "subtypes, which is no evidence that there are none."
-    )
+    return "nothing, because the search found one group, and there was no division to test."
+
+
+def _on_the_score(findings: Findings) -> str:
+    """Return what to use in the place of subtypes; empty where the score says nothing."""
+    continuum = findings.continuum
+    if continuum is not None and continuum.is_by_chance and not findings.is_shared:
+        return ""
+    return " In the place of subtypes, use the continuum score of each subject, which may be a severity."
 
 
 def on_the_test(findings: Findings) -> list[str]:
@@ -164,9 +168,11 @@ def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     )
     return (
         "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
-        f"diseases. {skewed}; three ordered classes may be found as two. Features that depend on each other in a "
-        "curved way, one lowest where another is average, can be divided into many. Where severity runs strongly "
-        f"through all features, one group can be shown as two, a milder and a severer one. {on_blocks}"
+        f"diseases. {skewed}; three ordered classes may be found as two. Groups that differ in one feature only are "
+        "not told from a continuum, however far apart they lie: several features must differ together. Features that "
+        "depend on each other in a curved way, one lowest where another is average, can be divided into many. Where "
+        "severity runs strongly through all features, one group can be shown as two, a milder and a severer one. "
+        f"{on_blocks}"
         f"A group of fewer than {SMALLEST_NODE} subjects is not divided further. The level "
         f"{test.significance_level:g} holds at each division, not for all together.{sampled}"
     )
