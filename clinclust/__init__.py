@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clinclust.drafting import draft_schema
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes, distinct_subtypes
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
@@ -43,6 +44,7 @@ _HOME = {
     "DistinctSubtypes": "clinclust.estimators.distinct_subtypes",
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
+    "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
     "Partition": "clinclust.estimators.partition",
     "audit_disclosure": "clinclust.disclosure",
@@ -75,6 +77,7 @@ __all__ = [
     "DistinctSubtypes",
     "Feature",
     "FeatureSchema",
+    "GibbsDP",
     "Partition",
     "SchemaError",
     "audit_disclosure",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["CLEAR", "own_membership"]
+__all__ = ["CLEAR", "basis_of_membership", "own_membership"]
 
 CLEAR = 0.95
 """A membership probability of at least this value is called clear."""
@@ -25,3 +25,11 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
         return None
     labels = np.asarray(model.labels_)
     return np.asarray(model.membership_)[np.arange(labels.size), labels]
+
+
+def basis_of_membership(model: SubtypeModel) -> str:
+    """Return what the probabilities of a model rest on: one partition, or all of them.
+
+    A model of which other partitions than its own were drawn says so in an attribute `membership_basis`.
+    """
+    return str(getattr(model, "membership_basis", "given all other subjects"))

@@ -21,6 +21,7 @@ from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "GIBBS_RULES",
     "MAPDP_RULES",
     "RULES",
     "Rule",
@@ -228,6 +229,26 @@ MAPDP_RULES: dict[str, Rule] = {
     ),
 }
 """Rule of each parameter of `MAPDP`, by name. Some accept more than in `RULES`, because `MAPDP` can estimate them."""
+
+
+GIBBS_RULES: dict[str, Rule] = {
+    **RULES,
+    "schema": RULES["schema"].or_none(),
+    "concentration": Rule(
+        f"'drawn' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
+        lambda value: value == "drawn" if isinstance(value, str) else _is_concentration(value),
+    ),
+    "hyperparameters": _DictionaryOfDictionaries(
+        "'drawn', a dictionary by feature or None",
+        lambda value: value is None or (isinstance(value, str) and value == "drawn"),
+    ),
+    "loss": Rule(
+        "'variation-of-information' or 'binder'",
+        lambda value: isinstance(value, str) and value in ("variation-of-information", "binder"),
+    ),
+    "n_chains": _whole(2),
+}
+"""Rule of each parameter of `GibbsDP`, by name."""
 
 
 def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:

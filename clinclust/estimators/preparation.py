@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Prepared", "prepared"]
+__all__ = ["Prepared", "posed", "prepared", "several_subjects"]
 
 _ROWS_SHOWN = 5
 
@@ -67,26 +68,56 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     from clinclust.estimators.cut import refuse_more_than_subjects
     from clinclust.estimators.few_subjects import refuse_too_large_a_floor
     from clinclust.estimators.from_parameters import problem_of
-    from clinclust.schema.informative import warn_of_uninformative
 
     parameters = model.get_params()
     problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
     if problems:
         raise InputError("; ".join(problems))
-    frame, schema = cohort_and_schema(X, model.schema, stacklevel=stacklevel + 1, progress=model.progress)
+    frame, schema = several_subjects(X, model.schema, stacklevel=stacklevel + 1, progress=model.progress)
+    refuse_more_than_subjects(model.n_clusters, len(frame))
+    refuse_too_large_a_floor(model.min_size, len(frame))
+    cohort = posed(frame, schema, partial(problem_of, model, frame, schema), stacklevel=stacklevel + 1)
+    refuse_or_warn_of_memory(cohort.problem, model, stacklevel=stacklevel + 1)
+    return cohort
+
+
+def several_subjects(
+    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool
+) -> tuple[pd.DataFrame, FeatureSchema]:
+    """Return the validated columns of a cohort of at least two subjects, and its schema, as `cohort_and_schema` does.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If it cannot be read, or has one subject.
+    """
+    frame, schema = cohort_and_schema(X, schema, stacklevel=stacklevel + 1, progress=progress)
     if len(frame) == 1:
         raise InputError(
             "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
             "two. Check how the file was read or filtered",
             in_python=" (n_samples = 1)",
         )
-    refuse_more_than_subjects(model.n_clusters, len(frame))
-    refuse_too_large_a_floor(model.min_size, len(frame))
+    return frame, schema
+
+
+def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem], *, stacklevel: int) -> Prepared:
+    """Return the cohort with its problem, and warn of rows and columns that inform no clustering.
+
+    Raises
+    ------
+    ValueError
+        If no feature is left to cluster on, or hyperparameters cannot be used.
+    """
+    from clinclust.engine.search.threads import interruptible
+    from clinclust.schema.informative import warn_of_uninformative
+
     _warn_of_visits(frame, stacklevel=stacklevel + 1)
-    problem = interruptible(partial(problem_of, model, frame, schema))
+    problem = interruptible(pose)
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     _warn_of_unobserved(problem, frame, stacklevel=stacklevel + 1)
-    refuse_or_warn_of_memory(problem, model, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
 
 

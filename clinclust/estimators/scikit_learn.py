@@ -30,7 +30,7 @@ class Parameterised:
         known = _defaults(self)
         unknown = sorted(set(parameters) - set(known))
         if unknown:
-            raise InputError(f"MAPDP has no parameter {', '.join(unknown)}; it has {', '.join(known)}")
+            raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(known)}")
         for name, value in parameters.items():
             setattr(self, name, value)
         return self

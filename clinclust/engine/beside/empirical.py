@@ -14,7 +14,7 @@ cohort; empirical Bayes is used instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["maximise_hyperparameters", "objective_by_feature"]
+__all__ = ["maximise_hyperparameters", "objective_by_feature", "objectives"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -75,18 +75,33 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
     Hyperparameters that are not free keep their values. The maximisation begins at the present hyperparameters, and no
     feature's objective ends lower than it began.
     """
-    sums = partition.statistics[: int(partition.n_clusters[0])]
     prior = problem.model.prior.copy()
+    for places, objective in objectives(problem, partition, hyperprior):
+        free = hyperprior.free[places]
+        offsets = climb(objective, hyperprior.offsets(prior[places], places), free)
+        prior[places] = np.where(free, hyperprior.prior_at(offsets, places), prior[places])
+    return with_prior(problem, prior)
+
+
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Places, Objective]]:
+    """Yield the terms of the extended joint given a partition, for each conjugate prior.
+
+    Yields
+    ------
+    places : int64 (F, P)
+        Indices of the hyperparameters of its features in the flat prior.
+    objective : callable
+        Takes offsets, float64 (F, P), and returns what `objective_by_feature` returns, with the log base measures of
+        features whose base measure depends on the prior.
+    """
+    sums = partition.statistics[: int(partition.n_clusters[0])]
     for features, conjugate, places, statistics_places in _features_by_prior(problem):
         statistics = sums[:, statistics_places]
         exponents = problem.model.exponents[features]
         objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, exponents)
         if problem.cohort.encoding.likelihoods[features[0]].base_depends_on_prior:
             objective = partial(_with_base_measures, objective, problem, features, hyperprior, places)
-        free = hyperprior.free[places]
-        offsets = climb(objective, hyperprior.offsets(prior[places], places), free)
-        prior[places] = np.where(free, hyperprior.prior_at(offsets, places), prior[places])
-    return with_prior(problem, prior)
+        yield places, objective
 
 
 def _with_base_measures(

@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.sampling.chain import Chain
+from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
 from clinclust.engine.sampling.diagnostics import Diagnosis, diagnosed
 from clinclust.engine.search.stopping import Budget
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
+    from clinclust.engine.kernels.model import Model
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Chains", "SamplingPlan", "run_chains"]
 
 Labels = NDArray[np.int64]
 
-TRACED = ("log_joint", "n_clusters", "largest", "second", "entropy")
-"""What is traced: the log joint, K, the sizes of the two largest clusters, and the entropy of the sizes."""
+TRACED = ("log_joint", "concentration", "n_clusters", "largest", "second", "entropy")
+"""What is traced: the log joint, the concentration, K, the two largest sizes, and the entropy of all sizes."""
 _FIRST_ROUND = 100
 
 
@@ -49,6 +50,7 @@ class SamplingPlan:
     max_sweeps: int
     max_draws: int
     n_threads: int
+    unknown: Unknown = FIXED
     cancelled: Event = field(default_factory=Event)
     budget: Budget = field(default_factory=lambda: Budget(None))
     progress: Progress = field(default_factory=lambda: Progress(False))
@@ -60,8 +62,10 @@ class Chains:
 
     Attributes
     ----------
-    labels : int32 (C, S, N)
-        The clusters of each kept draw, numbered as they come; every `thinning`-th sweep was kept.
+    labels : int32 (C S, N)
+        The clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep was kept.
+    models : list of Model
+        The concentration and hyperparameters of each kept draw.
     traces : dict of float64 (C, sweeps)
         Each number of `TRACED`, after every sweep of the second half.
     diagnoses : dict of Diagnosis
@@ -73,6 +77,7 @@ class Chains:
     """
 
     labels: NDArray[np.int32]
+    models: list[Model]
     traces: dict[str, NDArray[np.float64]]
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
@@ -91,7 +96,7 @@ class _Recorder:
     def __init__(self, chain: Chain, max_draws: int) -> None:
         self.chain, self._most = chain, max_draws
         self.traced: list[tuple[float, ...]] = []
-        self.kept: list[NDArray[np.int32]] = []
+        self.kept: list[tuple[NDArray[np.int32], Model]] = []
         self.thinning = 1
 
     def run(self, n_sweeps: int, cancelled: Event) -> None:
@@ -99,9 +104,9 @@ class _Recorder:
             if cancelled.is_set():
                 return
             draw = self.chain.step()
-            self.traced.append((draw.log_joint, *_of_sizes(np.bincount(draw.labels))))
+            self.traced.append((draw.log_joint, draw.model.concentration, *_of_sizes(np.bincount(draw.labels))))
             if len(self.traced) % self.thinning == 0:
-                self.kept.append(draw.labels.astype(np.int32))
+                self.kept.append((draw.labels.astype(np.int32), draw.model))
                 if len(self.kept) > 2 * self._most:
                     self.kept = self.kept[1::2]
                     self.thinning *= 2
@@ -124,7 +129,7 @@ def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -
     """
     seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
     recorders = [
-        _Recorder(Chain(problem, start, np.random.default_rng(seed)), plan.max_draws)
+        _Recorder(Chain(problem, start, np.random.default_rng(seed), plan.unknown), plan.max_draws)
         for start, seed in zip(starts, seeds, strict=True)
     ]
     done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
@@ -154,8 +159,10 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
     thinning = recorders[0].thinning
     n_left = n_sweeps // thinning - first // thinning
     chains = [recorder.chain for recorder in recorders]
+    kept = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
     return Chains(
-        labels=np.array([recorder.kept[-n_left:] for recorder in recorders]),
+        labels=np.array([labels for labels, _ in kept], dtype=np.int32),
+        models=[model for _, model in kept],
         traces=traces,
         diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
         n_sweeps=n_sweeps,

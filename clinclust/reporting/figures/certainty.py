@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.errors import InputError
-from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
@@ -93,7 +93,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     ax.set_ylim(len(subtypes) - 0.45, -0.6)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 0.95], labels=["0", "0.2", "0.4", "0.6", "0.8", "0.95"])
-    ax.set_title("Probability of the subject's own subtype, given all other subjects", loc="left", fontsize=9)
+    ax.set_title(f"Probability of the subject's own subtype, {basis_of_membership(model)}", loc="left", fontsize=9)
     ax.spines[:].set_visible(False)
     ax.tick_params(axis="y", length=0)
     remark(ax, ["Clear: 0.95 or more; likely: 0.80 to 0.95; uncertain: below 0.80 (dashed lines)"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.membership import CLEAR, own_membership
+from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
 from clinclust.reporting import figures
 from clinclust.reporting.diverging import BELOW
 from clinclust.reporting.figures.effects import effects_against
@@ -78,8 +78,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             Illustration(
                 "certainty",
                 "How sure each subject's subtype is",
-                "Subjects of each subtype by the probability of belonging to it, given all other subjects; the height "
-                "of a bar is their share.",
+                f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
+                "height of a bar is their share.",
                 _certainty_told(findings, own),
                 partial(figures.plot_certainty, model, names=findings.names),
             )

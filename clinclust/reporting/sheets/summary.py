@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.estimators.membership import basis_of_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
@@ -52,7 +53,7 @@ _HOW_TO_READ = {
     "the same throughout": "every observed value of both subtypes is the same, so there is nothing to test",
     "infinite t": "each subtype holds one single value, and not the same one; t stays empty",
     "out of range": "values too large, or too close together, for double precision",
-    "Membership probability": "of the subject's own subtype, given all other subjects",
+    "Membership probability": "of the subject's own subtype",
     "Agreement": "adjusted Rand index with the best partition: 1 = the same subtypes, 0 = as by chance",
     WITHHELD: "a number withheld because few subjects are behind it, or behind one that it would give away",
     "Coarsening (zeta)": "power of the likelihood; below 1 the data must say more for each subtype",
@@ -104,6 +105,8 @@ def _terms(findings: Findings) -> dict[str, Value]:
         del terms["Block"]
     if findings.own_membership is None:
         del terms["Membership probability"]
+    else:
+        terms["Membership probability"] = f"of the subject's own subtype, {basis_of_membership(findings.model)}"
     return terms
 
 

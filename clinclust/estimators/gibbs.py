@@ -1,0 +1,430 @@
+"""GibbsDP: the posterior of the partition, where `MAPDP` finds its mode."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from threading import Event
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.arguments import LABELS, accepting
+from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
+from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.estimators.parameters import cluster_codes, is_number
+from clinclust.estimators.prediction import NONE_OF_THESE
+from clinclust.estimators.scikit_learn import Parameterised
+from clinclust.estimators.unseen_values import about_new_subjects
+from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.posterior import CredibleBall, Posterior
+
+    FloatSeries: TypeAlias = pd.Series[float]
+else:
+    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
+
+__all__ = ["GibbsDP"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_MOST_IN_FULL = 5_000
+"""Subjects up to which the posterior similarity of all pairs is returned at once: 200 MB."""
+
+
+class GibbsDP(Parameterised):
+    """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
+
+    The model is that of `MAPDP`, with the same schema, priors, missing values that are integrated out, discount and
+    coarsening. Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`: each sweep draws
+    the cluster of each subject given all others (Neal 2000, algorithm 3), and proposes to divide or to merge whole
+    clusters (Jain and Neal 2004). Several chains run from starts that lie far apart, until the rank-normalised R-hat
+    of the log joint, of the number of clusters and of their sizes is at most 1.01 and their effective sample size at
+    least 400 (Vehtari et al. 2021), or `max_sweeps` or `max_seconds` is reached, which a warning tells. The first half
+    of each chain is left out.
+
+    The point estimate is the partition with the lowest posterior expected loss. It is a `SubtypeModel`: reports,
+    comparisons, subtype tables and figures accept a fitted `GibbsDP`. Reports leave out what needs a MAP-DP search.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    concentration : float or "drawn"
+        N0. ``"drawn"``: it is drawn beside the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
+    discount : float
+        As in `MAPDP`.
+    coarsening : float
+        As in `MAPDP`, where it can be estimated (`MAPDP.coarsening_`).
+    block_powers : dict, optional
+        As in `MAPDP`, where they can be estimated (`MAPDP.block_powers_`).
+    hyperparameters : dict or "drawn", optional
+        As in `MAPDP`; by default they are set from the data. ``"drawn"``: those that the schema does not state are
+        drawn beside the partition, each log-normal around its default with a standard deviation of 1.
+    loss : {"variation-of-information", "binder"}
+        The loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
+    n_chains : int
+        Number of chains, at least 2.
+    max_sweeps : int
+        Most sweeps of each chain.
+    max_seconds : float, optional
+        Seconds after which no further round of sweeps begins. Such a result depends on the speed of the machine.
+    n_jobs : int, optional
+        Number of threads; by default (or -1) one for each processor. It does not change the result.
+    random_state : int, numpy.random.Generator or None
+    progress : bool
+        As in `MAPDP`.
+
+    Attributes
+    ----------
+    labels_ : int64 (N,)
+        The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
+    n_clusters_ : int
+        Number of its clusters, K.
+    cluster_sizes_ : int64 (K,)
+    membership_ : float64 (N, K)
+        The share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn
+        cluster stands for the cluster with which it shares most subjects. Unlike the probabilities of `MAPDP`, these
+        allow for what is not known of all other subjects.
+    n_clusters_posterior_ : Series
+        Posterior probability of each number of clusters.
+    convergence_ : DataFrame
+        For each quantity that was traced: R-hat, effective sample size, and whether both are good enough.
+    converged_ : bool
+        Whether all are.
+    traces_ : DataFrame
+        One row for each chain and sweep: log joint, concentration, number of clusters, the sizes of the two largest,
+        and the entropy of the sizes in nats. The first half of each chain is left out.
+    draws_ : int32 (S, N)
+        Cluster of each subject in each draw that was kept, in the order of the table.
+    n_sweeps_ : int
+        Sweeps of each chain.
+    concentration_ : float
+        The posterior mean of the concentration.
+    schema_, kept_out_, random_seed_ :
+        As of `MAPDP`.
+    index_ : Index or None
+        Index of the cohort.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+    >>> model = cc.GibbsDP(random_state=0, progress=False).fit(X)
+    >>> model.cluster_sizes_.tolist(), bool(model.n_clusters_posterior_[2] > 0.5)
+    ([60, 40], True)
+    """
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        concentration: float | str = 3.0,
+        discount: float = 0.0,
+        coarsening: float = 1.0,
+        block_powers: Mapping[str, float] | None = None,
+        hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
+        loss: str = "variation-of-information",
+        n_chains: int = 4,
+        max_sweeps: int = 3200,
+        max_seconds: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.schema = schema
+        self.concentration = concentration
+        self.discount = discount
+        self.coarsening = coarsening
+        self.block_powers = block_powers
+        self.hyperparameters = hyperparameters
+        self.loss = loss
+        self.n_chains = n_chains
+        self.max_sweeps = max_sweeps
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    @classmethod
+    def of(cls, model: MAPDP, **parameters: Any) -> Self:
+        """Return a sampler of the posterior whose mode a fitted `MAPDP` found, not fitted.
+
+        It has the schema, concentration, discount, coarsening, powers of blocks and hyperparameters of the fit. A
+        sampler has no outlying values and no selection of features: it draws from the model in which every value counts
+        and every feature may differ.
+
+        Parameters
+        ----------
+        model : MAPDP
+            A fitted model.
+        **parameters
+            Other parameters of `GibbsDP`; those that are given here hold.
+        """
+        from clinclust.estimators.subtype_model import require_search
+
+        fit = require_search(model, "GibbsDP.of")
+        found = {
+            "concentration": fit.concentration_,
+            "discount": fit.discount_,
+            "coarsening": fit.coarsening_,
+            "block_powers": fit.block_powers_ or None,
+            "hyperparameters": fit.hyperparameters_,
+        }
+        return cls(fit.schema_, **(found | parameters))
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+        """Draw partitions of a cohort.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (N, D)
+            As in `MAPDP.fit`.
+        y : ignored
+
+        Returns
+        -------
+        GibbsDP
+            This estimator, fitted.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        ValueError
+            If parameters cannot be used (the message lists all), or no feature is left to cluster on.
+        KeyboardInterrupt
+            Within a second of Ctrl-C, while the model stays as it was.
+
+        Warns
+        -----
+        CohortWarning
+            If the chains have not come to the same distribution, or the table is doubtful.
+        """
+        from clinclust.engine.search.threads import interruptible
+        from clinclust.estimators.gibbs_sampling import checked, drawn_posterior
+
+        cohort = checked(self, X, stacklevel=2)
+        cancelled = Event()
+        found = interruptible(partial(drawn_posterior, self, cohort, cancelled), cancelled)
+        self.posterior_, self.random_seed_ = found
+        self.schema_, self.kept_out_ = cohort.schema, cohort.problem.kept_out
+        self.index_ = X.index if isinstance(X, pd.DataFrame) else None
+        if not self.converged_:
+            warnings.warn(_not_converged(self.posterior_), CohortWarning, stacklevel=2)
+        return self
+
+    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
+        """Fit the model and return `labels_`, int64 (N,)."""
+        return self.fit(X).labels_
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
+
+        It is the mean over draws, so that it allows for what is not known of the clusters. The last column is the
+        probability of none of them. Rows sum to 1.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        NotFittedError
+            If the model is not fitted.
+        """
+        return self._fitted.probabilities_of_new(self._values(X))
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> Labels:
+        """Return the most probable cluster of new subjects, int64 (n,); -1 (`NONE_OF_THESE`) for none of them."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
+
+    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
+        return self._fitted.log_density_of_new(self._values(X))
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
+        """Return the mean log posterior predictive density of new subjects in nats."""
+        return float(self.score_samples(X).mean())
+
+    @accepting(labels=LABELS)
+    def membership_in(self, labels: ArrayLike) -> Array:
+        """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
+
+        So the subtypes of another method, such as those of `MAPDP` or unions of clusters, get posterior memberships.
+
+        Parameters
+        ----------
+        labels : array of int, shape (N,)
+            Groups 0 .. G - 1. A drawn cluster stands for the group with which it shares most subjects.
+        """
+        codes = cluster_codes(labels, self._fitted.draws.shape[1], called="labels")
+        given = np.asarray(labels)
+        if not np.issubdtype(given.dtype, np.integer) or set(given.tolist()) != set(range(int(codes.max()) + 1)):
+            raise InputError("labels must be whole numbers 0, 1, ... without a gap")
+        return self._fitted.membership_in(given.astype(np.int64))
+
+    def similarity(self, subjects: ArrayLike | None = None) -> Array:
+        """Return the posterior probability that two subjects are in one cluster, float64 (M, N).
+
+        Parameters
+        ----------
+        subjects : array of int, shape (M,), optional
+            Positions of the subjects of the rows, from 0: landmarks of a large cohort. By default all.
+
+        Raises
+        ------
+        ValueError
+            If `subjects` are not such positions, or are left out for more than 5,000 subjects.
+        """
+        n_subjects = self._fitted.draws.shape[1]
+        if subjects is None and n_subjects > _MOST_IN_FULL:
+            raise InputError(
+                f"the similarity of {n_subjects:,} subjects would take {8e-9 * n_subjects**2:,.1f} GB; name landmarks: "
+                "similarity(subjects=[0, 100, ...])"
+            )
+        chosen = np.arange(n_subjects) if subjects is None else np.asarray(subjects)
+        is_position = chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer)
+        if not is_position or not ((chosen >= 0) & (chosen < n_subjects)).all():
+            raise InputError(f"subjects must be positions from 0 to {n_subjects - 1}, in one dimension")
+        return self._fitted.similarity(chosen.astype(np.int64))
+
+    def credible_ball(self, probability: float = 0.95) -> CredibleBall:
+        """Return the partitions around the point estimate that hold this share of the posterior.
+
+        Raises
+        ------
+        ValueError
+            If `probability` is not above 0 and at most 1.
+        """
+        if not is_number(probability) or not 0.0 < probability <= 1.0:
+            raise InputError(f"probability must be a number above 0 and at most 1, not {probability!r}")
+        return self._fitted.credible_ball(float(probability))
+
+    @property
+    def labels_(self) -> Labels:
+        """The point estimate, int64 (N,)."""
+        return self._fitted.labels
+
+    @property
+    def cluster_sizes_(self) -> Labels:
+        """Number of subjects in each cluster, int64 (K,)."""
+        return np.bincount(self.labels_)
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters of the point estimate, K."""
+        return int(self.cluster_sizes_.size)
+
+    @property
+    def membership_(self) -> Array:
+        """The posterior probability of each cluster for each subject, float64 (N, K)."""
+        return self._fitted.membership
+
+    @property
+    def n_clusters_posterior_(self) -> FloatSeries:
+        """The posterior probability of each number of clusters."""
+        return self._fitted.n_clusters
+
+    @property
+    def draws_(self) -> NDArray[np.int32]:
+        """The clusters of each draw, int32 (S, N)."""
+        return self._fitted.draws
+
+    @property
+    def traces_(self) -> pd.DataFrame:
+        """What was traced, after each sweep of the second half of each chain."""
+        return self._fitted.traces
+
+    @property
+    def convergence_(self) -> pd.DataFrame:
+        """R-hat and effective sample size of each quantity that was traced."""
+        return self._fitted.convergence
+
+    @property
+    def converged_(self) -> bool:
+        """Whether all quantities that were traced have converged."""
+        return self._fitted.chains.has_converged
+
+    @property
+    def n_sweeps_(self) -> int:
+        """Sweeps of each chain."""
+        return self._fitted.chains.n_sweeps
+
+    @property
+    def concentration_(self) -> float:
+        """The posterior mean of the concentration."""
+        return self._fitted.concentration
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the schema."""
+        return len(self._fitted_schema)
+
+    @property
+    def names_(self) -> Mapping[int, str]:
+        """Empty: the clusters have no default names."""
+        return MappingProxyType({})
+
+    @property
+    def made_by(self) -> str:
+        """The method that made the subtypes, as reports name it."""
+        return "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
+
+    @property
+    def membership_basis(self) -> str:
+        """What the probabilities rest on, as reports say it."""
+        return "averaged over partitions drawn from their posterior"
+
+    @property
+    def fit_(self) -> Fit | None:
+        """None: no MAP-DP search made the partition."""
+        return None
+
+    @property
+    def _fitted(self) -> Posterior:
+        found: Posterior | None = vars(self).get("posterior_")
+        if found is None:
+            raise not_fitted("This GibbsDP is not fitted yet: call fit first")
+        return found
+
+    @property
+    def _fitted_schema(self) -> FeatureSchema:
+        _ = self._fitted
+        return self.schema_
+
+    def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
+        """Return the validated columns of new subjects that the clusters were found from."""
+        from clinclust.engine.problem.encoding import model_values
+
+        schema, features = self._fitted_schema, self._fitted.problem.cohort.encoding.features
+        needed = schema.restricted_to(feature.name for feature in features)
+        try:
+            frame = needed.validate(table_of_fitted(X, schema.names), warn=False)
+        except CohortError as error:
+            raise CohortError(about_new_subjects(error.failures, needed)) from error
+        return model_values(frame, features)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "posterior_" in vars(self)
+
+
+def _not_converged(posterior: Posterior) -> str:
+    rows = posterior.convergence.query("~converged")
+    named = ", ".join(
+        f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
+        for row in rows.itertuples()
+    )
+    return (
+        f"The chains have not come to the same distribution in {posterior.chains.n_sweeps:,} sweeps: {named}; R-hat "
+        "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
+    )

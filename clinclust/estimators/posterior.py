@@ -1,0 +1,189 @@
+"""Posterior: draws of partitions from the posterior, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.agreements import same_cluster
+from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
+from clinclust.engine.sampling.point_estimate import Ball, Loss, ball_around, membership_of_draws, point_estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.sampling.chains import Chains
+
+    FloatSeries: TypeAlias = pd.Series[float]
+else:
+    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
+
+__all__ = ["CredibleBall", "Posterior"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_MOST_FOR_NEW_SUBJECTS = 200
+"""Draws over which the predictive of new subjects is averaged."""
+
+
+@dataclass(frozen=True)
+class CredibleBall:
+    """The partitions around a point estimate that hold a share of the posterior (Wade and Ghahramani 2018).
+
+    Attributes
+    ----------
+    probability : float
+        The share.
+    radius : float
+        The smallest distance within which this share of the draws lies, in the unit of the loss.
+    farthest : int64 (N,)
+        The draw inside that is farthest from the point estimate (the horizontal bound).
+    fewest, most : int64 (N,)
+        The farthest of the draws inside that have the fewest, and the most, clusters (the vertical bounds).
+    """
+
+    probability: float
+    radius: float
+    farthest: Labels
+    fewest: Labels
+    most: Labels
+
+    def __repr__(self) -> str:
+        of_bounds = f"{self.fewest.max() + 1} to {self.most.max() + 1} clusters"
+        return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws of partitions, in the order of the table.
+
+    Attributes
+    ----------
+    draws : int32 (S, N)
+        Clusters of each kept draw, 0 .. K_s - 1.
+    loss : str
+        The loss whose expectation the point estimate minimises.
+    chains : Chains
+        The chains as they ran, in the order of the encoded subjects.
+    problem : Problem
+    """
+
+    draws: NDArray[np.int32]
+    loss: Loss
+    chains: Chains
+    problem: Problem = field(repr=False)
+
+    @classmethod
+    def of(cls, chains: Chains, problem: Problem, loss: Loss) -> Posterior:
+        """Return the draws of chains."""
+        draws = np.empty_like(chains.labels)
+        draws[:, problem.cohort.order] = chains.labels
+        return cls(draws, loss, chains, problem)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The point estimate, int64 (N,), clusters by decreasing size."""
+        # In the encoded order, so that the order of the table changes nothing.
+        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels, self.loss))
+
+    @cached_property
+    def membership(self) -> Array:
+        """The share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K)."""
+        return self.membership_in(self.labels)
+
+    def membership_in(self, labels: Labels) -> Array:
+        """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K)."""
+        return membership_of_draws(self.draws, np.ascontiguousarray(labels))
+
+    @cached_property
+    def n_clusters(self) -> FloatSeries:
+        """The posterior probability of each number of clusters that was drawn."""
+        counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
+        drawn = np.flatnonzero(counts)
+        index = pd.Index(drawn, name="n_clusters")
+        return pd.Series(counts[drawn] / counts.sum(), index=index, name="probability")
+
+    def similarity(self, subjects: Labels) -> Array:
+        """Return the probability that each of these subjects is in one cluster with each subject, float64 (M, N)."""
+        counts = np.zeros((subjects.size, self.draws.shape[1]))
+        same_cluster(self.draws, subjects, counts)
+        return counts / len(self.draws)
+
+    def credible_ball(self, probability: float) -> CredibleBall:
+        """Return the ball of this probability around the point estimate."""
+        found: Ball = ball_around(self.draws, self.labels, self.loss, probability)
+        return CredibleBall(probability, found.radius, found.farthest, found.fewest, found.most)
+
+    @property
+    def concentration(self) -> float:
+        """The posterior mean of the concentration."""
+        return float(self.chains.traces["concentration"].mean())
+
+    @property
+    def convergence(self) -> pd.DataFrame:
+        """The diagnosis of each traced number: R-hat, the effective sample size, and whether both are good enough."""
+        rows = [
+            (name, found.r_hat, found.effective_size, found.has_converged)
+            for name, found in self.chains.diagnoses.items()
+        ]
+        return pd.DataFrame(rows, columns=["quantity", "r_hat", "effective_size", "converged"])
+
+    @property
+    def traces(self) -> pd.DataFrame:
+        """The traced numbers after each sweep of the second half of each chain."""
+        n_chains, n_kept = self.chains.traces["log_joint"].shape
+        first = self.chains.n_sweeps - n_kept
+        table = pd.DataFrame({name: trace.ravel() for name, trace in self.chains.traces.items()})
+        table.insert(0, "chain", np.repeat(np.arange(1, n_chains + 1), n_kept))
+        table.insert(1, "sweep", np.tile(np.arange(first + 1, first + n_kept + 1), n_chains))
+        return table
+
+    def probabilities_of_new(self, values: Mapping[str, Array]) -> Array:
+        """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
+
+        It is the mean over draws; a drawn cluster stands for the cluster of the point estimate with which it shares
+        most subjects. The last column is that of a new cluster.
+        """
+        n_clusters = int(self.labels.max()) + 1
+        found: list[Array] = []
+        for drawn, clusters in self._drawn_clusters():
+            joint = np.zeros((drawn.max() + 1, n_clusters))
+            np.add.at(joint, (drawn, self.labels), 1.0)
+            of_draw = probabilities(clusters.scores(values, coarsened=True))
+            summed = np.zeros((len(of_draw), n_clusters + 1))
+            np.add.at(summed.T, joint.argmax(axis=1), of_draw[:, :-1].T)
+            summed[:, -1] = of_draw[:, -1]
+            found.append(summed)
+        return np.asarray(np.mean(found, axis=0))
+
+    def log_density_of_new(self, values: Mapping[str, Array]) -> Array:
+        """Return the log of the mean over draws of the predictive density of new subjects, in nats, float64 (n,)."""
+        from scipy.special import logsumexp
+
+        each = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in self._drawn_clusters()]
+        return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
+
+    def _drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
+        """Yield draws, evenly spread, each with its clusters."""
+        chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
+        for place in chosen.tolist():
+            problem = _under(self.problem, self.chains.models[place])
+            partition = partition_of(problem, self.chains.labels[place].astype(np.int64))
+            yield self.draws[place], clusters_of(problem, partition)
+
+
+def _under(problem: Problem, model: Model) -> Problem:
+    """Return the problem with the concentration and the hyperparameters of a draw."""
+    cohort = problem.cohort
+    if model.prior is not problem.model.prior:
+        cohort = cohort.with_prior(model.prior, model.powers)
+    return replace(problem, cohort=cohort, model=model)

@@ -1,0 +1,233 @@
+"""The joint distribution test of Geweke (2004, Journal of the American Statistical Association 99, 799-804).
+
+Cohorts are drawn from the model in two ways: all at once, from the prior; and by turns, where the sampler makes a step
+given the values, and new values are drawn given what it drew. If the sampler is right, both have the same distribution:
+the partition, the concentration, the hyperparameters and the values.
+"""
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.engine.beside.empirical import objectives
+from clinclust.engine.beside.hyperprior import Hyperprior
+from clinclust.engine.kernels.draws import draw_moves
+from clinclust.engine.problem import problem as posing
+from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
+from clinclust.engine.sampling import chain as chains
+from clinclust.engine.sampling import concentration_draws, division, hyperparameter_draws
+from clinclust.engine.sampling.chain import Chain, Unknown
+
+N, N_PRIOR = 8, 20_000
+LEVELS = ("a", "b", "c")
+CENTRE = {
+    "gaussian": {"mean": 0.0, "kappa": 0.5, "shape": 8.0, "rate": 4.0},
+    "bernoulli": {"a": 0.8, "b": 1.2},
+    "categorical": {"concentrations": [0.7, 1.0, 0.5]},
+    "poisson": {"shape": 4.0, "rate": 2.0},
+    "exponential": {"shape": 20.0, "rate": 10.0},
+}
+SCHEMA = cc.FeatureSchema(
+    [
+        cc.Feature(name="gaussian", likelihood="gaussian", prior={"mean": 0.0}),  # its unit would depend on the values
+        cc.Feature(name="bernoulli", likelihood="bernoulli"),
+        cc.Feature(name="categorical", likelihood="categorical", levels=LEVELS),
+        cc.Feature(name="poisson", likelihood="poisson"),
+        cc.Feature(name="exponential", likelihood="exponential"),
+    ]
+)
+MISSING = np.random.default_rng(0).random((N, len(CENTRE))) < 0.2
+
+
+def drawn_values(labels, named, rng):
+    """Draw a cohort given its clusters and the hyperparameters."""
+    columns = {name: np.empty(N) for name in CENTRE}
+    for cluster in np.unique(labels):
+        rows = labels == cluster
+        n = int(rows.sum())
+        theta = named["gaussian"]
+        precision = rng.gamma(theta["shape"], 1.0 / theta["rate"])
+        centre = rng.normal(theta["mean"], 1.0 / math.sqrt(theta["kappa"] * precision))
+        columns["gaussian"][rows] = rng.normal(centre, 1.0 / math.sqrt(precision), n)
+        columns["bernoulli"][rows] = rng.random(n) < rng.beta(**named["bernoulli"])
+        shares = rng.dirichlet(named["categorical"]["concentrations"])
+        columns["categorical"][rows] = rng.choice(3, n, p=shares)
+        theta = named["poisson"]
+        columns["poisson"][rows] = rng.poisson(rng.gamma(theta["shape"], 1.0 / theta["rate"]), n)
+        theta = named["exponential"]
+        columns["exponential"][rows] = rng.exponential(1.0 / rng.gamma(theta["shape"], 1.0 / theta["rate"]), n)
+    for name, is_missing in zip(CENTRE, MISSING.T, strict=True):
+        columns[name][is_missing] = np.nan
+    return columns
+
+
+def drawn_partition(concentration, discount, rng):
+    labels = np.zeros(N, dtype=np.int64)
+    for i in range(1, N):
+        sizes = np.bincount(labels[:i]).astype(float)
+        weights = np.append(sizes - discount, concentration + discount * sizes.size)
+        labels[i] = rng.choice(weights.size, p=weights / weights.sum())
+    return labels
+
+
+def drawn_hyperparameters(rng):
+    """Draw every hyperparameter but the stated one as log-normal around its centre."""
+
+    def near(value):
+        return value * math.exp(rng.normal())
+
+    named = {
+        name: {key: near(value) for key, value in theta.items() if key != "concentrations"}
+        for name, theta in CENTRE.items()
+    }
+    named["gaussian"]["mean"] = 0.0
+    named["categorical"]["concentrations"] = [near(value) for value in CENTRE["categorical"]["concentrations"]]
+    return named
+
+
+def statistics(labels, concentration, named, columns):
+    """What is compared: of the partition, the concentration, the hyperparameters and the values; all have moments."""
+    sizes = np.bincount(labels)
+    gaussian, poisson = np.arctan(columns["gaussian"]), np.log1p(columns["poisson"])
+    exponential = np.log(columns["exponential"])
+    same = labels[0] == labels[1:]
+    unit = np.array([1.0])
+    found = {
+        "clusters": sizes.size,
+        "largest": sizes.max(),
+        "singletons": np.sum(sizes == 1),
+        "together": same.mean(),
+        "log concentration": math.log(concentration),
+        "square of it": math.log(concentration) ** 2,
+        "clusters x log concentration": sizes.size * math.log(concentration),
+        "kappa": math.log(named["gaussian"]["kappa"]),
+        "shape": math.log(named["gaussian"]["shape"]),
+        "rate": math.log(named["gaussian"]["rate"]),
+        "a": math.log(named["bernoulli"]["a"]),
+        "a squared": math.log(named["bernoulli"]["a"]) ** 2,
+        "level": math.log(named["categorical"]["concentrations"][2]),
+        "Poisson shape": math.log(named["poisson"]["shape"]),
+        "exponential rate": math.log(named["exponential"]["rate"]),
+        "size of values": np.nanmean(np.abs(gaussian)),
+        "spread of counts": np.nanstd(poisson),
+        "counts": np.nanmean(poisson),
+        "yes": np.nanmean(columns["bernoulli"]),
+        "yes, squared": np.nanmean(columns["bernoulli"]) ** 2,
+        "spread of times": np.nanstd(exponential),
+        "likeness": np.nanmean(np.append(gaussian[0] * gaussian[1:][same], 0.0 * unit)),
+    }
+    return np.array(list(found.values()), dtype=float), list(found)
+
+
+def drawn_from_prior(discount, rng):
+    concentration = max(rng.exponential(3.0), 1e-12)
+    labels, named = drawn_partition(concentration, discount, rng), drawn_hyperparameters(rng)
+    return labels, concentration, named, drawn_values(labels, named, rng)
+
+
+@cache
+def of_prior(discount):
+    rng = np.random.default_rng(0)
+    return np.array([statistics(*drawn_from_prior(discount, rng))[0] for _ in range(N_PRIOR)])
+
+
+def z_scores(n_steps, discount=0.0, seed=0):
+    """Return the difference of each statistic between both ways, in standard errors."""
+    rng = np.random.default_rng(seed)
+    prior = of_prior(discount)
+    labels, concentration, named, columns = drawn_from_prior(discount, rng)
+    steps = []
+    for _ in range(n_steps):
+        problem = posed(columns, named, concentration, discount)
+        encoding = problem.cohort.encoding
+        hyperprior = replace(Hyperprior.of(problem), centre=flat_prior(encoding, CENTRE))
+        own = Chain(problem, labels[problem.cohort.order], rng, Unknown(True, hyperprior), proposals=1)
+        draw = own.step()
+        labels, concentration = problem.cohort.in_table_order(draw.labels), draw.model.concentration
+        named = named_hyperparameters(encoding, own.problem.model.prior)
+        columns = drawn_values(labels, named, rng)
+        steps.append(statistics(labels, concentration, named, columns)[0])
+    names = statistics(labels, concentration, named, columns)[1]
+    steps = np.array(steps)
+    batches = np.array([batch.mean(axis=0) for batch in np.array_split(steps, 40)])
+    error = np.hypot(prior.std(axis=0) / math.sqrt(N_PRIOR), batches.std(axis=0, ddof=1) / math.sqrt(len(batches)))
+    return pd.Series((steps.mean(axis=0) - prior.mean(axis=0)) / error, index=names)
+
+
+def posed(columns, named, concentration, discount):
+    frame = pd.DataFrame(columns)
+    frame["categorical"] = pd.Categorical(frame["categorical"].map(dict(enumerate(LEVELS))), LEVELS)
+    return posing.pose(frame, SCHEMA, named, concentration, discount)
+
+
+@pytest.fixture(autouse=True)
+def _constant_columns_stay(monkeypatch):
+    """A column that is constant by chance is part of the model like any other."""
+    monkeypatch.setattr(posing, "uninformative", lambda _: {})
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.3])
+def test_the_sampler_has_the_joint_distribution_of_the_model(discount):
+    found = z_scores(2_400, discount, seed=5)
+    assert len(found) >= 10
+    assert found.abs().max() < 4.0
+
+
+def _with_model(**changes):
+    def plant(monkeypatch):
+        def moved(arrays, model, *rest):
+            return draw_moves(
+                arrays, model._replace(**{name: change(model) for name, change in changes.items()}), *rest
+            )
+
+        monkeypatch.setattr(chains, "draw_moves", moved)
+
+    return plant
+
+
+def _without_jacobian(monkeypatch):
+    monkeypatch.setattr(concentration_draws, "log_concentration_hyperprior", lambda concentration: -concentration / 3.0)
+
+
+def _narrow_hyperprior(monkeypatch):
+    """Its variance is 0.5 in the place of 1."""
+
+    def flat(*given):
+        for places, objective in objectives(*given):
+            yield places, lambda at, objective=objective: (objective(at)[0] - 0.5 * (at**2).sum(axis=-1), None)
+
+    monkeypatch.setattr(hyperparameter_draws, "objectives", flat)
+
+
+def _every_merger(monkeypatch):
+    ratio = division._log_ratio
+    monkeypatch.setattr(division, "_log_ratio", lambda *given: ratio(*given) - 2.0)
+
+
+def _small_uniforms(monkeypatch):
+    def moved(arrays, model, partition, order, position, uniforms, *rest):
+        return draw_moves(arrays, model, partition, order, position, 0.8 * uniforms, *rest)
+
+    monkeypatch.setattr(chains, "draw_moves", moved)
+
+
+BUGS = {
+    "more new clusters": _with_model(concentration=lambda model: 2.0 * model.concentration),
+    "a discount": _with_model(discount=lambda _: 0.3),
+    "values counted three times": _with_model(coarsening=lambda _: 3.0),
+    "concentration without Jacobian": _without_jacobian,
+    "a narrow hyperprior": _narrow_hyperprior,
+    "mergers too often": _every_merger,
+    "uniforms that are not uniform": _small_uniforms,
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs_are_found(bug, monkeypatch):
+    BUGS[bug](monkeypatch)
+    assert z_scores(800, seed=6).abs().max() > 6.0

@@ -1,0 +1,82 @@
+"""Point estimates of a partition, against all partitions and scikit-learn."""
+
+import numpy as np
+import pytest
+from oracles import partitions
+from sklearn.metrics import mutual_info_score, rand_score
+
+from clinclust.engine.sampling.point_estimate import ball_around, losses, membership_of_draws, point_estimate
+from clinclust.engine.search.labels import compact
+
+LOSSES = ["variation-of-information", "binder"]
+
+
+def drawn(n_subjects, n_draws, seed, flip=0.3):
+    """Noisy copies of three groups."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_subjects) % 3
+    draws = np.where(rng.random((n_draws, n_subjects)) < flip, rng.integers(0, 4, (n_draws, n_subjects)), truth)
+    return np.array([compact(labels) for labels in draws], dtype=np.int32)
+
+
+def entropy(labels):
+    shares = np.bincount(labels) / labels.size
+    return -np.sum(shares[shares > 0] * np.log(shares[shares > 0]))
+
+
+def test_losses_are_those_of_the_textbooks():
+    draws = drawn(40, 30, 0)
+    labels = draws[3].astype(np.int64)
+    for draw, information, binder in zip(draws, *(losses(draws, labels, loss) for loss in LOSSES), strict=True):
+        mutual = mutual_info_score(labels, draw)
+        assert information == pytest.approx(entropy(labels) + entropy(draw) - 2.0 * mutual, abs=1e-12)
+        assert binder == pytest.approx(1.0 - rand_score(labels, draw), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(6))
+def test_no_partition_of_seven_subjects_has_a_lower_expected_loss(loss, seed):
+    draws = drawn(7, 60, seed, flip=0.5)
+    lowest = min(losses(draws, np.array(labels), loss).mean() for labels in partitions(7))
+    found = point_estimate(draws, loss)
+    assert losses(draws, found, loss).mean() == pytest.approx(lowest, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_point_estimate_can_be_better_than_every_draw(loss):
+    draws = drawn(60, 200, 1)
+    found = point_estimate(draws, loss)
+    assert (found == np.arange(60) % 3).all()
+    assert losses(draws, found, loss).mean() < min(losses(draws, each.astype(np.int64), loss).mean() for each in draws)
+
+
+def test_memberships_are_shares_of_the_draws_under_the_names_of_the_point_estimate():
+    draws = drawn(60, 200, 2, flip=0.1)
+    renamed = np.array([np.random.default_rng(s).permutation(4)[labels] for s, labels in enumerate(draws)])
+    found = membership_of_draws(renamed.astype(np.int32), np.arange(60) % 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert (found.argmax(axis=1) == np.arange(60) % 3).all()
+    assert 0.85 < found.max(axis=1).mean() < 0.97  # one value in ten was drawn anew
+
+
+def test_a_credible_ball_holds_its_share_and_its_bounds():
+    draws = drawn(30, 400, 3)
+    labels = point_estimate(draws, "variation-of-information")
+    ball = ball_around(draws, labels, "variation-of-information", 0.9)
+    found = losses(draws, labels, "variation-of-information")
+    assert np.mean(found <= ball.radius) >= 0.9
+    assert np.mean(found < ball.radius) < 0.9
+    inside = draws[found <= ball.radius]
+    assert ball.fewest.max() == inside.max(axis=1).min()
+    assert ball.most.max() == inside.max(axis=1).max()
+    assert losses(draws, ball.farthest, "variation-of-information").size == 400
+    distance = losses(ball.farthest[None].astype(np.int32), labels, "variation-of-information")
+    assert distance[0] == pytest.approx(ball.radius)
+
+
+def test_draws_that_are_all_the_same_are_the_point_estimate():
+    draws = np.repeat(drawn(20, 1, 4), 5, axis=0)
+    for loss in LOSSES:
+        labels = point_estimate(draws, loss)
+        assert losses(draws, labels, loss).max() == 0.0
+        assert ball_around(draws, labels, loss, 0.95).radius == 0.0
