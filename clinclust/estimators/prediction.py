@@ -84,6 +84,62 @@ class Prediction(FittedAttributes):
         """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
         return float(self.score_samples(X).mean())
 
+    def explain(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> pd.DataFrame:
+        """Return which features speak for the most probable subtype of new subjects, and which against it.
+
+        Features are independent given the cluster, so that the log odds of two subtypes are a sum: of one term for
+        each observed feature, ln p(x_d | one) - ln p(x_d | other) with the coarsening and the power of its block, and
+        of one for the sizes of the subtypes. It explains the model, and no cause.
+
+        Parameters
+        ----------
+        X : DataFrame or array
+            As in `predict`.
+        unseen : {"refuse", "missing"}
+            As in `predict`.
+
+        Returns
+        -------
+        DataFrame
+            One row for each subject and observed feature, the strongest first: subject (the index of `X`), subtype (the
+            most probable, from 1; 0 = none of these), against (the next most probable that was found), feature, label,
+            value, log_odds in nats (above 0: for the subtype), and the same in words. The row ``(size of the
+            subtypes)`` is the term of the sizes. Where subtypes are unions of clusters (`cut`), the terms compare the
+            most probable cluster of each, and the row ``(other clusters of the subtypes)`` holds what the others add.
+            The terms of a subject add up to ln [p(subtype) / p(against)] of `predict_proba`.
+
+        Raises
+        ------
+        CohortError
+            As `predict`.
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> rng = np.random.default_rng(0)
+        >>> frail = rng.random(200) < 0.4
+        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+        >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
+        ['gait', 'grip', '(size of the subtypes)']
+        """
+        from clinclust.estimators.explanation import explanation
+        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
+
+        self._require_fit()
+        check_unseen(unseen)
+        warn_of_other_rows(self.schema_, X, stacklevel=2)
+        frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
+        features = self.finer_clusters_.encoding.features
+        from clinclust.engine.problem.encoding import model_values
+
+        scores = self.finer_clusters_.scores(model_values(frame, features), coarsened=True)
+        return explanation(self.clusters_, scores, frame, self.schema_)
+
     @accepting(how=TEXT, random_state=either(GENERATOR, SEED))
     def impute(
         self,
