@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
+    from clinclust.estimators.unusual import unusual_subjects
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.continuum_score import continuum_score
@@ -65,6 +66,7 @@ _HOME = {
     "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_table": "clinclust.reporting.subtype_table",
     "suppress_small_cells": "clinclust.disclosure",
+    "unusual_subjects": "clinclust.estimators.unusual",
     "validated_associations": "clinclust.associations",
     "withhold_associations": "clinclust.disclosure",
     "write_report": "clinclust.reporting",
@@ -98,6 +100,7 @@ __all__ = [
     "resolution_path",
     "subtype_table",
     "suppress_small_cells",
+    "unusual_subjects",
     "validated_associations",
     "withhold_associations",
     "write_report",

@@ -187,6 +187,18 @@ class Findings(Results):
         return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.frame)
 
     @cached_property
+    def unusual(self) -> pd.DataFrame:
+        """The subjects that are improbable in their own subtype (`unusual_subjects`); no rows without a search.
+
+        A shared report, which tells nothing of single subjects, has none either.
+        """
+        from clinclust.estimators.unusual import NOBODY, unusual_of
+
+        if self.fit is None or self.is_shared:
+            return NOBODY
+        return unusual_of(self.fit, self.frame, np.random.default_rng(self.fit.random_seed_))
+
+    @cached_property
     def continuum(self) -> Continuum | None:
         """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
         if self.fit is None or n_distinct(self.fit) != 1:

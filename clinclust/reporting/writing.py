@@ -22,6 +22,7 @@ from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tidy_data import tidy_data
+from clinclust.reporting.sheets.unusual import unusual_sheets
 from clinclust.reporting.sheets.withheld import withheld
 
 __all__ = ["write_findings"]
@@ -78,6 +79,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *([effect_sizes(findings)] if in_workbook and not findings.is_rounded else []),
         *([] if findings.is_rounded else [tables.pairwise_tests(findings)]),
         *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
+        *unusual_sheets(findings),
         *likelihoods_sheets(findings),
         tables.missing_data(findings),
         summary(findings, moment),

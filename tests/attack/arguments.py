@@ -76,6 +76,10 @@ def _sound_calls(folder):
         ),
         "plot_profile": (clinclust.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
         "plot_relevance": (clinclust.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
+        "unusual_subjects": (
+            clinclust.unusual_subjects,
+            {"model": model, "frame": frame, "random_state": 0},
+        ),
         "continuum_score": (clinclust.continuum_score, {"model": model, "frame": frame}),
         "distinct_subtypes": (
             clinclust.distinct_subtypes,

@@ -145,14 +145,19 @@ class Clusters:
         float64 (K + 1, P)
             Hyperparameters on the encoded scale: the mean and rate of a Gaussian refer to its standardised values.
         """
+        theta, sums = self.of_feature(feature)
+        prior = self.encoding.likelihoods[feature].prior
+        found: Array = prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
+        return np.vstack([found, theta])
+
+    def of_feature(self, feature: int) -> tuple[Array, Array]:
+        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted."""
         likelihood = self.encoding.likelihoods[feature]
-        stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
         prior, statistics = self._shared()
+        stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
         theta = prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
         stops = np.cumsum([other.n_statistics for other in self.encoding.likelihoods])
-        sums = statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
-        found: Array = likelihood.prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
-        return np.vstack([found, theta])
+        return theta, statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
 
     def _shared(self) -> tuple[Array, Array]:
         """Return the prior (H,) and the statistics (K, S) with which values are predicted.

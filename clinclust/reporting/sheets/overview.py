@@ -21,6 +21,7 @@ from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
+from clinclust.reporting.sheets.unusual import on_unusual_subjects
 from clinclust.reporting.sheets.validated import on_q, on_validation
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_merged_groups(findings),
         *on_few_subjects(findings),
         *on_likelihoods(findings),
+        *on_unusual_subjects(findings),
         *on_continuum_score(findings),
         *sentences_on_rows(findings),
         *of_the_search,

@@ -1,0 +1,252 @@
+"""Subjects whose values are improbable in their own subtype: rare conditions, or slips of recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
+from clinclust.engine.problem.encoding import model_values
+from clinclust.estimators.few_subjects import FEW_SUBJECTS
+from clinclust.estimators.subtype_model import require_search
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.likelihoods.likelihood import Likelihood
+
+__all__ = ["MOST_LISTED", "NOBODY", "unusual_of", "unusual_subjects"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_EXPECTED_BY_CHANCE = 0.05
+"""Number of subjects of a cohort that would be called unusual if the model were true."""
+_SCREENED, _FIRST = 0.01, 400
+"""Every subject is compared with so many draws; those with a p of at most `_SCREENED` are looked at closely."""
+MOST_LISTED = 30
+"""The most subjects that are looked at: the least probable ones. More would be no exceptions."""
+_SECOND, _LEAST_LAST, _MOST_LAST, _PER_SUBJECT = 2_000, 20_000, 200_000, 40
+"""Draws with which these are compared, first, and last: so many for each subject of the cohort, within bounds."""
+_ENOUGH = 10
+"""Draws less probable than a subject, from which on its p is known well enough not to be small."""
+_AT_ONCE = 10_000
+_FEATURES = 3
+_COLUMNS = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
+NOBODY = pd.DataFrame(columns=_COLUMNS)
+"""What `unusual_of` returns where no subject is unusual."""
+
+
+@accepting(model=MODEL, frame=FRAME, random_state=either(GENERATOR, SEED))
+def unusual_subjects(
+    model: SubtypeModel, frame: pd.DataFrame, *, random_state: int | np.random.Generator | None = 0
+) -> pd.DataFrame:
+    """Return the subjects whose values are too improbable in their own subtype to be expected by chance.
+
+    The log density of a subject is that of its observed values under its cluster without the subject. It is compared
+    with values that are drawn from the same predictive, with the same ones missing: p is the share of the draws that
+    are less probable. Subjects in clusters of fewer than 5, which may be there because they are unusual, are compared
+    with the cluster of 5 or more that is the most probable for them.
+
+    A subject is unusual if fewer than one in twenty cohorts of this size would have such a subject by chance (p times N
+    at most 0.05); at most 30 are listed. Features are taken for independent given the cluster: where they depend on
+    each other, more subjects are called unusual. Values that the fit set aside (`MAPDP.outlying_`) are left out.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame, N rows
+        The cohort of the fit.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        One row for each unusual subject, the least probable first: subject (the index of `frame`), subtype (from 1),
+        the subtype that it was compared with, p, log_density in nats, expected (the mean of the draws), and the
+        features that contribute most, with their values.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(50, 5, (80, 3)), columns=["age", "weight", "pulse"])
+    >>> frame.loc[7, ["age", "weight"]] = 80.0, 75.0
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    >>> cc.unusual_subjects(model, frame)["subject"].tolist()
+    [7]
+    """
+    from clinclust.estimators.fitted_cohort import cohort_of
+
+    fit = require_search(model, "unusual_subjects")
+    found = unusual_of(fit, cohort_of(model, frame, stacklevel=3), np.random.default_rng(random_state))
+    return found.reset_index(drop=True)
+
+
+def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return what `unusual_subjects` returns, indexed by the positions of the subjects in the order of the fit."""
+    reference = _reference(fit, cohort)
+    columns = _columns(fit, cohort, reference)
+    terms = np.array([column.left_out_logs() for column in columns]).reshape(len(columns), len(cohort))
+    density = terms.sum(axis=0)
+    positions, rows = [], []
+    rounds = (_SECOND, int(np.clip(_PER_SUBJECT * len(cohort), _LEAST_LAST, _MOST_LAST)))
+    for subject in _screened(columns, density, reference, rng).tolist():
+        found = _compared(columns, subject, float(density[subject]), rounds, rng)
+        if found is not None and found.p * len(cohort) <= _EXPECTED_BY_CHANCE:
+            shortfall = found.expected_terms - terms[:, subject]
+            named = _most_unusual(fit, cohort, subject, shortfall)
+            subtypes = int(fit.labels_[subject]) + 1, int(fit.subtype_of_[reference[subject]]) + 1
+            expected = float(found.expected_terms.sum())
+            positions.append(subject)
+            rows.append((cohort.index[subject], *subtypes, found.p, float(density[subject]), expected, named))
+    table = pd.DataFrame(rows, columns=_COLUMNS, index=positions)
+    return table.sort_values(["p", "log_density"], kind="stable")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One feature: its values, and what the clusters say of it.
+
+    Attributes
+    ----------
+    values : float64 (N,)
+        On the encoded scale; NaN = missing, or set aside.
+    theta : float64 (H,)
+        Hyperparameters of the prior.
+    sums : float64 (K, S)
+        Sufficient statistics of the clusters.
+    labels : int64 (N,)
+        The cluster that each subject is compared with.
+    is_counted : bool (N,)
+        Whether the statistics of this cluster hold the value of the subject.
+    """
+
+    likelihood: Likelihood
+    values: Array
+    theta: Array
+    sums: Array
+    labels: Labels
+    is_counted: NDArray[np.bool_]
+
+    def left_out_logs(self) -> Array:
+        """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
+        own = self.likelihood.statistics(self.values) * self.is_counted[:, None]
+        without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - own)
+        return self._logs(without, self.values)
+
+    def draws(self, cluster: int, n: int, rng: np.random.Generator) -> Array:
+        """Return the log predictives of values drawn from a cluster with all its subjects, float64 (n,)."""
+        return self._drawn(self.likelihood.prior.posterior(self.theta, self.sums[cluster]), n, rng)
+
+    def draws_without(self, subject: int, n: int, rng: np.random.Generator) -> Array:
+        """Return the same for the cluster of a subject without it; 0 where its value is missing."""
+        value = self.values[subject : subject + 1]
+        if np.isnan(value[0]):
+            return np.zeros(n)
+        own = self.likelihood.statistics(value)[0] * self.is_counted[subject]
+        return self._drawn(self.likelihood.prior.posterior(self.theta, self.sums[self.labels[subject]] - own), n, rng)
+
+    def _drawn(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        return self._logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
+
+    def _logs(self, posterior: Array, values: Array) -> Array:
+        prior = self.likelihood.prior
+        after = prior.posterior(posterior, self.likelihood.statistics(values))
+        rise = prior.log_normalizer(after) - prior.log_normalizer(posterior)
+        return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
+
+
+def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
+    """Return the cluster with which each subject is compared, int64 (N,): its own, unless that has few subjects."""
+    clusters, labels = fit.finer_clusters_, fit.finer_labels_
+    is_large = clusters.sizes >= FEW_SUBJECTS
+    if not is_large.any():
+        return labels
+    scores = clusters.scores(model_values(cohort, clusters.encoding.features), coarsened=False)[:, :-1]
+    nearest = np.where(is_large, scores, -np.inf).argmax(axis=1)
+    return np.asarray(np.where(is_large[labels], labels, nearest), dtype=np.int64)
+
+
+def _columns(fit: Fit, cohort: pd.DataFrame, reference: Labels) -> list[_Column]:
+    clusters: Clusters = fit.finer_clusters_
+    encoding, values = clusters.encoding, model_values(cohort, clusters.encoding.features)
+    names, is_own = fit.schema_.names, reference == fit.finer_labels_
+    found = []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
+        column = np.where(fit.outlying_[:, names.index(feature.name)], np.nan, column)
+        theta, sums = clusters.of_feature(index)
+        found.append(_Column(likelihood, column, theta, sums, reference, is_own & clusters.included[index]))
+    return found
+
+
+def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.random.Generator) -> Labels:
+    """Return the subjects that are less probable than nearly all of a few draws, the least probable first."""
+    share, distance = np.ones(labels.size), np.zeros(labels.size)
+    observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
+    for cluster in np.unique(labels).tolist():
+        drawn = np.array([column.draws(cluster, _FIRST, rng) for column in columns])
+        everybody = np.flatnonzero(labels == cluster)
+        for first in range(0, everybody.size, _AT_ONCE):
+            members = everybody[first : first + _AT_ONCE]
+            sums = observed[:, members].T.astype(np.float64) @ drawn
+            share[members] = (sums <= density[members, None]).mean(axis=1)
+            distance[members] = (sums.mean(axis=1) - density[members]) / np.maximum(sums.std(axis=1), 1e-12)
+    found = np.flatnonzero(share <= _SCREENED)
+    return found[np.argsort(-distance[found], kind="stable")][:MOST_LISTED]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    p: float
+    expected_terms: Array
+
+
+def _compared(
+    columns: list[_Column], subject: int, density: float, rounds: tuple[int, ...], rng: np.random.Generator
+) -> _Compared | None:
+    """Return the p of a subject and the mean log predictive of each feature; None if its p is not small."""
+    found = None
+    for n in rounds:
+        drawn = np.zeros(n)
+        means = np.empty(len(columns))
+        for place, column in enumerate(columns):
+            of_feature = column.draws_without(subject, n, rng)
+            means[place] = of_feature.mean()
+            drawn += of_feature
+        n_lower = int((drawn <= density + 1e-9).sum())
+        found = _Compared((1 + n_lower) / (1 + n), means)
+        if n_lower >= _ENOUGH:
+            return found if n > rounds[0] else None
+    return found
+
+
+def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array) -> str:
+    """Return the features whose values are least probable, with the values."""
+    features = fit.finer_clusters_.encoding.features
+    chosen = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
+    return "; ".join(
+        f"{features[place].title} {_shown(cohort[features[place].name].iloc[subject])}" for place in chosen
+    )
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
