@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from clinclust.reporting.subtype_table import subtype_table
     from clinclust.schema import Feature, FeatureSchema
+    from clinclust.stability import Stability, assess_stability
 
 __version__ = "0.1.0"
 
@@ -47,7 +48,9 @@ _HOME = {
     "FeatureSchema": "clinclust.schema",
     "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
+    "Stability": "clinclust.stability",
     "Partition": "clinclust.estimators.partition",
+    "assess_stability": "clinclust.stability",
     "audit_disclosure": "clinclust.disclosure",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
@@ -82,6 +85,8 @@ __all__ = [
     "GibbsDP",
     "Partition",
     "SchemaError",
+    "Stability",
+    "assess_stability",
     "audit_disclosure",
     "compare_subtypes",
     "continuum_score",

@@ -32,7 +32,8 @@ LAYERS = (
     ("engine.continuum",),
     ("estimators",),
     ("comparisons",),
-    ("associations", "disclosure", "stability"),
+    ("associations", "disclosure"),
+    ("stability",),
     ("reporting",),
     ("cli",),
     ("",),  # clinclust/__init__.py, the public names of all rooms

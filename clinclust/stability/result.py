@@ -1,0 +1,65 @@
+"""Stability: what the refits of a cohort say of its subtypes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+__all__ = ["Stability"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How stable the subtypes of a cohort are. Tables are tidy; `assess_stability` explains the columns.
+
+    Attributes
+    ----------
+    subtypes : DataFrame, one row for each subtype
+        subtype, size, jaccard, band, meaning, dissolved, found_again (from half-samples), bootstrap_jaccard, and
+        jaccard_by_chance.
+    numbers : DataFrame
+        sample (half-sample, bootstrap or permuted), n_found (clusters), share of these refits.
+    subjects : DataFrame, N rows
+        own and others: the mean share of the other subjects of the own subtype, and of all other subjects, with whom a
+        subject came together.
+    sensitivity : DataFrame
+        change, n_subtypes, agreement: full refits with another concentration, prior strength or seed.
+    permuted_jaccard : float
+        Mean Jaccard, weighed by size, of the clusters of cohorts with permuted columns; NaN if they have one each.
+    restart_agreement : float
+        Mean adjusted Rand index of the searches of the fit with the best of them.
+    n_bootstraps : int
+    seed : int
+    """
+
+    subtypes: pd.DataFrame
+    numbers: pd.DataFrame
+    subjects: pd.DataFrame
+    sensitivity: pd.DataFrame
+    permuted_jaccard: float
+    restart_agreement: float
+    n_bootstraps: int
+    seed: int
+
+    @property
+    def same_number(self) -> float:
+        """The share of the half-samples in which the search found as many clusters as in the whole cohort."""
+        rows = self.numbers[self.numbers["sample"] == "half-sample"]
+        return float(rows.loc[rows["as_in_cohort"], "share"].sum())
+
+    @property
+    def summary(self) -> str:
+        """The result in words, a sentence for each subtype."""
+        lines = [
+            f"Subtype {row.subtype} ({row.size:,} subjects): {row.band} (Jaccard {row.jaccard:.2f}, by chance "
+            f"{row.jaccard_by_chance:.2f}): {row.meaning}."
+            for row in self.subtypes.itertuples()
+        ]
+        return "\n".join(
+            [*lines, f"As many clusters in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples."]
+        )
+
+    def __repr__(self) -> str:
+        jaccards = ", ".join(f"{value:.2f}" for value in self.subtypes["jaccard"])
+        return f"Stability(jaccard {jaccards}; {self.n_bootstraps} half-samples and bootstraps)"

@@ -1,0 +1,127 @@
+"""Stability: laws of the clusterwise Jaccard, and what stable and unstable subtypes get."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.errors import InputError
+from clinclust.stability.agreement import clusterwise_jaccard, co_membership, contingency
+from clinclust.stability.bands import TOO_FEW, band_of
+
+
+def cohort(shift, n=120, seed=0, n_features=5):
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    values = pd.DataFrame(rng.normal(shift * group[:, None], 1.0, (n, n_features))).rename(columns="x{}".format)
+    return values.mask(rng.random(values.shape) < 0.05)
+
+
+def fitted(frame, **options):
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    return cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+
+
+def assessed(model, frame, n=12, **options):
+    return cc.assess_stability(model, frame, n, progress=False, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agreement_by_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    reported, refitted = rng.integers(4, size=30), rng.integers(3, size=30)
+    reported[reported == 3] = 0  # a subtype without subjects
+    counts = contingency(reported, refitted, 4)
+    own, others = co_membership(reported, refitted, counts)
+    for k, found in enumerate(clusterwise_jaccard(counts)):
+        members = set(np.flatnonzero(reported == k))
+        if not members:
+            assert np.isnan(found)
+            continue
+        all_clusters = [set(np.flatnonzero(refitted == c)) for c in range(3)]
+        assert found == pytest.approx(max(len(members & c) / len(members | c) for c in all_clusters))
+    for i in range(30):
+        with_i = refitted == refitted[i]
+        mates = (reported == reported[i]) & (np.arange(30) != i)
+        assert own[i] == pytest.approx(with_i[mates].mean())
+        assert others[i] == pytest.approx(with_i[reported != reported[i]].mean())
+
+
+def test_clear_subtypes_come_out_again():
+    frame = cohort(6.0)
+    found = assessed(fitted(frame), frame)
+    assert found.subtypes["jaccard"].tolist() == [1.0, 1.0, 1.0]
+    assert set(found.subtypes["band"]) == {"highly stable"}
+    assert (found.subtypes["dissolved"] == 0.0).all()
+    assert (found.subtypes["found_again"] == 1.0).all()
+    assert (found.subtypes["jaccard_by_chance"] < 0.5).all()
+    assert found.same_number == 1.0
+    assert (found.subjects["own"] == 1.0).all()
+    assert (found.subjects["others"] == 0.0).all()
+    assert (found.sensitivity["agreement"] == 1.0).all()
+    assert "Subtype 1 (40 subjects): highly stable (Jaccard 1.00, by chance 0." in found.summary
+    assert repr(found).startswith("Stability(jaccard 1.00, 1.00, 1.00; 12 half-samples")
+
+
+def test_a_division_of_noise_does_not_come_out_again():
+    frame = cohort(0.0, n=120, n_features=4)
+    # A prior that asks for narrow clusters cuts noise into pieces.
+    narrow = {name: {"mean": 0.0, "kappa": 0.1, "shape": 200.0, "rate": 60.0} for name in frame}
+    model = fitted(frame, hyperparameters=narrow)
+    assert model.n_clusters_ > 2
+    found = assessed(model, frame)
+    assert np.average(found.subtypes["jaccard"], weights=found.subtypes["size"]) < 0.65
+    assert "unstable" in set(found.subtypes["band"])
+    assert found.subjects["own"].mean() < 0.8
+
+
+def test_unions_of_clusters_are_compared_with_unions():
+    frame = cohort(6.0)
+    model = fitted(frame)
+    found = assessed(model.cut(2), frame)
+    assert len(found.subtypes) == 2
+    assert (found.numbers.query("sample == 'half-sample'")["n_found"] == 3).all()
+    assert found.same_number == 1.0
+    assert (found.sensitivity["n_subtypes"] == 2).all()
+
+
+def test_the_same_seed_gives_the_same_on_any_number_of_threads_in_any_order_of_the_table():
+    frame = cohort(1.2)
+    model = fitted(frame)
+    one, two = (assessed(model, frame, 6, n_jobs=n_jobs) for n_jobs in (1, 2))
+    with pytest.warns(cc.CohortWarning, match="another order"):
+        shuffled = assessed(model, frame.sample(frac=1.0, random_state=1), 6)
+    for other in (two, shuffled):
+        for name in ("subtypes", "numbers", "subjects", "sensitivity"):
+            pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
+    changed = assessed(model, frame, 6, random_state=5)
+    assert not changed.subjects.equals(one.subjects)
+
+
+def test_numbers_add_up_and_every_setting_has_a_row():
+    frame = cohort(1.2)
+    found = assessed(fitted(frame), frame, 5)
+    assert found.numbers.groupby("sample")["share"].sum().to_dict() == pytest.approx(
+        {"half-sample": 1.0, "bootstrap": 1.0, "permuted": 1.0}
+    )
+    assert found.sensitivity["change"].tolist() == [
+        *(f"concentration {value}" for value in ("1/3", "3", "30")),
+        *(f"prior strength x {value}" for value in ("0.5", "2")),
+        *(f"seed {value}" for value in (1, 2, 3)),
+    ]
+    assert found.sensitivity["agreement"].between(-0.5, 1.0).all()
+
+
+def test_bands_are_those_of_hennig():
+    names = [band_of(value, 20).name for value in (1.0, 0.85, 0.849, 0.75, 0.749, 0.6, 0.599, 0.0)]
+    assert names == [*["highly stable"] * 2, *["stable"] * 2, *["a pattern"] * 2, *["unstable"] * 2]
+    assert band_of(float("nan"), 20) == band_of(1.0, 4) == TOO_FEW
+
+
+def test_what_cannot_be_assessed_is_refused():
+    frame = cohort(6.0)
+    model = fitted(frame)
+    with pytest.raises(InputError, match=r"n_bootstraps must be .*; n_restarts must be .*; the table has 10 rows"):
+        cc.assess_stability(model, frame.head(10), 0, n_restarts=0)
+    with pytest.raises(InputError, match="made by a clinician"):
+        cc.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
