@@ -37,6 +37,7 @@ __all__ = [
     "SCHEMA",
     "SEED",
     "SIZES",
+    "STABILITY",
     "TEXT",
     "TEXTS",
     "WHOLE",
@@ -165,6 +166,7 @@ MODEL = Kind(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
 RESOLUTION_PATH = Kind("a ResolutionPath", _has("steps", "labels_at"))
+STABILITY = Kind("a Stability", _has("subtypes", "same_number", "sensitivity"))
 AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
 LABELS = Kind("one label for each subject", _is_column)
 NAMES = Kind("a dictionary from the number of a subtype to its name", _maps(_is_whole, _is_text))

@@ -89,7 +89,7 @@ def _duration(options: argparse.Namespace, cohort: Prepared, model: MAPDP) -> st
 
     if not _has_search_options(options):
         return duration_sentence(cohort.problem, model, options="default options")
-    return duration_sentence(cohort.problem, model, associations=options.associations)
+    return duration_sentence(cohort.problem, model, associations=options.associations, stability=options.stability)
 
 
 def _is_told(look: Look, looks: Sequence[Look]) -> bool:

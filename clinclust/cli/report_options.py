@@ -37,6 +37,13 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="how each feature is tested against subtypes that it did not form: one more search without it (refit), "
         "fewer searches and less power (cross-fit), or not at all (default: refit)",
     )
+    group.add_argument(
+        "--stability",
+        type=whole_number,
+        metavar="N",
+        help="search for the subtypes again in N halves and N bootstrap samples of the cohort, such as 100, and say "
+        "which come out again (not in a report made for sharing)",
+    )
     add_names(group)
     group.add_argument(
         "--suppress",
@@ -87,6 +94,7 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
     tested = {"min_size": options.smallest_tested} if hasattr(options, "smallest_tested") else {}
     return ReportOptions(
         associations=None if options.associations == "none" else options.associations,
+        stability=options.stability,
         names=names_of(options),
         **tested,
         significance_level=options.significance_level,

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["duration_sentence", "estimated_seconds", "rounded_duration", "skewness_of_gaussians"]
+__all__ = [
+    "duration_sentence",
+    "estimated_seconds",
+    "rounded_duration",
+    "seconds_of_stability",
+    "skewness_of_gaussians",
+]
 
 _CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
 """Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
@@ -42,6 +48,8 @@ _AMONG_ALL_A_CELL = 2e-6
 first: 0.2 to 10 millionths, by how many subjects lie between clusters."""
 _TESTING_A_PAIR, _TESTING_A_CELL = 1.3e-3, 1.8e-4
 """Processor seconds of the test of a tree: by pair of features, and by subject (at most `LARGEST_NODE`) and feature."""
+_OTHER_REFITS = 28
+"""Searches of an assessment of stability in permuted cohorts and under other settings."""
 _OF_BLOCK_POWERS = 1.3
 """How many times as long a fit takes that first finds the powers of blocks."""
 _OF_RESTARTS = 0.4
@@ -78,7 +86,12 @@ def _negentropy(values: NDArray[np.float64]) -> float:
 
 
 def estimated_seconds(
-    problem: Problem, model: MAPDP, *, with_report: bool = True, associations: str | None = "refit"
+    problem: Problem,
+    model: MAPDP,
+    *,
+    with_report: bool = True,
+    associations: str | None = "refit",
+    stability: int | None = None,
 ) -> float:
     """Return about how many seconds the fit will take, and the report with its validated associations.
 
@@ -91,6 +104,8 @@ def estimated_seconds(
         Whether a workbook and a page are written after the fit.
     associations : {"refit", "cross-fit"} or None
         How the report validates associations. Only refits take long.
+    stability : int, optional
+        Half-samples and bootstrap samples of the report.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     parallel = _parallel(model)
@@ -100,10 +115,24 @@ def estimated_seconds(
     if not with_report:
         return seconds
     seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
-    if associations == "refit":
-        cells = n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
-        seconds += n_features * (_WITHOUT_A_FEATURE + _WITHOUT_A_CELL * cells) / parallel
-    return seconds
+    refits = (n_features if associations == "refit" else 0) + (0 if stability is None else _n_refits(stability))
+    return seconds + refits * _of_refit(problem) / parallel
+
+
+def _of_refit(problem: Problem) -> float:
+    """Return about how many processor seconds a search from scratch without refinement takes."""
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    return _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
+
+
+def _n_refits(stability: int) -> int:
+    """Return the number of searches of an assessment of stability with so many half-samples, for its duration."""
+    return 2 * stability + _OTHER_REFITS
+
+
+def seconds_of_stability(problem: Problem, model: MAPDP, stability: int) -> float:
+    """Return about how many seconds `assess_stability` takes with so many half-samples."""
+    return _n_refits(stability) * _of_refit(problem) / _parallel(model)
 
 
 def _parallel(model: MAPDP) -> float:
@@ -163,7 +192,12 @@ def _searches(problem: Problem, model: MAPDP) -> float:
 
 
 def duration_sentence(
-    problem: Problem, model: MAPDP, *, associations: str | None = "refit", options: str = "these options"
+    problem: Problem,
+    model: MAPDP,
+    *,
+    associations: str | None = "refit",
+    stability: int | None = None,
+    options: str = "these options",
 ) -> str:
     """Return a sentence on how long a fit and its report will take; `clinclust check` can print it.
 
@@ -174,10 +208,12 @@ def duration_sentence(
         Its parameters are read.
     associations : {"refit", "cross-fit"} or None
         How the report will validate associations.
+    stability : int, optional
+        Half-samples and bootstrap samples of the report.
     options : str
         Which options the model has, in words.
     """
-    seconds = estimated_seconds(problem, model, associations=associations)
+    seconds = estimated_seconds(problem, model, associations=associations, stability=stability)
     search = _of_search(problem, model)
     if model.max_seconds is not None and _SURPRISE * search >= model.max_seconds:
         after = "the test of the subtypes and the report take" if model.n_clusters == DISTINCT else "the report takes"

@@ -13,6 +13,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.subtype_model import is_fitted
+from clinclust.stability import Stability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +41,21 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
         problems += unknown_names(options.names, np.unique(model.labels_) + 1)
         if options.comparisons is not None:
             problems += _comparisons_problems(model, options.comparisons)
+        problems += _stability_problems(model, options.stability)
     if problems:
         raise InputError("; ".join(problems))
+
+
+def _stability_problems(model: SubtypeModel, stability: Stability | int | None) -> list[str]:
+    """Return why a given stability cannot be that of the subtypes of the model; empty if it can."""
+    if not isinstance(stability, Stability):
+        return []
+    assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
+    if assessed == sizes:
+        return []
+    return [
+        f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of this model"
+    ]
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:

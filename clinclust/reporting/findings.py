@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.reporting.continuum_score import Continuum
     from clinclust.schema import Feature
+    from clinclust.stability import Stability
 
 __all__ = ["Findings", "Row", "as_value", "number_of"]
 
@@ -54,6 +55,8 @@ class Findings(Results):
         The smallest subtype that is tested; smaller ones are described only.
     n_asked : int, optional
         The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
+    stability : Stability, optional
+        From `clinclust.assess_stability`; a shared report has none.
     """
 
     model: SubtypeModel
@@ -65,6 +68,7 @@ class Findings(Results):
     rule: Rule | None = None
     min_size: int = 3
     n_asked: int | None = None
+    stability: Stability | None = None
 
     @property
     def fit(self) -> Fit | None:

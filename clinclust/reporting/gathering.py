@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clinclust.associations import validated_associations
@@ -11,6 +12,7 @@ from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.progress import Progress
 from clinclust.reporting.findings import Findings
+from clinclust.stability import Stability, assess_stability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,4 +69,10 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             n_jobs=options.n_jobs,
             progress=options.progress,
         )
-    return findings if associations is None else findings.with_associations(associations)
+    findings = findings if associations is None else findings.with_associations(associations)
+    stability = options.stability
+    if stability is None or model.fit_ is None or findings.is_shared:
+        return findings  # functions of exact counts; a shared report has none of them
+    if not isinstance(stability, Stability):
+        stability = assess_stability(model, frame, int(stability), n_jobs=options.n_jobs, progress=options.progress)
+    return replace(findings, stability=stability)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.associate import Method
+    from clinclust.stability import Stability
 
 __all__ = ["ReportOptions"]
 
@@ -25,6 +26,8 @@ class ReportOptions:
         From `compare_subtypes`; made for the report otherwise.
     associations : {"refit", "cross-fit"}, DataFrame or None
         The method of `validated_associations`, or what it returned; None leaves them out.
+    stability : int, Stability or None
+        The number of half-samples and bootstraps of `assess_stability`, or what it returned; None leaves it out.
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
@@ -46,6 +49,7 @@ class ReportOptions:
 
     comparisons: pd.DataFrame | None = None
     associations: pd.DataFrame | Method | None = None
+    stability: Stability | int | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     min_size: int = 3
     significance_level: float = 0.01
@@ -70,6 +74,8 @@ class ReportOptions:
         if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
             problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
         problems += self._problems_of_sharing(prefix)
+        if isinstance(self.stability, Integral) and self.stability < 1:
+            problems.append(f"{prefix}stability must be at least 1 sample, not {self.stability!r}")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems

@@ -19,6 +19,7 @@ from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.stability import stability_sheets
 from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.tidy_data import tidy_data
@@ -81,6 +82,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
         *unusual_sheets(findings),
         *likelihoods_sheets(findings),
+        *stability_sheets(findings),
         tables.missing_data(findings),
         summary(findings, moment),
         codebook(findings),

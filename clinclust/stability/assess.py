@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, MODEL, accepting
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.errors import InputError
+from clinclust.estimators.duration import rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_search
 from clinclust.stability.agreement import clusterwise_jaccard, co_membership, contingency
@@ -173,7 +175,13 @@ def _assessed(
         tasks += [partial(_draw, refitter, kind, each) for each in seeds[kind].spawn(number)]
     settings = _settings(refitter, seed)
     tasks_of_settings = [partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings]
-    found = _side_by_side([*tasks, *tasks_of_settings], refitter.cancelled, n_jobs, progress)
+    about = rounded_duration(seconds_of_stability(refitter.problem, refitter.model, n_bootstraps))
+    found = _side_by_side(
+        [*tasks, *tasks_of_settings],
+        refitter.cancelled,
+        n_jobs,
+        progress.stage(f"stability, in about {about}", len(tasks) + len(tasks_of_settings)),
+    )
     draws: list[_Draw] = found[: len(tasks)]
     halves, bootstraps = draws[:n_bootstraps], draws[n_bootstraps : 2 * n_bootstraps]
     whole: list[Refitted] = found[len(tasks) :]
@@ -191,13 +199,16 @@ def _assessed(
 
 
 def _side_by_side(
-    tasks: list[Callable[[], Any]], cancelled: Event, n_jobs: int | None, progress: Progress
+    tasks: list[Callable[[], Any]],
+    cancelled: Event,
+    n_jobs: int | None,
+    stage: AbstractContextManager[Callable[[], object]],
 ) -> list[Any]:
     """Return the results of the tasks, in order; they run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
 
-    with Threads(n_threads(n_jobs)) as pool, progress.stage("stability", len(tasks)) as advance:
+    with Threads(n_threads(n_jobs)) as pool, stage as advance:
         futures = [pool.submit(task) for task in tasks]
         try:
             found = []

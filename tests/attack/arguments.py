@@ -76,6 +76,13 @@ def _sound_calls(folder):
         ),
         "plot_profile": (clinclust.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
         "plot_relevance": (clinclust.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
+        "assess_stability": (
+            clinclust.assess_stability,
+            {
+                **{"model": model, "frame": frame, "n_bootstraps": 1, "n_restarts": 1, "random_state": 0},
+                **{"n_jobs": 1, "progress": False},
+            },
+        ),
         "unusual_subjects": (
             clinclust.unusual_subjects,
             {"model": model, "frame": frame, "random_state": 0},
@@ -136,7 +143,7 @@ def _sound_calls(folder):
             {
                 **{"model": model, "frame": frame, "path": folder / "report.html", "comparisons": comparisons},
                 **{"associations": None, "names": None, "min_size": 3, "suppress": None, "generated": None},
-                **{"round_to": None, "missing_is_harmless": False, "min_n": None},
+                **{"round_to": None, "missing_is_harmless": False, "min_n": None, "stability": None},
             },
         ),
     }

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from openpyxl import load_workbook
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -125,3 +126,21 @@ def test_what_cannot_be_assessed_is_refused():
         cc.assess_stability(model, frame.head(10), 0, n_restarts=0)
     with pytest.raises(InputError, match="made by a clinician"):
         cc.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+
+
+def test_the_report_says_which_subtypes_come_out_again(tmp_path):
+    frame = cohort(6.0)
+    model = fitted(frame)
+    page = cc.write_report(model, frame, tmp_path / "a.html", associations=None, stability=4).read_text("utf-8")
+    assert "Comes out again" in page
+    assert page.count("highly stable (1.00)") == 3
+    found = assessed(model, frame, 4)
+    book = load_workbook(cc.write_report(model, frame, tmp_path / "a.xlsx", associations=None, stability=found))
+    assert "Stability" in book.sheetnames
+    shared = load_workbook(cc.write_report(model, frame, tmp_path / "b.xlsx", stability=found, suppress=5))
+    assert "Stability" not in shared.sheetnames
+    assert not any("Comes out" in str(cell.value) for row in shared["Overview"].iter_rows() for cell in row)
+    with pytest.raises(InputError, match=r"sizes \[40, 40, 40\], and the model has sizes \[80, 40\]"):
+        cc.write_report(model.cut(2), frame, tmp_path / "c.html", stability=found)
+    with pytest.raises(InputError, match="stability must be at least 1 sample"):
+        cc.write_report(model, frame, tmp_path / "c.html", stability=0)

@@ -19,6 +19,7 @@ from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_g
 from clinclust.reporting.sheets.likelihoods import on_likelihoods
 from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 from clinclust.reporting.sheets.unusual import on_unusual_subjects
@@ -36,7 +37,7 @@ def overview(findings: Findings) -> Sheet:
     """Return the sheet: sentences about the partition, a table with a row for each subtype, and what was tested."""
     marks = marks_of(findings) if len(findings.sizes) > 1 else []
     tables = [*_at_a_glance(findings, marks), *divisions_table(findings), *continuum_table(findings)]
-    explanations = [*_how_to_read(findings, marks), *on_the_test(findings)]
+    explanations = [*_how_to_read(findings, marks), *(on_stability(findings) if marks else []), *on_the_test(findings)]
     explanations.append("The other terms and the settings of the run are explained under Summary.")
     return Sheet("Overview", _statements(findings), tables, explanations=explanations)
 
@@ -55,6 +56,7 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
         Column("Lower than in all subjects", widest=33),
         *([] if own is None else [Column("Mean membership probability", "0.00")]),
         *([Column("Clear members (%)", "0")] if with_clear else []),
+        *stability_column(findings),
         *remark_column(findings),
     ]
     rows: list[list[Value]] = []
@@ -67,7 +69,8 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
             how_sure.append(WITHHELD if size is None else float(members.mean()))
             if with_clear:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
-        rows.append([findings.name(subtype), *how_many, *marked.cells(), *how_sure, *remark_cell(findings, subtype)])
+        further = [*stability_cell(findings, subtype), *remark_cell(findings, subtype)]
+        rows.append([findings.name(subtype), *how_many, *marked.cells(), *how_sure, *further])
     return [Table("The subtypes at a glance", columns, rows)]
 
 

@@ -1,0 +1,134 @@
+"""The sheet Stability: whether the subtypes come out again in samples of the cohort and under other settings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from clinclust.reporting.findings import as_value
+from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.stability.bands import BANDS, DISSOLVED, RECOVERED, TOO_FEW
+
+if TYPE_CHECKING:
+    from clinclust.reporting.findings import Findings
+    from clinclust.stability import Stability
+
+__all__ = ["on_stability", "stability_cell", "stability_column", "stability_sheets"]
+
+_SAMPLES = {
+    "half-sample": "half of the subjects",
+    "bootstrap": "bootstrap sample",
+    "permuted": "columns permuted",
+}
+
+
+def stability_column(findings: Findings) -> list[Column]:
+    """Return the column of the first page; none if stability was not assessed."""
+    return [] if findings.stability is None else [Column("Comes out again", widest=20)]
+
+
+def stability_cell(findings: Findings, subtype: int) -> list[Value]:
+    """Return the cell of a subtype under `stability_column`."""
+    if findings.stability is None:
+        return []
+    row = findings.stability.subtypes.set_index("subtype").loc[subtype].to_dict()
+    band = str(row["band"])
+    return [band if band == TOO_FEW.name else f"{band} ({row['jaccard']:.2f})"]
+
+
+def on_stability(findings: Findings) -> list[str]:
+    """Return how the column of the first page is read; empty if there is none."""
+    if findings.stability is None:
+        return []
+    bands = "; ".join(f"{band.name}: {band.words}" for band in BANDS)
+    return [
+        f"Comes out again: the subtypes were searched for again in {findings.stability.n_bootstraps} halves of the "
+        "cohort, drawn at random. In parentheses the mean Jaccard similarity of a subtype with the most similar one "
+        f"found there: subjects in both, of those in either; 1 = the same subjects. {bands[0].upper()}{bands[1:]}. "
+        "What comes out again need not be a kind of disease: slices of one severity do as well."
+    ]
+
+
+def stability_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet; none if stability was not assessed, or there is one subtype."""
+    stability = findings.stability
+    if stability is None:
+        return []
+    tables = [_subtypes(findings, stability), _numbers(stability), _sensitivity(stability)]
+    return [Sheet("Stability", _notes(findings, stability), tables)]
+
+
+def _subtypes(findings: Findings, stability: Stability) -> Table:
+    halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
+    columns = [
+        Column("Subtype"),
+        Column("Subjects", "0"),
+        Column("Stability"),
+        Column("Jaccard", "0.00", halves),
+        Column("Jaccard by chance", "0.00", halves),
+        Column("Dissolved", "0", share),
+        Column("Found again", "0", share),
+        Column("Jaccard in bootstraps", "0.00"),
+    ]
+    rows: list[list[Value]] = [
+        [
+            findings.name(int(row["subtype"])),
+            as_value(row["size"]),
+            str(row["band"]),
+            as_value(row["jaccard"]),
+            as_value(row["jaccard_by_chance"]),
+            100 * float(row["dissolved"]),
+            100 * float(row["found_again"]),
+            as_value(row["bootstrap_jaccard"]),
+        ]
+        for row in stability.subtypes.to_dict("records")
+    ]
+    return Table("Do the subtypes come out again?", columns, rows)
+
+
+def _numbers(stability: Stability) -> Table:
+    columns = [Column("Sample"), Column("Clusters found", "0"), Column("Share of the samples (%)", "0")]
+    rows: list[list[Value]] = [
+        [_SAMPLES[str(row["sample"])], as_value(row["n_found"]), 100 * float(row["share"])]
+        for row in stability.numbers.to_dict("records")
+    ]
+    return Table("How many clusters were found", columns, rows)
+
+
+def _sensitivity(stability: Stability) -> Table:
+    columns = [Column("Changed"), Column("Subtypes", "0"), Column("Agreement", "0.00")]
+    rows: list[list[Value]] = [
+        [str(row["change"]), as_value(row["n_subtypes"]), as_value(row["agreement"])]
+        for row in stability.sensitivity.to_dict("records")
+    ]
+    return Table("The whole cohort under other settings", columns, rows)
+
+
+def _notes(findings: Findings, stability: Stability) -> list[str]:
+    fit = findings.fit
+    found = [
+        f"Every search began from scratch, in {stability.n_bootstraps} random halves of the cohort, and in as many "
+        "bootstrap samples (as many subjects as the cohort, drawn with replacement). Jaccard: subjects in the subtype "
+        "and in the most similar one found, of those in either; its mean over the samples. By chance: the same if the "
+        "labels found had been dealt out at random; large subtypes reach it by their size. Dissolved: Jaccard at most "
+        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). Halves decide: copies of a subject in a "
+        "bootstrap sample lie closer together than any two subjects, and can make clusters of their own.",
+    ]
+    if fit is not None and fit.clusters_.is_merged:
+        found.append(
+            "The subtypes are made of clusters. In each sample, the clusters found were merged along their own tree to "
+            "as many subtypes; the test of the tree was not repeated."
+        )
+    permuted = (
+        "there, one cluster was found each time"
+        if math.isnan(stability.permuted_jaccard)
+        else f"the clusters found there come out again with a Jaccard of {stability.permuted_jaccard:.2f}"
+    )
+    found.append(
+        "Columns permuted: each column was shuffled by itself, so that features are independent of each other, and "
+        f"only the shape of single columns, such as two peaks, can make clusters; {permuted}. Agreement: adjusted Rand "
+        "index with the reported subtypes (1 = the same, 0 = as by chance). Prior strength: how many subjects the "
+        f"prior weighs as. The searches of the fit agree with the best of them to {stability.restart_agreement:.2f} on "
+        "average."
+    )
+    return found
