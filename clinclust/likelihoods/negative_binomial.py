@@ -126,8 +126,8 @@ class NegativeBinomial(Likelihood):
         """Return the beta negative binomial distribution."""
         return _beta_negative_binomial()(*posterior)
 
-    def median(self, posterior: Array) -> float:
-        """Return the median of a new value.
+    def quantile(self, posterior: Array, share: float) -> float:
+        """Return a quantile of a new value.
 
         Its distribution is the mean of negative binomial ones over the beta distribution of their probability; the
         mean is taken over 4,000 quantiles of it, because sums over all counts take minutes for large ones.
@@ -135,10 +135,10 @@ class NegativeBinomial(Likelihood):
         from scipy.special import betainc
 
         chances, dispersion = _chances(posterior), posterior[2]
-        return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= 0.5)
+        return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= share)
 
     def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,), with the approximation of `median`."""
+        """Return P(x <= value), float64 (n,), of counts (n,), with the approximation of `quantile`."""
         from scipy.special import betainc
 
         chances, dispersion = _chances(posterior), posterior[2]
@@ -159,17 +159,27 @@ class NegativeBinomial(Likelihood):
         A probability is drawn from the beta posterior, then a gamma rate given the probability, then a Poisson count.
         """
         a, b, dispersion = posterior
-        chance = np.maximum(rng.beta(a, b, size=n), 1e-300)
-        rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
-        # For larger rates, a Poisson count is practically equal to its rate.
-        small = np.minimum(rate, 1e15)
-        counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
-        return np.asarray(counts, dtype=np.float64)
+        return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts, float64 (n,), with one probability, which is drawn from the beta posterior."""
+        a, b, dispersion = posterior
+        return _failures(rng.beta(a, b), dispersion, n, rng)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
         """Return examples of counts with a long tail, and of counts with a shorter one."""
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
+
+
+def _failures(chance: Array | float, dispersion: float, n: int, rng: np.random.Generator) -> Array:
+    """Return n counts, given the probability of success: a gamma rate is drawn, then a Poisson count."""
+    chance = np.maximum(chance, 1e-300)
+    rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
+    # For larger rates, a Poisson count is practically equal to its rate.
+    small = np.minimum(rate, 1e15)
+    counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
+    return np.asarray(counts, dtype=np.float64)
 
 
 def _log_ways(counts: Any, dispersion: Any) -> Any:

@@ -127,7 +127,7 @@ def test_a_cut_draws_what_its_fit_draws(fitted):
 def test_what_is_imputed_in_a_cut_is_of_the_mixture_of_its_subtype(how, fitted):
     model, frame = fitted
     cut = model.cut(2)
-    filled, seen = cut.impute(frame, how=how), model.schema_.validate(frame, warn=False)
+    filled, seen = cut.impute(frame, how=how, within_subtype=True), model.schema_.validate(frame, warn=False)
     finer = probabilities(model.finer_scores(frame))[:, :-1]
     subtypes = cut.predict(frame)
     clusters = cut.finer_clusters_
