@@ -98,7 +98,7 @@ class Prediction(FittedAttributes):
         self,
         frame: pd.DataFrame | ArrayLike,
         *,
-        how: str = "median",
+        how: str = "mean",
         interval: float | None = None,
         within_subtype: bool = False,
         random_state: int | np.random.Generator | None = None,
@@ -118,7 +118,7 @@ class Prediction(FittedAttributes):
         frame : DataFrame or array
             Subjects of the cohort or new ones. Identifiers and described columns may be absent. Values that the model
             cannot read are refused, because an imputed value would replace them.
-        how : {"median", "mean", "mode", "draw"}
+        how : {"mean", "median", "mode", "draw"}
             What to take from the predictive. Features with unordered levels get the most probable level, whole numbers
             are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode are computed on
             the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the cluster of a subject,
@@ -161,10 +161,10 @@ class Prediction(FittedAttributes):
         >>> model = cc.MAPDP(random_state=0).fit(X)
         >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])
         >>> model.impute(new).round(1).to_numpy().tolist()
-        [[0.2, 0.1, -0.4, 0.1], [5.8, 6.1, 5.9, 6.3]]
+        [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
         >>> cells = model.impute(new, interval=0.9)
         >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
-        [(0, 'x1', -1.4, 1.6), (1, 'x2', 4.3, 7.6)]
+        [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
         from clinclust.estimators.imputation import impute, imputed_cells
 
