@@ -1,167 +1,52 @@
-"""Impute missing values: how far off, and how often does a 90% interval hold the value, beside other imputers?
+"""Impute missing values: how far off, and how often a 90% interval holds the value, beside other imputers.
 
     python benchmarks/imputation.py              # what results/imputation.md holds
     python benchmarks/imputation.py --seeds 4    # more masks
 
-All methods get the same numbers: laboratory values as logarithms, levels of a kind as indicators. miceforest takes part
-if it is installed (6.0.5 needs lightgbm below 4.6), with one mask of each cohort; it takes the most time.
+All methods get the same numbers: laboratory values as logarithms, unordered levels as indicators. miceforest takes part
+if it is installed (6.0.5 needs lightgbm below 4.6), with one mask of each cohort, because it takes the most time.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from imputation_cohorts import COHORTS, erased, levels_of
-from scipy.stats import t as t_distribution
-from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-from sklearn.impute import IterativeImputer, KNNImputer
 
 import clinclust as cc
 
+sys.path.insert(0, str(Path(__file__).parent))
+from imputation_cohorts import COHORTS, erased, levels_of
+from imputers import HAS_FORESTS, METHODS, SETTINGS, Found, Task
+
 RESULTS = Path(__file__).parent / "results" / "imputation.md"
-SHARES, MECHANISMS, LEVEL, NORMAL = (0.1, 0.3, 0.5), ("at random", "by size"), 0.9, 1.6449
-HAS_FORESTS = importlib.util.find_spec("miceforest") is not None
-SETTINGS = {"n_restarts": 3, "random_state": 0, "progress": False}
-POOLED_COHORTS, POOLED_N, IMPUTATIONS, N_FORESTS = 40, 120, 20, 5
-
-
-@dataclass(frozen=True)
-class Task:
-    """A table with missing values, its schema, the whole table, and which values were erased."""
-
-    seen: pd.DataFrame
-    truth: pd.DataFrame
-    where: pd.DataFrame
-    schema: cc.FeatureSchema
-
-    @cached_property
-    def model(self) -> cc.MAPDP:
-        """The fit, which the first method that asks for it pays for."""
-        return cc.MAPDP(self.schema, **SETTINGS).fit(self.seen)
-
-
-def as_numbers(frame: pd.DataFrame, schema: cc.FeatureSchema) -> pd.DataFrame:
-    """Return a validated table as peers get it: logarithms, scores, and indicators of unordered levels."""
-    columns = {}
-    for feature in schema:
-        values = feature.transformed(frame[feature.name])
-        if feature.likelihood == "categorical":
-            for place in range(len(feature.levels)):
-                columns[f"{feature.name}={place}"] = np.where(np.isnan(values), np.nan, values == place)
-        else:
-            columns[feature.name] = values
-    return pd.DataFrame(columns, index=frame.index)
-
-
-def from_numbers(numbers: pd.DataFrame, schema: cc.FeatureSchema) -> pd.DataFrame:
-    """Return scores (transformed) of completed numbers; those of levels and whole numbers are rounded into range."""
-    columns = {}
-    for feature in schema:
-        if feature.likelihood == "categorical":
-            columns[feature.name] = numbers.filter(like=f"{feature.name}=").to_numpy().argmax(axis=1).astype(float)
-        elif feature.traits.is_whole:
-            most = feature.n_trials if feature.n_trials is not None else np.inf
-            columns[feature.name] = np.clip(np.rint(numbers[feature.name]), 0.0, most)
-        else:
-            columns[feature.name] = numbers[feature.name]
-    return pd.DataFrame(columns, index=numbers.index)
-
-
-Found = tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]
-"""Scores of the completed table, and of the lower and upper ends, or None."""
-
-
-def ours(**arguments: Any) -> Callable[[Task], Found]:
-    """Return a method: imputation with these arguments."""
-
-    def method(task: Task) -> Found:
-        cells = task.model.impute(task.seen, interval=LEVEL, **arguments)
-        tables = {}
-        for column in ("value", "lower", "upper"):
-            table = task.seen.astype(object)
-            for name, part in cells.groupby("feature"):
-                given = part[column] if part[column].notna().all() else part["value"]
-                table.loc[part["row"].to_numpy(), name] = given.to_numpy()
-            validated = task.schema.validate(table, warn=False)
-            tables[column] = pd.DataFrame({f.name: f.transformed(validated[f.name]) for f in task.schema})
-        return tables["value"], tables["lower"], tables["upper"]
-
-    return method
-
-
-def iterative(task: Task) -> Found:
-    """Regress each column on the others in turn; intervals from the last regression of each column."""
-    numbers = as_numbers(task.seen, task.schema)
-    imputer = IterativeImputer(random_state=0).set_output(transform="pandas")
-    filled = imputer.fit_transform(numbers)
-    lower, upper = filled.copy(), filled.copy()
-    for step in imputer.imputation_sequence_[-numbers.shape[1] :]:
-        name = numbers.columns[step.feat_idx]
-        rows = numbers[name].isna().to_numpy()
-        if rows.any():
-            others = filled.to_numpy()[rows][:, step.neighbor_feat_idx]
-            _, spread = step.estimator.predict(others, return_std=True)
-            lower.loc[rows, name] -= NORMAL * spread
-            upper.loc[rows, name] += NORMAL * spread
-    return tuple(from_numbers(table, task.schema) for table in (filled, lower, upper))
-
-
-def nearest(task: Task) -> Found:
-    """Average the five nearest neighbours, in standardised columns."""
-    numbers = as_numbers(task.seen, task.schema)
-    centre, spread = numbers.mean(), numbers.std().replace(0.0, 1.0)
-    filled = KNNImputer().set_output(transform="pandas").fit_transform((numbers - centre) / spread)
-    return from_numbers(filled * spread + centre, task.schema), None, None
-
-
-def middle(task: Task) -> Found:
-    """Fill in the mean, or the most frequent level."""
-    numbers = as_numbers(task.seen, task.schema)
-    return from_numbers(numbers.fillna(numbers.mean()), task.schema), None, None
-
-
-def forests(task: Task) -> Found:
-    """Chain gradient-boosted trees with predictive mean matching: means, and t intervals, of a few imputations."""
-    import miceforest
-
-    frame = pd.DataFrame({f.name: f.transformed(task.seen[f.name]) for f in task.schema})
-    levels = [feature.name for feature in task.schema if levels_of(feature)]
-    frame[levels] = frame[levels].astype("Int64").astype("category")
-    kernel = miceforest.ImputationKernel(frame, num_datasets=N_FORESTS, random_state=0)
-    kernel.mice(2, num_iterations=15, n_jobs=2, verbose=-1)
-    drawn = np.array([kernel.complete_data(number).astype(float).to_numpy() for number in range(N_FORESTS)])
-    spread = drawn.std(axis=0, ddof=1) * np.sqrt(1.0 + 1.0 / N_FORESTS) * t_distribution.ppf(0.95, N_FORESTS - 1)
-    values, lower, upper = (
-        pd.DataFrame(drawn.mean(axis=0) + sign * spread, columns=frame.columns) for sign in (0.0, -1.0, 1.0)
-    )
-    for place, feature in enumerate(task.schema):
-        if levels_of(feature):
-            values[feature.name] = [float(np.bincount(row.astype(int)).argmax()) for row in drawn[:, :, place].T]
-        elif feature.traits.is_whole:
-            values[feature.name] = np.rint(values[feature.name])
-    return values, lower, upper
-
-
-METHODS: dict[str, Callable[[Task], Found]] = {
-    "clinclust, mean": ours(how="mean"),
-    "clinclust, median": ours(how="median"),
-    "clinclust, subtype taken for known": ours(how="mean", within_subtype=True),
-    "IterativeImputer": iterative,
-    "KNNImputer": nearest,
-    "miceforest": forests,
-    "the column's mean": middle,
+SHARES, MECHANISMS = (0.1, 0.3, 0.5), ("at random", "by size")
+POOLED_COHORTS, POOLED_N, IMPUTATIONS = 40, 120, 20
+OURS, AIM = "clinclust, mean", (0.88, 0.92)
+TITLES = {
+    "error": "Error of numbers (root mean square, in standard deviations)",
+    "wrong": "Share of wrong levels",
+    "held": "90% intervals of measurements that hold the value",
+    "held, whole numbers": "90% intervals of counts and scales that hold the value",
 }
+ABOUT = """# Imputed values and their intervals
+
+Made by `benchmarks/imputation.py`. *groups*: 300 subjects in four groups, 16 features of every kind; *continuum*: 300
+subjects of one population, two factors through the same features; *diabetes* (442 subjects, 10 features) and *wine*
+(178, 13) of scikit-learn. Values are missing completely at random, or *by size*: the larger, the more often.
+
+The three rows of clinclust are one fit: the mean or median of the mixture over all clusters, and the mean where the
+most probable subtype is taken for known. Intervals of IterativeImputer are those of the last regression of each column.
+Those of miceforest (one mask of each cohort, 30% at random) are Student's t from five imputations.
+"""
 
 
 def judged(task: Task, found: Found) -> dict[str, float]:
@@ -240,68 +125,64 @@ def shown(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2f}"
 
 
-def table_of(rows: pd.DataFrame, what: str, where: str) -> list[str]:
+def table_of(rows: pd.DataFrame, what: str, mechanism: str) -> list[str]:
     """Return the lines of a table of one number: a row for each method, a column for each cohort and share."""
-    part = rows[rows["mechanism"] == where]
-    cells = part.groupby(["method", "cohort", "share"], sort=False)[what].mean().unstack(["cohort", "share"])
-    cells = cells.dropna(axis=1, how="all").dropna(axis=0, how="all")
-    heads = [f"{cohort} {share:.0%}" for cohort, share in cells.columns]
-    lines = [f"| method | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
-    return [
-        *lines,
-        *(
-            f"| {method} | {' | '.join(map(shown, row))} |"
-            for method, row in zip(cells.index, cells.to_numpy(), strict=True)
-        ),
-    ]
+    part = rows[(rows["mechanism"] == mechanism) & rows[what].notna()]
+    heads = [(cohort, share) for cohort in COHORTS for share in SHARES if (part["cohort"] == cohort).any()]
+    means = part.groupby(["method", "cohort", "share"])[what].mean()
+    lines = [f"| method | {' | '.join(f'{cohort} {share:.0%}' for cohort, share in heads)} |"]
+    lines.append("| --- |" + " --- |" * len(heads))
+    for method in METHODS:
+        cells = [means.get((method, *head), np.nan) for head in heads]
+        if not np.isnan(cells).all():
+            lines.append(f"| {method} | {' | '.join(map(shown, cells))} |")
+    return lines
 
 
-def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int) -> str:
+def in_short(rows: pd.DataFrame) -> list[str]:
+    """Return how many of our intervals hold the value, by what is missing and the kind of feature."""
+    lines = []
+    for what, kind in (("held", "measurements"), ("held, whole numbers", "counts and scales")):
+        for mechanism in MECHANISMS:
+            part = rows[(rows["method"] == OURS) & (rows["mechanism"] == mechanism)]
+            means = part.groupby(["cohort", "share"])[what].mean().dropna()
+            low, high = AIM
+            outside = (
+                f"{int((means < low).sum())} of {len(means)} below {low}, {int((means > high).sum())} above {high}"
+            )
+            lines.append(
+                f"- Of our 90% intervals of {kind}, missing {mechanism}, {means.mean():.3f} hold the value, from "
+                f"{means.min():.2f} to {means.max():.2f} by cohort and share: {outside}."
+            )
+    return lines
+
+
+def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int, n_cohorts: int) -> str:
     """Return the page of results."""
-    lines = [
-        "# Imputed values and their intervals",
-        "",
-        f"Made by `benchmarks/imputation.py`: {n_seeds} masks of each kind (miceforest: one of 30%, at random; its intervals are those of Student's t from five imputations). *groups*: 300 subjects in "
-        "four groups, 16 features of five likelihoods; *continuum*: 300 subjects of one population, two factors through "
-        "the same features; *diabetes* (442 subjects, 10 features) and *wine* (178, 13) of scikit-learn. Values are missing "
-        "completely at random, or *by size*: the larger, the more often.",
-        "",
-        "The three rows of clinclust are one fit: the mean or median of the mixture over all clusters, and the mean where "
-        "the most probable subtype is taken for known.",
-        "",
-    ]
+    lines = [ABOUT, f"{n_seeds} masks of each kind.", "", "## In short", "", *in_short(rows), ""]
     for what, title in TITLES.items():
         for mechanism in MECHANISMS:
             lines += [f"## {title}, missing {mechanism}", "", *table_of(rows, what, mechanism), ""]
+    seconds = rows.groupby("method", sort=False)["s"].mean()
     lines += [
         "## Means after multiple imputation",
         "",
-        f"{len(means.attrs['cohorts'])} cohorts of {POOLED_N} subjects in two groups, six measurements, 40% missing at random; 95% intervals of "
-        f"the six means by `pool_estimates`, m = {IMPUTATIONS}.",
+        f"{n_cohorts} cohorts of {POOLED_N} subjects in two groups, six measurements, 40% missing at random; 95% "
+        f"intervals of the six means by `pool_estimates`, m = {IMPUTATIONS}.",
         "",
         "| method | intervals that hold the mean | width | error |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {method} | {row['held']:.3f} | {row['width']:.3f} | {row['error']:.3f} |"
-            for method, row in means.iterrows()
+            f"| {name} | {one['held']:.3f} | {one['width']:.3f} | {one['error']:.3f} |"
+            for name, one in means.iterrows()
         ),
         "",
         "## Seconds",
         "",
-        ", ".join(
-            f"{method}: {seconds:.2f}" for method, seconds in rows.groupby("method", sort=False)["s"].mean().items()
-        )
-        + "; the mean of one table, with the fit.",
+        "The mean of one table, with the fit in the first: "
+        f"{', '.join(f'{method}: {mean:.2f}' for method, mean in seconds.items())}.",
     ]
     return "\n".join(lines) + "\n"
-
-
-TITLES = {
-    "error": "Error of numbers (root mean square, in standard deviations)",
-    "wrong": "Share of wrong levels",
-    "held": "90% intervals of measurements that hold the value",
-    "held, whole numbers": "90% intervals of counts and scales that hold the value",
-}
 
 
 def main() -> None:
@@ -314,8 +195,7 @@ def main() -> None:
     began = time.perf_counter()
     rows = pd.DataFrame(list(runs(options.seeds)))
     means = pooled(options.pooled)
-    means.attrs["cohorts"] = range(options.pooled)
-    page = written(rows, means, options.seeds)
+    page = written(rows, means, options.seeds, options.pooled)
     print(page)
     print(f"{time.perf_counter() - began:.0f} s")
     RESULTS.write_text(page, encoding="utf-8")

@@ -111,18 +111,21 @@ def shortest_intervals(
     """
     ends = _possible_ends(likelihood, posteriors, weights, level, highest)
     up_to = np.array([likelihood.cumulative(posterior, ends) for posterior in posteriors])
-    below = np.array([likelihood.cumulative(posterior, np.maximum(ends - 1.0, 0.0)) for posterior in posteriors])
-    below[:, 0] = 0.0  # the first end is 0
-    lower, upper = np.empty(len(weights)), np.empty(len(weights))
+    below = np.concatenate([np.zeros((len(posteriors), 1)), up_to[:, :-1]], axis=1)
+    gaps = np.flatnonzero(np.diff(ends) > 1.0) + 1
+    if gaps.size:
+        below[:, gaps] = [likelihood.cumulative(posterior, ends[gaps] - 1.0) for posterior in posteriors]
+    lower, upper = np.zeros(len(weights)), np.full(len(weights), ends[-1])  # a tail may be too long for any interval
     at_once = max(1, _AT_ONCE // ends.size)
     for first in range(0, len(weights), at_once):
         rows = slice(first, first + at_once)
         for row, (reached, before) in enumerate(zip(weights[rows] @ up_to, weights[rows] @ below, strict=True), first):
             last = np.searchsorted(reached, before + level - _ROUNDING)
             begins = np.flatnonzero(last < ends.size)
-            last = last[begins]
-            best = np.lexsort((before[begins] - reached[last], ends[last] - ends[begins]))[0]
-            lower[row], upper[row] = ends[begins[best]], ends[last[best]]
+            if begins.size:
+                last = last[begins]
+                best = np.lexsort((before[begins] - reached[last], ends[last] - ends[begins]))[0]
+                lower[row], upper[row] = ends[begins[best]], ends[last[best]]
     return lower, upper
 
 

@@ -106,12 +106,13 @@ class Prediction(FittedAttributes):
         """Return the validated columns with every missing value of a clustered feature filled in, or their intervals.
 
         The predictive of a missing value is the mixture of those of all clusters, and of a new one, with their
-        probabilities given what was observed of the subject: sum_k p(k | observed) p(x | cluster k). Its median errs
-        least, and each part of what is not known is in its interval (benchmarks/results/imputation.md).
+        probabilities given what was observed of the subject: sum_k p(k | observed) p(x | cluster k). Its mean has the
+        smallest mean squared error, its median the smallest mean absolute error (benchmarks/results/imputation.md).
 
         Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
-        clustering (`kept_out_`), are returned unchanged. All assume that values are missing at random: that given what
-        was observed of a subject, whether a value is missing does not depend on the value.
+        clustering (`kept_out_`), are returned unchanged. Values are taken to be missing at random: given what was
+        observed of a subject, whether a value is missing does not depend on the value. Where large values are missing
+        more often, imputed ones are too low, and fewer intervals than promised hold the value.
 
         Parameters
         ----------

@@ -34,6 +34,8 @@ __all__ = ["NegativeBinomial"]
 _LEAST, _MOST = 0.01, 1000.0
 """Bounds of the default dispersion: a tail longer than that of any clinical count, and practically Poisson."""
 _QUANTILES = 4_000
+_SUMMED = 20_000
+"""Counts below it have distribution functions that are sums of probabilities, which takes milliseconds."""
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
 """Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
@@ -138,9 +140,14 @@ class NegativeBinomial(Likelihood):
         return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= share)
 
     def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,), with the approximation of `quantile`."""
+        """Return P(x <= value), float64 (n,), of counts (n,).
+
+        They are sums of probabilities; where a count is large, the approximation of `quantile`.
+        """
         from scipy.special import betainc
 
+        if values.size and values.max() < _SUMMED:
+            return np.asarray(self.predictive(posterior).cdf(values), dtype=np.float64)
         chances, dispersion = _chances(posterior), posterior[2]
         return np.array([betainc(dispersion, value + 1.0, chances).mean() for value in values.tolist()])
 
