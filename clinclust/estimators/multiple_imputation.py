@@ -20,6 +20,7 @@ from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
+from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.fitted_problem import fitted_problem, fitted_problem_of_all_features
 from clinclust.estimators.imputed_values import cells_of, with_cells
@@ -46,14 +47,33 @@ def multiple_imputations(
     SearchCancelled
         If `cancelled` is set before all are drawn.
     """
-    rows = rows_of_the_fit(model, frame)
-    if rows is None:
-        cohort_of(model, frame)  # says why it is not the cohort
-        raise AssertionError("a table without rows of the fit is no cohort")
+    rows = _rows(model, frame)
     seen = model.schema_.validate(frame, warn=False)
     with announcing_compilation():
         draws = _draws(model, seen.iloc[rows], m, n_sweeps, rng, cancelled)
         return [_completed(seen, clusters, _in_rows(labels, rows), rng) for clusters, labels in draws]
+
+
+def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
+    """Return the row of each subject of the fit, int64 (N,).
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If it is not the cohort of the fit.
+    """
+    rows = rows_of_the_fit(model, frame)
+    if rows is None:
+        try:
+            cohort_of(model, frame)  # says why it is not the cohort
+        except CohortError:
+            raise
+        except InputError as error:
+            raise InputError(f"frame must be the cohort of the fit: {error}") from error
+        raise AssertionError("a table without rows of the fit is no cohort")
+    return rows
 
 
 def _draws(
