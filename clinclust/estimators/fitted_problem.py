@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.fit import Fit
 
-__all__ = ["fitted_problem", "fitted_problem_of_all_features"]
+__all__ = ["fitted_problem", "fitted_problem_of_all_features", "with_selected"]
 
 Included = NDArray[np.bool_]
 
@@ -32,7 +32,14 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
     coarsening : float
         The power of the likelihood; `fit.coarsening_` was that of the fit.
     """
-    problem, included = fitted_problem_of_all_features(fit, frame, coarsening)
+    return with_selected(*fitted_problem_of_all_features(fit, frame, coarsening))
+
+
+def with_selected(problem: Problem, included: Included) -> Problem:
+    """Return the problem in which the features that a fit selected, bool (D,), differ between clusters.
+
+    A fit of one cluster may have selected none; all features then stay.
+    """
     return problem if included.all() or not included.any() else problem.with_features(included)
 
 

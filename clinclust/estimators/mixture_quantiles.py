@@ -18,7 +18,7 @@ _ROUNDING = 1e-12
 """A distribution function reaches a probability, but for the rounding errors of its sum."""
 _MOST_STEPS = 2_000
 """Steps of the search of a root. It needs about ten, but more if the bracket is very wide."""
-_EVERY, _SPARSE = 2_048, 2_048
+_EVERY, _SPARSE = 2_048, 1_024
 """Every count below the first number may be an end of an interval; of the larger ones, so many."""
 _AT_ONCE = 4_000_000
 """Numbers of the distribution functions of several subjects that are held at once."""

@@ -22,7 +22,7 @@ from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
-from clinclust.estimators.fitted_problem import fitted_problem, fitted_problem_of_all_features
+from clinclust.estimators.fitted_problem import fitted_problem_of_all_features, with_selected
 from clinclust.estimators.imputed_values import cells_of, with_cells
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _draws(
     """Yield m partitions of the cohort: their clusters, and the cluster of each subject, int64 (N,)."""
     fit = model.fit_
     whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
-    problem = fitted_problem(fit, cohort, fit.coarsening_)
+    problem = with_selected(whole, included)
     order = whole.cohort.order
     chain = Chain(problem, fit.finer_labels_[order], rng)
     for number in range(m):
