@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
+    from clinclust.estimators.pooled_estimates import pool_estimates
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
     from clinclust.reading import read_cohort
@@ -65,6 +66,7 @@ _HOME = {
     "plot_resolution_path": "clinclust.reporting.figures",
     "plot_restarts": "clinclust.reporting.figures",
     "plot_tree": "clinclust.reporting.figures",
+    "pool_estimates": "clinclust.estimators.pooled_estimates",
     "read_cohort": "clinclust.reading",
     "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_table": "clinclust.reporting.subtype_table",
@@ -101,6 +103,7 @@ __all__ = [
     "plot_resolution_path",
     "plot_restarts",
     "plot_tree",
+    "pool_estimates",
     "read_cohort",
     "resolution_path",
     "subtype_table",

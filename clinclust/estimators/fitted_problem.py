@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.engine.beside.outlying import without_outlying
 from clinclust.engine.problem.problem import pose
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.fit import Fit
 
-__all__ = ["fitted_problem"]
+__all__ = ["fitted_problem", "fitted_problem_of_all_features", "with_selected"]
+
+Included = NDArray[np.bool_]
 
 
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
@@ -29,11 +32,26 @@ def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
     coarsening : float
         The power of the likelihood; `fit.coarsening_` was that of the fit.
     """
+    return with_selected(*fitted_problem_of_all_features(fit, frame, coarsening))
+
+
+def with_selected(problem: Problem, included: Included) -> Problem:
+    """Return the problem in which the features that a fit selected, bool (D,), differ between clusters.
+
+    A fit of one cluster may have selected none; all features then stay.
+    """
+    return problem if included.all() or not included.any() else problem.with_features(included)
+
+
+def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: float) -> tuple[Problem, Included]:
+    """Return the problem with the features that the fit did not select too, and which it selected, bool (D,).
+
+    The arguments are those of `fitted_problem`.
+    """
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_powers_
     problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
     names = [feature.name for feature in problem.cohort.encoding.features]
     if fit.outlying_share_ > 0.0:
         outlying = fit.outlying_[:, [schema.names.index(name) for name in names]][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
-    included = np.isin(names, fit.selected_features_)
-    return problem if included.all() or not included.any() else problem.with_features(included)
+    return problem, np.isin(names, fit.selected_features_)

@@ -3,11 +3,14 @@
 Imputation is an output: the fit integrates missing values out. Appendix F of Raykov et al. (2016) imputes the
 predictive mode inside the loop of the fit. This understates uncertainty and creates clusters that the data do not
 support.
+
+The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,108 +18,191 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
+from clinclust.estimators.imputed_values import cells_of, with_cells
+from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
 from clinclust.estimators.mixture_values import mixture_values
-from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
     from clinclust.estimators.prediction import Prediction
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["impute"]
+__all__ = ["impute", "imputed_cells", "validated_for_imputation"]
 
 Array = NDArray[np.float64]
 
-_INVERSE: dict[str | None, Callable[[Array], Array]] = {
-    None: lambda values: values,
-    "log": np.exp,
-    "log1p": np.expm1,
-    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian draw may be negative, a root is not
-}
 _WAYS = ("median", "mean", "mode", "draw")
+_NEGLIGIBLE = 1e-9
+"""A cluster of a smaller probability has no part in a value or an interval. It would cost time, and change nothing."""
 
 
-def impute(model: Prediction, frame: pd.DataFrame, how: str, rng: np.random.Generator) -> pd.DataFrame:
+def impute(
+    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
+) -> pd.DataFrame:
     """Return the validated columns with missing values filled in; see `Prediction.impute`."""
-    if how not in _WAYS:
-        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
-    encoding = model.clusters_.encoding
-    filled = model.schema_.restricted_to(
-        feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame
-    ).validate(frame, warn=False)
-    weights = _weights(model, filled, how, rng)
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
-        rows = np.flatnonzero(filled[feature.name].isna())
-        posteriors = model.finer_clusters_.posteriors(index)
-        values = _values_of(feature, likelihood, posteriors, weights[rows], how, rng)
-        with np.errstate(over="ignore"):  # a draw from a heavy tail may overflow; `_with` clips it to the range
-            values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
-        filled[feature.name] = _with(filled[feature.name], rows, values + feature.lowest, feature)
+    _check_way(how)
+    filled = validated_for_imputation(model, frame)
+    for missing in _missing(model, filled, how, within_subtype, rng):
+        cells = cells_of(missing.values(how, rng), model.clusters_.encoding, missing.index)
+        filled[missing.feature.name] = with_cells(filled[missing.feature.name], missing.rows, cells)
     return filled
 
 
-def _weights(model: Prediction, filled: pd.DataFrame, how: str, rng: np.random.Generator) -> Array:
+def imputed_cells(
+    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, interval: float
+) -> pd.DataFrame:
+    """Return one row for each missing cell, with its value and interval; see `Prediction.impute`."""
+    _check_way(how)
+    if how == "draw":
+        raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
+    if not 0.0 < interval < 1.0:
+        raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
+    seen = validated_for_imputation(model, frame)
+    encoding, parts = model.clusters_.encoding, []
+    for missing in _missing(model, seen, how, within_subtype, np.random.default_rng(0)):
+        values = missing.values(how, None)
+        lower, upper = missing.intervals(interval)
+        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.name})
+        for name, found in (("value", values), ("lower", lower), ("upper", upper)):
+            part[name] = _column_of(found, lambda it, at=missing.index: cells_of(it, encoding, at))
+        part["probability"] = missing.probabilities(values)
+        part["_place"] = missing.rows * len(model.schema_) + model.schema_.names.index(missing.feature.name)
+        parts.append(part)
+    if not parts:
+        return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
+    return pd.concat(parts).sort_values("_place", ignore_index=True)[list(_COLUMNS)]
+
+
+_COLUMNS = {"row": object, "feature": object, "value": object, "lower": object, "upper": object, "probability": float}
+
+
+def _column_of(values: Array, cells: Any) -> NDArray[Any]:
+    """Return values of the model as an object array of cells; None where there is no value."""
+    column = np.full(values.size, None, dtype=object)
+    known = ~np.isnan(values)
+    column[known] = cells(values[known]).tolist()
+    return column
+
+
+def _check_way(how: str) -> None:
+    if how not in _WAYS:
+        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
+
+
+def validated_for_imputation(model: Prediction, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of the table that the schema names, validated.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    """
+    present = (feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame)
+    return model.schema_.restricted_to(present).validate(frame, warn=False)
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """The missing values of one feature, and the mixture of each.
+
+    Attributes
+    ----------
+    index : int
+        The place of the feature in the encoding.
+    rows : int64 (n,)
+        The rows of the table in which the value is missing.
+    posteriors : float64 (m, P)
+        Of each cluster and, in the last row, of a new one.
+    weights : float64 (n, m)
+        Rows sum to 1.
+    """
+
+    feature: Feature
+    likelihood: Likelihood
+    index: int
+    rows: NDArray[np.int64]
+    posteriors: Array
+    weights: Array
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
+        values, single = np.empty(self.rows.size), self.weights.max(axis=1) == 1.0
+        for cluster, posterior in enumerate(self.posteriors):
+            here = single & (self.weights[:, cluster] == 1.0)
+            if here.any() and rng is not None and how == "draw":
+                values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
+            elif here.any():
+                values[here] = _value(self.likelihood, posterior, how)
+        if not single.all():
+            weights = self.weights[~single]
+            found = mixture_values(self.feature, self.likelihood, self.posteriors, weights, how)
+            values[~single] = found if self.likelihood.is_continuous else np.rint(found)
+        return values
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals, float64 (n,); NaN for levels without order."""
+        if self.likelihood.is_nominal:
+            return np.full(self.rows.size, np.nan), np.full(self.rows.size, np.nan)
+        if not self.likelihood.is_continuous:
+            highest = self.feature.n_trials
+            parts = self.likelihood, self.posteriors, self.weights
+            return shortest_intervals(*parts, level, None if highest is None else float(highest))
+        below, above = (
+            mixture_quantiles(self.likelihood, self.posteriors, self.weights, share)
+            for share in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+        )
+        return below, above
+
+    def probabilities(self, values: Array) -> Array:
+        """Return the probability of each value, float64 (n,); NaN for continuous features."""
+        if self.likelihood.is_continuous:
+            return np.full(values.size, np.nan)
+        different, place = np.unique(values, return_inverse=True)
+        masses = [self.likelihood.predictive(posterior).pmf(different) for posterior in self.posteriors]
+        mixed = (self.weights * np.array(masses)[:, place].T).sum(axis=1)
+        return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
+
+
+def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
+    """Return the median, mean or mode of one posterior predictive."""
+    if how == "mode" or likelihood.is_nominal:
+        return likelihood.mode(posterior)
+    value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
+    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
+        value = likelihood.median(posterior)
+    return value if likelihood.is_continuous else float(np.rint(value))
+
+
+def _missing(
+    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
+) -> Iterator[_Missing]:
+    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
+    weights = _weights(model, frame, how, within_subtype, rng)
+    encoding = model.clusters_.encoding
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        rows = np.flatnonzero(frame[feature.name].isna())
+        if rows.size:
+            posteriors = model.finer_clusters_.posteriors(index)
+            yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows])
+
+
+def _weights(model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator) -> Array:
     """Return the weight of each cluster that the search found, and of a new one, float64 (n, J + 1); rows sum to 1.
 
-    A draw has the weight 1 for the cluster that was drawn. Otherwise the clusters of the subtype of each subject share
-    the weight by their probabilities, which depend on what was observed of the subject.
+    They are the probabilities of the clusters given what was observed of the subject; within a subtype, of its clusters
+    only. A draw has the weight 1 for the cluster that was drawn.
     """
     from clinclust.engine.problem.posterior import probabilities
 
-    finer = probabilities(model.finer_scores(filled))
+    weights = probabilities(model.finer_scores(frame))
+    if within_subtype:
+        subtype_of = np.append(model.subtype_of_, model.n_clusters_)  # the last column is a subtype of its own
+        own = subtype_of == model.clusters_.summed(weights).argmax(axis=1)[:, None]
+        weights = np.where(own, weights, 0.0)
     if how == "draw":
-        cumulative = finer.cumsum(axis=1)
-        drawn = (cumulative[:, :-1] < rng.random((len(filled), 1)) * cumulative[:, -1:]).sum(axis=1)
-        return np.asarray(np.eye(finer.shape[1])[drawn], dtype=np.float64)
-    subtype_of = np.append(model.subtype_of_, model.n_clusters_)  # the last column is a subtype of its own
-    own = subtype_of == model.clusters_.summed(finer).argmax(axis=1)[:, None]
-    weights = np.where(own, finer, 0.0)
+        cumulative = weights.cumsum(axis=1)
+        drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    weights = np.where(weights < _NEGLIGIBLE, 0.0, weights)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
-
-
-def _values_of(
-    feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str, rng: np.random.Generator
-) -> Array:
-    """Return the values of subjects (n,) whose clusters, with posteriors (J + 1, P), have these weights (n, J + 1)."""
-    values, single = np.empty(len(weights)), weights.max(axis=1) == 1.0
-    for cluster, posterior in enumerate(posteriors):
-        here = single & (weights[:, cluster] == 1.0)
-        if here.any():
-            values[here] = _values(likelihood, posterior, how, int(here.sum()), rng)
-    if not single.all():
-        found = mixture_values(feature, likelihood, posteriors, weights[~single], how)
-        values[~single] = found if likelihood.is_continuous else np.rint(found)
-    return values
-
-
-def _values(likelihood: Likelihood, posterior: Array, how: str, n: int, rng: np.random.Generator) -> Array:
-    """Return n values from a posterior predictive, float64 (n,): its median, mean or mode n times, or n draws."""
-    if how == "draw":
-        return likelihood.draw(posterior, n, rng)
-    if how == "mode" or likelihood.is_nominal:
-        return np.full(n, likelihood.mode(posterior))
-    value = likelihood.predictive(posterior).mean() if how == "mean" else np.inf
-    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
-        value = likelihood.median(posterior)
-    return np.full(n, value if likelihood.is_continuous else np.rint(value))
-
-
-def _with(column: pd.Series[Any], rows: NDArray[np.int64], values: Array, feature: Feature) -> pd.Series[Any]:
-    """Return a copy of a validated column with `values` in `rows`, clipped to the range that the schema allows.
-
-    Values are on the scale of `Feature.scores`: of a feature with levels, the index of the level.
-    """
-    column = column.copy()
-    if feature.levels is not None:
-        column.iloc[rows] = np.array(feature.levels, dtype=object)[values.astype(np.int64)]
-        return column
-    most = largest(feature)
-    lowest, highest = max(limits(feature)[0], -most), min(limits(feature)[1], most)
-    if column.dtype == "Int64":
-        column.iloc[rows] = np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
-        return column
-    if feature.transform is not None:
-        limit, usable = transform_limit(feature)
-        lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
-    column.iloc[rows] = np.clip(values, lowest, highest)
-    return column

@@ -1,4 +1,4 @@
-"""Values of a mixture of predictives: the mean, median and mode of a missing value in a subtype of several clusters."""
+"""Values of a mixture of predictives: the mean, median and mode of a missing value that may be of several clusters."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clinclust.estimators.mixture_quantiles import mixture_quantiles
 
 if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
@@ -15,11 +17,8 @@ __all__ = ["mixture_values"]
 
 Array = NDArray[np.float64]
 
-_HALVINGS = 60
 _CANDIDATES = 1025
 """Points between the lowest and the highest mode of the parts, among which the mode of a mixture is sought."""
-_LEAST = 0.5 - 1e-12
-"""The median is where the distribution function reaches one half, but for rounding errors of its sum."""
 
 
 def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str) -> Array:
@@ -43,29 +42,7 @@ def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, 
         means = np.array([part.mean() for part in parts], dtype=np.float64)
         if np.isfinite(means).all():
             return np.asarray(weights @ means, dtype=np.float64)
-    return _medians(likelihood, posteriors, weights)
-
-
-def _medians(likelihood: Likelihood, posteriors: Array, weights: Array) -> Array:
-    """Return medians by bisection: that of a mixture lies between the lowest and the highest of its parts."""
-    of_parts = [likelihood.median(posterior) for posterior in posteriors]
-    low, high = np.full(len(weights), min(of_parts)), np.full(len(weights), max(of_parts))
-    for _ in range(_HALVINGS):
-        if (low == high).all():
-            break
-        middle = low + (high - low) / 2.0
-        middle = middle if likelihood.is_continuous else np.floor(middle)
-        reached = _cumulative(likelihood, posteriors, weights, middle) >= _LEAST
-        above = middle if likelihood.is_continuous else np.minimum(middle + 1.0, high)
-        low, high = np.where(reached, low, above), np.where(reached, middle, high)
-    return high
-
-
-def _cumulative(likelihood: Likelihood, posteriors: Array, weights: Array, values: Array) -> Array:
-    """Return P(x <= value) of the mixture of each subject, float64 (n,); equal values are computed once."""
-    different, place = np.unique(values, return_inverse=True)
-    of_parts = np.array([likelihood.cumulative(posterior, different) for posterior in posteriors])
-    return np.asarray((weights * of_parts[:, place].T).sum(axis=1), dtype=np.float64)
+    return mixture_quantiles(likelihood, posteriors, weights, 0.5)
 
 
 def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posteriors: Array, weights: Array) -> Array:

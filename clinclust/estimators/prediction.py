@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import GENERATOR, SEED, TEXT, accepting, either
-from clinclust.errors import CohortError, CohortWarning
+from clinclust.arguments import GENERATOR, NUMBER, ON_OR_OFF, SEED, TEXT, WHOLE, accepting, either
+from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.fitted_attributes import FittedAttributes
 from clinclust.estimators.unseen_values import (
@@ -20,6 +21,9 @@ from clinclust.estimators.unseen_values import (
     without_unseen,
 )
 from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["NONE_OF_THESE", "Prediction"]
 
@@ -140,40 +144,61 @@ class Prediction(FittedAttributes):
         scores = self.finer_clusters_.scores(model_values(frame, features), coarsened=True)
         return explanation(self.clusters_, scores, frame, self.schema_)
 
-    @accepting(how=TEXT, random_state=either(GENERATOR, SEED))
+    @accepting(
+        how=TEXT,
+        interval=NUMBER,
+        within_subtype=ON_OR_OFF,
+        random_state=either(GENERATOR, SEED),
+    )
     def impute(
         self,
         frame: pd.DataFrame | ArrayLike,
         *,
-        how: str = "median",
+        how: str = "mean",
+        interval: float | None = None,
+        within_subtype: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> pd.DataFrame:
-        """Return the validated columns with every missing value of a clustered feature filled in.
+        """Return the validated columns with every missing value of a clustered feature filled in, or their intervals.
+
+        The predictive of a missing value is the mixture of those of all clusters, and of a new one, with their
+        probabilities given what was observed of the subject: sum_k p(k | observed) p(x | cluster k). Its mean has the
+        smallest mean squared error, its median the smallest mean absolute error (benchmarks/results/imputation.md).
 
         Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
-        clustering (`kept_out_`), are returned unchanged.
+        clustering (`kept_out_`), are returned unchanged. Values are taken to be missing at random: given what was
+        observed of a subject, whether a value is missing does not depend on the value. Where large values are missing
+        more often, imputed ones are too low, and fewer intervals than promised hold the value.
 
         Parameters
         ----------
         frame : DataFrame or array
             Subjects of the cohort or new ones. Identifiers and described columns may be absent. Values that the model
             cannot read are refused, because an imputed value would replace them.
-        how : {"median", "mean", "mode", "draw"}
-            What to take from the posterior predictive of the subtype that `predict` gives; if `predict` gives -1, from
-            the prior predictive. In a subtype of several clusters (`MAPDP.cut`) this is the mixture of theirs, with the
-            probabilities of the clusters given what was observed of the subject. A subject without any observed value
-            usually gets the values of the largest subtype. Features with unordered levels get the most probable level,
-            whole numbers are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode
-            are computed on the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the
-            cluster with its probability and then the values; repeat it for multiple imputation. Values are clipped to
-            the range that the schema allows.
+        how : {"mean", "median", "mode", "draw"}
+            What to take from the predictive. Features with unordered levels get the most probable level, whole numbers
+            are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode are computed on
+            the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the cluster of a subject,
+            and then its values. Values are clipped to the range that the schema allows. For tests and estimates, use
+            `multiple_imputations`, which draws the clusters and their parameters too.
+        interval : float, optional
+            Return intervals that hold the missing value with this probability, such as .9, if the model is right.
+        within_subtype : bool
+            Take only the clusters of the subtype that `predict` gives (if it gives -1, the prior predictive), as if the
+            subtype of the subject were known.
         random_state : int, numpy.random.Generator or None
             Seed or generator of ``"draw"``.
 
         Returns
         -------
         DataFrame
-            The validated columns, in one row for each subject.
+            Without `interval`: the validated columns, in one row for each subject.
+
+            With `interval`: one row for each missing value, ``row`` (the label in the index of the table), ``feature``,
+            ``value``, ``lower``, ``upper`` and ``probability``. Values are those of the completed column. Measurements
+            and durations have the interval between equal tails, after the transform was undone; counts and ordered
+            levels the shortest one with at least the probability; unordered levels none. ``probability`` is that of the
+            value, for counts and levels.
 
         Raises
         ------
@@ -182,13 +207,106 @@ class Prediction(FittedAttributes):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If `how` is not one of the names above.
+            If `how` is not one of the names above, or `interval` is no probability or asked for of a draw.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+        >>> model = cc.MAPDP(random_state=0).fit(X)
+        >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])
+        >>> model.impute(new).round(1).to_numpy().tolist()
+        [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
+        >>> cells = model.impute(new, interval=0.9)
+        >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
+        [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
-        from clinclust.estimators.imputation import impute
+        from clinclust.estimators.imputation import impute, imputed_cells
 
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
-        return impute(self, table, how, np.random.default_rng(random_state))
+        if interval is not None:
+            return imputed_cells(self, table, how, within_subtype, interval)
+        return impute(self, table, how, within_subtype, np.random.default_rng(random_state))
+
+    @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=either(GENERATOR, SEED))
+    def multiple_imputations(
+        self,
+        frame: pd.DataFrame | ArrayLike,
+        m: int = 20,
+        *,
+        n_sweeps: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> list[pd.DataFrame]:
+        """Return the cohort of the fit m times, each time with other draws of its missing values.
+
+        Analyse each table as if it were complete, and pool the results with `pool_estimates`: their spread says what
+        the missing values cost. Each time, all that is not known is drawn anew: the partition, by collapsed Gibbs
+        sampling that begins at the clusters of the fit; then the parameters of each cluster, from their posterior; then
+        the missing values of clustered features, given both. Described columns are returned as they are, and so are
+        observed values, outlying ones too. Hyperparameters, concentration, coarsening, and selected features stay those
+        of the fit. The values are missing at random, as in `impute`.
+
+        An analysis of differences between the subtypes of the fit would find what the imputations put in: these draw
+        values from clusters. `validated_associations` and `compare_subtypes` use observed values.
+
+        Parameters
+        ----------
+        frame : DataFrame or array
+            The cohort of the fit, in any order of its rows: the model keeps no values. Of new subjects, draw with
+            ``impute(how="draw")``.
+        m : int
+            Number of imputations. Twenty are enough for most estimates; as many as the percentage of subjects with a
+            missing value make p values and intervals repeatable.
+        n_sweeps : int
+            Sweeps of the chain before each draw; five times as many before the first. The chain seldom leaves the
+            neighbourhood of the fit in large cohorts; with other partitions about as good, more sweeps find them.
+        random_state : int, numpy.random.Generator or None
+            Seed or generator of all draws.
+
+        Returns
+        -------
+        list of DataFrame
+            m tables of the validated columns, with the rows as they were given.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        NotFittedError
+            If the model is not fitted.
+        ValueError
+            If the table is not the cohort of the fit, or `m` or `n_sweeps` is below 1.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+        >>> X[::3, 1] = np.nan
+        >>> model = cc.MAPDP(random_state=0).fit(X)
+        >>> tables = model.multiple_imputations(X, m=10, random_state=0)
+        >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
+        >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
+        >>> bool(pooled["between"].iloc[0] > 0)
+        True
+        """
+        from threading import Event
+
+        from clinclust.engine.search.threads import interruptible
+        from clinclust.estimators.multiple_imputation import multiple_imputations
+
+        self._require_fit()
+        few = [f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1]
+        if few:
+            raise InputError("; ".join(few))
+        table = table_of_fitted(frame, self.schema_.names, called="frame")
+        rng, cancelled = np.random.default_rng(random_state), Event()
+        model = cast("MAPDP", self)
+        return interruptible(lambda: multiple_imputations(model, table, m, n_sweeps, rng, cancelled), cancelled)
 
     def finer_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.

@@ -88,6 +88,10 @@ class Categorical(Likelihood):
         """Return the code of the level with the highest predictive probability."""
         return float(self.predictive(posterior).pmf(np.arange(self.n_levels)).argmax())
 
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n codes, float64 (n,), with one distribution of the levels, drawn from the Dirichlet posterior."""
+        return rng.choice(self.n_levels, size=n, p=rng.dirichlet(posterior)).astype(np.float64)
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the concentrations in the order of the levels."""
         return {"concentrations": hyperparameters.tolist()}

@@ -26,6 +26,9 @@ from clinclust.priors import gamma
 
 __all__ = ["Exponential"]
 
+_SMALLEST = 1e-280
+"""Draws of gamma variables of a tiny shape may be 0."""
+
 
 @dataclass(frozen=True)
 class Exponential(Likelihood):
@@ -83,6 +86,16 @@ class Exponential(Likelihood):
     def mode(self, posterior: Array) -> float:
         """Return 0, because the predictive density decreases from 0 on."""
         return 0.0
+
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value) = 1 - (1 + value / rate)^-shape, float64 (n,), of values (n,)."""
+        shape, rate = posterior
+        return np.asarray(-np.expm1(-shape * np.log1p(np.maximum(values, 0.0) / rate)), dtype=np.float64)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n durations, float64 (n,), with one rate, which is drawn from the gamma posterior."""
+        shape, rate = posterior
+        return np.asarray(rng.exponential(size=n) * (rate / max(rng.gamma(shape), _SMALLEST)), dtype=np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

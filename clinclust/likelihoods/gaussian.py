@@ -29,6 +29,8 @@ __all__ = ["Gaussian"]
 
 _FARTHEST = 1e140
 """Largest standardised value; values farther from 0 are replaced by it, so that their squares do not overflow."""
+_SMALLEST = 1e-280
+"""Draws of gamma variables of a tiny shape may be 0."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,21 @@ class Gaussian(Likelihood):
 
         mean, kappa, shape, rate = posterior
         return t(2.0 * shape, loc=mean, scale=math.sqrt(rate * (kappa + 1.0) / (shape * kappa)))
+
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value), float64 (n,), of values (n,)."""
+        from scipy.special import stdtr
+
+        mean, kappa, shape, rate = posterior
+        scale = math.sqrt(rate * (kappa + 1.0) / (shape * kappa))
+        return np.asarray(stdtr(2.0 * shape, (values - mean) / scale), dtype=np.float64)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n values, float64 (n,), with one mean and one precision, drawn from the normal-gamma posterior."""
+        mean, kappa, shape, rate = posterior
+        deviation = math.sqrt(rate / max(rng.gamma(shape), _SMALLEST))
+        centre = mean + deviation / math.sqrt(kappa) * rng.standard_normal()
+        return np.asarray(centre + deviation * rng.standard_normal(n), dtype=np.float64)
 
     def mode(self, posterior: Array) -> float:
         """Return the centre of the predictive, which is symmetric."""

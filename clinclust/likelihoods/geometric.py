@@ -61,16 +61,16 @@ class Geometric(Likelihood):
 
         return betanbinom(1, *posterior)
 
-    def median(self, posterior: Array) -> float:
-        """Return the median of a new value, from P(x > u) = B(a, b + u + 1) / B(a, b).
+    def quantile(self, posterior: Array, share: float) -> float:
+        """Return a quantile of a new value, from P(x > u) = B(a, b + u + 1) / B(a, b).
 
         Scipy adds up the probabilities of all smaller counts, which takes minutes for large ones.
         """
         a, b = posterior
-        return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= -math.log(2.0))
+        return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= math.log1p(-share))
 
     def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,); see `median`."""
+        """Return P(x <= value), float64 (n,), of counts (n,); see `quantile`."""
         a, b = posterior
         return np.asarray(-np.expm1(log_beta(a, b + values + 1.0) - log_beta(a, b)), dtype=np.float64)
 
@@ -80,9 +80,11 @@ class Geometric(Likelihood):
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n draws of a new value, float64 (n,). Scipy's draws fail if the probability of success is tiny."""
-        chance = rng.beta(posterior[0], posterior[1], size=n)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
+        return _failures(rng.beta(posterior[0], posterior[1], size=n), n, rng)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts, float64 (n,), with one probability of success, drawn from the beta posterior."""
+        return _failures(rng.beta(posterior[0], posterior[1]), n, rng)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -96,3 +98,8 @@ class Geometric(Likelihood):
                 edge_cases=((0.0, 1.0), (0.0, 40.0, 41.0), (1e6, 0.0, np.nan)),
             ),
         )
+
+
+def _failures(chance: Array | float, n: int, rng: np.random.Generator) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)

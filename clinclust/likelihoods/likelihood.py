@@ -218,6 +218,14 @@ class Likelihood(ABC):
         """Return n draws of a new value, float64 (n,), given the posterior hyperparameters (H,)."""
         return np.asarray(self.predictive(posterior).rvs(size=n, random_state=rng), dtype=np.float64)
 
+    @abstractmethod
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return new values of one cluster, float64 (n,), that share one draw of its parameters from the posterior.
+
+        Each alone is distributed as those of `draw`, but together they are not independent: what is not known of the
+        parameters moves all of them.
+        """
+
     def levels(self, values: Array) -> Array | None:
         """Return the levels (L,) of the table of log predictives, ascending; None for a continuous feature."""
         return None if self.is_continuous else np.unique(values[~np.isnan(values)])
@@ -244,7 +252,11 @@ class Likelihood(ABC):
 
     def median(self, posterior: Array) -> float:
         """Return the median of a new value, given the posterior hyperparameters (H,)."""
-        return float(self.predictive(posterior).median())
+        return self.quantile(posterior, 0.5)
+
+    def quantile(self, posterior: Array, share: float) -> float:
+        """Return the smallest value that a new value does not exceed with at least this probability."""
+        return float(self.predictive(posterior).ppf(share))
 
     def cumulative(self, posterior: Array, values: Array) -> Array:
         """Return P(x <= value) of a new value x, float64 (n,), for values (n,), given the posterior hyperparameters."""

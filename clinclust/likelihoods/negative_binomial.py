@@ -9,8 +9,9 @@ of infinite dispersion. Given the dispersion, the beta prior is conjugate, and t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -34,6 +35,10 @@ __all__ = ["NegativeBinomial"]
 _LEAST, _MOST = 0.01, 1000.0
 """Bounds of the default dispersion: a tail longer than that of any clinical count, and practically Poisson."""
 _QUANTILES = 4_000
+_SUMMED = 2_048
+"""Counts below it have distribution functions that are sums of probabilities."""
+_KNOTS = 400
+"""Larger counts, of equal ratios, between which distribution functions are interpolated: each is 3% above the last."""
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
 """Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
@@ -126,23 +131,23 @@ class NegativeBinomial(Likelihood):
         """Return the beta negative binomial distribution."""
         return _beta_negative_binomial()(*posterior)
 
-    def median(self, posterior: Array) -> float:
-        """Return the median of a new value.
-
-        Its distribution is the mean of negative binomial ones over the beta distribution of their probability; the
-        mean is taken over 4,000 quantiles of it, because sums over all counts take minutes for large ones.
-        """
-        from scipy.special import betainc
-
-        chances, dispersion = _chances(posterior), posterior[2]
-        return first_count(lambda x: float(betainc(dispersion, x + 1.0, chances).mean()) >= 0.5)
+    def quantile(self, posterior: Array, share: float) -> float:
+        """Return a quantile of a new value."""
+        return first_count(lambda x: float(self.cumulative(posterior, np.array([x]))[0]) >= share)
 
     def cumulative(self, posterior: Array, values: Array) -> Array:
-        """Return P(x <= value), float64 (n,), of counts (n,), with the approximation of `median`."""
-        from scipy.special import betainc
+        """Return P(x <= value), float64 (n,), of counts (n,).
 
-        chances, dispersion = _chances(posterior), posterior[2]
-        return np.array([betainc(dispersion, value + 1.0, chances).mean() for value in values.tolist()])
+        Of small counts they are sums of probabilities. Sums over all counts take minutes for large ones, whose
+        distribution is the mean of negative binomial ones over the beta distribution of their probability. The mean is
+        taken over 4,000 quantiles of it, at a few hundred counts, and interpolated between them.
+        """
+        parameters = tuple(posterior.tolist())
+        found = _sums(parameters)[np.minimum(values, _SUMMED - 1.0).astype(np.int64)]
+        large = values >= _SUMMED
+        if large.any():
+            found[large] = np.minimum(_interpolated(parameters)(np.log(values[large])), 1.0)
+        return found
 
     def mode(self, posterior: Array) -> float:
         """Return the count with the highest predictive probability.
@@ -159,17 +164,27 @@ class NegativeBinomial(Likelihood):
         A probability is drawn from the beta posterior, then a gamma rate given the probability, then a Poisson count.
         """
         a, b, dispersion = posterior
-        chance = np.maximum(rng.beta(a, b, size=n), 1e-300)
-        rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
-        # For larger rates, a Poisson count is practically equal to its rate.
-        small = np.minimum(rate, 1e15)
-        counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
-        return np.asarray(counts, dtype=np.float64)
+        return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts, float64 (n,), with one probability, which is drawn from the beta posterior."""
+        a, b, dispersion = posterior
+        return _failures(rng.beta(a, b), dispersion, n, rng)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
         """Return examples of counts with a long tail, and of counts with a shorter one."""
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
+
+
+def _failures(chance: Array | float, dispersion: float, n: int, rng: np.random.Generator) -> Array:
+    """Return n counts, given the probability of success: a gamma rate is drawn, then a Poisson count."""
+    chance = np.maximum(chance, 1e-300)
+    rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
+    # For larger rates, a Poisson count is practically equal to its rate.
+    small = np.minimum(rate, 1e15)
+    counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))
+    return np.asarray(counts, dtype=np.float64)
 
 
 def _log_ways(counts: Any, dispersion: Any) -> Any:
@@ -223,6 +238,28 @@ def _beta_negative_binomial() -> Any:
             return mean, None, None, None
 
     return BetaNegativeBinomial(a=0, name="beta negative binomial", shapes="a, b, dispersion")
+
+
+@lru_cache(maxsize=256)
+def _sums(posterior: tuple[float, ...]) -> Array:
+    """Return P(x <= count) of the counts 0 .. _SUMMED - 1."""
+    counts = np.arange(float(_SUMMED))
+    a, b, dispersion = posterior
+    logs = _log_ways(counts, dispersion) + log_beta(a + dispersion, b + counts) - log_beta(a, b)
+    return np.asarray(np.minimum(np.exp(logs).cumsum(), 1.0), dtype=np.float64)
+
+
+@lru_cache(maxsize=256)
+def _interpolated(posterior: tuple[float, ...]) -> Callable[[Array], Array]:
+    """Return the function from ln(count) to P(x <= count), from _SUMMED to the largest count; it never decreases."""
+    from scipy.interpolate import PchipInterpolator
+    from scipy.special import betainc
+
+    counts = np.geomspace(_SUMMED - 1.0, LARGEST_COUNT, _KNOTS)
+    chances = _chances(np.array(posterior))
+    reached = np.array([betainc(posterior[2], count + 1.0, chances).mean() for count in counts.tolist()])
+    found: Callable[[Array], Array] = PchipInterpolator(np.log(counts), np.maximum.accumulate(reached))
+    return found
 
 
 def _chances(posterior: Array) -> Array:

@@ -124,6 +124,12 @@ class Ordinal(Likelihood):
         """Return the score with the highest predictive probability."""
         return float(dirichlet_tree.probabilities(posterior).argmax())
 
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n scores, float64 (n,), with one probability for each split, drawn from its beta posterior."""
+        shares = rng.beta(*np.split(posterior, 2))
+        chances = dirichlet_tree.probabilities(np.concatenate([shares, 1.0 - shares]))
+        return rng.choice(self.n_levels, size=n, p=chances / chances.sum()).astype(np.float64)
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the parameters of both sides by name, in the order of the boundaries."""
         lower, upper = np.split(hyperparameters, 2)

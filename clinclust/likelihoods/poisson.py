@@ -76,6 +76,11 @@ class Poisson(Likelihood):
         shape, rate = posterior
         return float(np.floor(max(shape - 1.0, 0.0) / rate))
 
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts, float64 (n,), with one rate, which is drawn from the gamma posterior."""
+        shape, rate = posterior
+        return rng.poisson(rng.gamma(shape, 1.0 / rate), size=n).astype(np.float64)
+
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
         """Return an example of counts from zero to many."""

@@ -42,7 +42,14 @@ def _sound_calls(folder):
         "MAPDP.fit": (fit, {"X": frame, **every_parameter}),
         "MAPDP.predict": (model.predict, {"X": frame}),
         "MAPDP.score_samples": (model.score_samples, {"X": frame}),
-        "MAPDP.impute": (model.impute, {"frame": frame, "how": "draw", "random_state": 0}),
+        "MAPDP.impute": (
+            model.impute,
+            {"frame": frame, "how": "median", "interval": 0.9, "within_subtype": False, "random_state": 0},
+        ),
+        "MAPDP.multiple_imputations": (
+            model.multiple_imputations,
+            {"frame": frame, "m": 2, "n_sweeps": 1, "random_state": 0},
+        ),
         "MAPDP.save": (model.save, {"folder": folder / "model"}),
         "MAPDP.load": (clinclust.MAPDP.load, {"folder": folder / "no model"}),
         "Feature": (clinclust.Feature, {"name": "gait", "role": "cluster", "likelihood": "gaussian", "prior": None}),
@@ -103,6 +110,10 @@ def _sound_calls(folder):
         "plot_resolution_path": (clinclust.plot_resolution_path, {"path": path, "ax": None}),
         "plot_restarts": (clinclust.plot_restarts, {"model": model, "ax": None}),
         "plot_tree": (clinclust.plot_tree, {"model": model, "ax": None}),
+        "pool_estimates": (
+            clinclust.pool_estimates,
+            {"estimates": [1.0, 1.2], "variances": [0.1, 0.2], "df_complete": 20, "level": 0.95},
+        ),
         "read_cohort": (clinclust.read_cohort, {"path": folder / "cohort.csv", "sheet": None, "encoding": None}),
         "resolution_path": (
             clinclust.resolution_path,

@@ -42,7 +42,7 @@ def test_only_what_is_missing_is_filled_and_validly(how, cohort):
 @pytest.mark.parametrize("how", ["median", "mean", "mode"])
 def test_points_are_those_of_the_subjects_cluster(how, cohort):
     frame, schema, columns, model = cohort
-    filled = scored(model.impute(frame, how=how), schema)
+    filled = scored(model.impute(frame, how=how, within_subtype=True), schema)
     clusters = model.predict(frame)
     checked = set()
     for name, (likelihood, trials, values) in columns.items():
@@ -116,7 +116,7 @@ def test_draws_repeat_with_their_seed(cohort):
 def test_of_whom_nothing_is_known_gets_the_values_of_the_largest_cluster(cohort):
     frame, schema, columns, model = cohort
     nobody = pd.DataFrame({name: [None] for name in frame}, dtype=object)
-    filled = scored(model.impute(nobody, how="median"), schema).iloc[0]
+    filled = scored(model.impute(nobody, how="median", within_subtype=True), schema).iloc[0]
     for name in ("gaussian_6", "exponential_5"):
         likelihood, _, values = columns[name]
         members = values[(model.labels_ == 0) & ~np.isnan(values)]

@@ -1,4 +1,4 @@
-"""Mean, median and mode of a mixture of predictives, for every likelihood, by looking at the whole mixture."""
+"""Mean, median, mode, quantiles and intervals of mixtures, for every likelihood, by looking at the whole mixture."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import MAPDP, Feature
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.posterior import probabilities
+from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
 from clinclust.estimators.mixture_values import mixture_values
 from clinclust.likelihoods import REGISTRY
 
@@ -127,7 +128,7 @@ def test_a_cut_draws_what_its_fit_draws(fitted):
 def test_what_is_imputed_in_a_cut_is_of_the_mixture_of_its_subtype(how, fitted):
     model, frame = fitted
     cut = model.cut(2)
-    filled, seen = cut.impute(frame, how=how), model.schema_.validate(frame, warn=False)
+    filled, seen = cut.impute(frame, how=how, within_subtype=True), model.schema_.validate(frame, warn=False)
     finer = probabilities(model.finer_scores(frame))[:, :-1]
     subtypes = cut.predict(frame)
     clusters = cut.finer_clusters_
@@ -142,3 +143,74 @@ def test_what_is_imputed_in_a_cut_is_of_the_mixture_of_its_subtype(how, fitted):
             expected = mixture_values(feature, likelihood, clusters.posteriors(index)[:-1], weights, how)[0]
             expected = expected if likelihood.is_continuous else np.rint(expected)
             assert value == pytest.approx(expected, rel=1e-6, abs=1e-6), feature.name
+
+
+def test_a_cut_imputes_what_its_fit_imputes(fitted):
+    model, frame = fitted
+    for one in (model.cut(2), model.cut(1)):
+        assert one.impute(frame).equals(model.impute(frame))
+        assert one.impute(frame, interval=0.8).equals(model.impute(frame, interval=0.8))
+
+
+# --- quantiles and intervals ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
+@pytest.mark.parametrize(("name", "place"), CASES)
+def test_quantiles_of_a_mixture_are_where_its_whole_distribution_reaches_them(name, place, share):
+    _, likelihood, posteriors, weights = mixture(name, place)
+    if likelihood.is_nominal:
+        return
+    found = mixture_quantiles(likelihood, posteriors, weights, share)
+    if likelihood.is_continuous:
+        cumulated = np.array([likelihood.predictive(posterior).cdf(found) for posterior in posteriors])
+        np.testing.assert_allclose((weights * cumulated.T).sum(axis=1), share, atol=1e-9)
+        return
+    levels = likelihood.levels(np.arange(3000.0))
+    up_to = weights @ np.array([likelihood.cumulative(posterior, levels) for posterior in posteriors])
+    assert found.tolist() == levels[(up_to < share - 1e-12).sum(axis=1)].tolist()
+
+
+@pytest.mark.parametrize("level", [0.3, 0.9])
+@pytest.mark.parametrize(("name", "place"), CASES)
+def test_no_shorter_interval_holds_as_much(name, place, level):
+    feature, likelihood, posteriors, weights = mixture(name, place)
+    if likelihood.is_nominal or likelihood.is_continuous:
+        return
+    highest = None if feature.n_trials is None else float(feature.n_trials)
+    lower, upper = shortest_intervals(likelihood, posteriors, weights, level, highest)
+    levels = np.arange(600.0) if highest is None else np.arange(highest + 1.0)
+    masses = weights @ np.array([likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+    tolerance = 5e-4 if name == "negative_binomial" else 1e-9  # its distribution function is approximate
+    for row, mass in enumerate(masses):
+        first, last = int(lower[row]), int(upper[row])
+        if last >= levels.size:  # too long to look at every interval
+            continue
+        assert mass[first : last + 1].sum() >= level - tolerance
+        sums = np.append(0.0, mass.cumsum())
+        shorter = last - first
+        held = sums[shorter:] - sums[: sums.size - shorter]
+        assert held.max() < level + tolerance
+        same = sums[shorter + 1 :] - sums[: sums.size - shorter - 1]
+        assert mass[first : last + 1].sum() >= same.max() - tolerance
+
+
+def test_intervals_of_large_counts_hold_what_they_must():
+    likelihood = REGISTRY["geometric"].of(Feature(name="x", likelihood="geometric"))
+    posteriors, weights = np.array([[30.0, 29e5], [40.0, 39e3]]), np.array([[0.5, 0.5], [0.99, 0.01]])
+    lower, upper = shortest_intervals(likelihood, posteriors, weights, 0.9, None)
+    for row in range(2):
+        ends = np.array([lower[row] - 1.0, upper[row]])
+        before, reached = weights[row] @ np.array([likelihood.cumulative(one, ends) for one in posteriors])
+        assert 0.9 <= reached - (before if lower[row] > 0 else 0.0) < 0.902
+        equal_tails = [mixture_quantiles(likelihood, posteriors, weights, share)[row] for share in (0.05, 0.95)]
+        assert upper[row] - lower[row] < equal_tails[1] - equal_tails[0]
+
+
+def test_a_far_and_improbable_cluster_hardly_moves_a_quantile():
+    likelihood = REGISTRY["gaussian"].of(Feature(name="x", likelihood="gaussian"))
+    near, far = [0.0, 50.0, 50.0, 50.0], [0.0, 1e-6, 0.02, 1.0]  # the second has nearly no scale
+    alone = mixture_quantiles(likelihood, np.array([near]), np.ones((1, 1)), 0.05)
+    mixed = mixture_quantiles(likelihood, np.array([near, far]), np.array([[1.0 - 1e-8, 1e-8]]), 0.05)
+    assert likelihood.quantile(np.array(far), 0.05) < -1e6
+    assert mixed == pytest.approx(alone, abs=1e-6)

@@ -1,0 +1,211 @@
+"""Impute missing values: how far off, and how often a 90% interval holds the value, beside other imputers.
+
+    python benchmarks/imputation.py              # a first look, one mask of each kind
+    python benchmarks/imputation.py --seeds 2    # what results/imputation.md holds
+
+All methods get the same numbers: laboratory values as logarithms, unordered levels as indicators. miceforest takes part
+if it is installed (6.0.5 needs lightgbm below 4.6). What draws several imputations takes the most time, and gets one
+mask of each cohort.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import clinclust as cc
+
+sys.path.insert(0, str(Path(__file__).parent))
+from imputation_cohorts import COHORTS, erased, levels_of
+from imputers import HAS_FORESTS, METHODS, SETTINGS, SLOW, Found, Task
+
+RESULTS = Path(__file__).parent / "results" / "imputation.md"
+SHARES, MECHANISMS = (0.1, 0.3, 0.5), ("at random", "by size")
+POOLED_COHORTS, POOLED_N, IMPUTATIONS = 40, 120, 20
+OURS, AIM = "clinclust, mean", (0.88, 0.92)
+TITLES = {
+    "error": "Error of numbers (root mean square, in standard deviations)",
+    "wrong": "Share of wrong levels",
+    "held": "90% intervals of measurements that hold the value",
+    "held, whole numbers": "90% intervals of counts and scales that hold the value",
+}
+ABOUT = """# Imputed values and their intervals
+
+Made by `benchmarks/imputation.py`. *groups*: 300 subjects in four groups, 16 features of every kind; *continuum*: 300
+subjects of one population, two factors through the same features; *diabetes* (442 subjects, 10 features) and *wine*
+(178, 13) of scikit-learn. Values are missing completely at random, or *by size*: the larger, the more often.
+
+The three rows of clinclust are one fit: the mean or median of the mixture over all clusters, and the mean where the
+most probable subtype is taken for known. Methods with five draws have one mask of each cohort (30%, at random), the
+mean of the draws, and intervals of Student's t from them; scikit-learn's imputers have no intervals otherwise.
+"""
+
+
+def judged(task: Task, found: Found) -> dict[str, float]:
+    """Return the errors of one completed table, and how many of its intervals hold the value."""
+    values, lower, upper = found
+    errors, wrong, held, held_whole = [], [], [], []
+    for feature in task.schema:
+        rows = task.where[feature.name].to_numpy()
+        true = feature.transformed(task.truth[feature.name])
+        guess = values[feature.name].to_numpy(dtype=float)
+        if levels_of(feature):
+            wrong.append((guess != true)[rows])
+            continue
+        errors.append(np.sqrt(np.mean(np.square(guess - true)[rows])) / true.std())
+        if lower is not None and upper is not None:
+            within = (lower[feature.name].to_numpy(float) <= true) & (true <= upper[feature.name].to_numpy(float))
+            (held_whole if feature.traits.is_whole else held).append(within[rows])
+    return {
+        "error": float(np.mean(errors)),
+        "wrong": float(np.concatenate(wrong).mean()) if wrong else np.nan,
+        "held": float(np.concatenate(held).mean()) if held else np.nan,
+        "held, whole numbers": float(np.concatenate(held_whole).mean()) if held_whole else np.nan,
+    }
+
+
+def runs(n_seeds: int) -> Iterator[dict[str, Any]]:
+    """Yield one row for each cohort, share, mechanism, mask and method."""
+    for name, share, mechanism, seed in product(COHORTS, SHARES, MECHANISMS, range(n_seeds)):
+        rng = np.random.default_rng([seed, round(100 * share), mechanism == "by size", len(name)])
+        frame, schema = COHORTS[name](rng)
+        seen, where = erased(frame, share, mechanism, rng)
+        task = Task(schema.validate(seen, warn=False), schema.validate(frame, warn=False), where, schema)
+        for method, function in METHODS.items():
+            if method in SLOW and (seed, share, mechanism) != (0, 0.3, "at random"):
+                continue
+            if method.startswith("miceforest") and not HAS_FORESTS:
+                continue
+            began = time.perf_counter()
+            found = judged(task, function(task))
+            seconds = time.perf_counter() - began
+            yield {"cohort": name, "share": share, "mechanism": mechanism, "method": method, "s": seconds, **found}
+
+
+def pooled(n_cohorts: int) -> pd.DataFrame:
+    """Return how often 95% intervals of means hold the true mean, and their mean width, after each way to impute."""
+    rows = []
+    for seed in range(n_cohorts):
+        rng = np.random.default_rng([7, seed])
+        of_subject = rng.integers(2, size=POOLED_N)
+        means = np.array([[0.0] * 6, [2.5, -2.5, 2.5, -2.5, 2.5, -2.5]])
+        whole = pd.DataFrame(means[of_subject] + rng.normal(size=(POOLED_N, 6)), columns=[f"x{d}" for d in range(6)])
+        seen = whole.mask(rng.random(whole.shape) < 0.4)
+        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in whole])
+        model = cc.MAPDP(schema, **SETTINGS).fit(seen)
+        tables = {
+            "multiple_imputations": model.multiple_imputations(seen, m=IMPUTATIONS, random_state=seed),
+            "impute(how='draw'), repeated": [
+                model.impute(seen, how="draw", random_state=1000 * seed + number) for number in range(IMPUTATIONS)
+            ],
+            "impute, once, as if observed": [model.impute(seen)] * 2,
+            "observed values alone": [seen] * 2,
+        }
+        true = means.mean(axis=0)
+        for method, completed in tables.items():
+            estimates = np.array([table.mean() for table in completed])
+            variances = np.array([table.var() / table.notna().sum() for table in completed])
+            found = cc.pool_estimates(estimates, variances, df_complete=POOLED_N - 1)
+            held = (found["lower"] <= true) & (true <= found["upper"])
+            width = (found["upper"] - found["lower"]).mean()
+            off = np.sqrt(np.mean(np.square(found["estimate"] - true)))
+            rows.append({"method": method, "held": held.mean(), "width": width, "error": off})
+    return pd.DataFrame(rows).groupby("method", sort=False).mean()
+
+
+def shown(value: float) -> str:
+    """Return a number with two digits; nothing for a missing one."""
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def table_of(rows: pd.DataFrame, what: str, mechanism: str) -> list[str]:
+    """Return the lines of a table of one number: a row for each method, a column for each cohort and share."""
+    part = rows[(rows["mechanism"] == mechanism) & rows[what].notna()]
+    heads = [(cohort, share) for cohort in COHORTS for share in SHARES if (part["cohort"] == cohort).any()]
+    means = part.groupby(["method", "cohort", "share"])[what].mean()
+    lines = [f"| method | {' | '.join(f'{cohort} {share:.0%}' for cohort, share in heads)} |"]
+    lines.append("| --- |" + " --- |" * len(heads))
+    for method in METHODS:
+        cells = [means.get((method, *head), np.nan) for head in heads]
+        if not np.isnan(cells).all():
+            lines.append(f"| {method} | {' | '.join(map(shown, cells))} |")
+    return lines
+
+
+def in_short(rows: pd.DataFrame) -> list[str]:
+    """Return how many of our intervals hold the value, by what is missing and the kind of feature."""
+    lines = []
+    for what, kind in (("held", "measurements"), ("held, whole numbers", "counts and scales")):
+        for mechanism in MECHANISMS:
+            part = rows[(rows["method"] == OURS) & (rows["mechanism"] == mechanism)]
+            means = part.groupby(["cohort", "share"])[what].mean().dropna()
+            low, high = AIM
+            outside = (
+                f"{int((means < low).sum())} of {len(means)} below {low}, {int((means > high).sum())} above {high}"
+            )
+            lines.append(
+                f"- Of our 90% intervals of {kind}, missing {mechanism}, {means.mean():.3f} hold the value, from "
+                f"{means.min():.2f} to {means.max():.2f} by cohort and share: {outside}."
+            )
+    means = rows[rows["mechanism"] == "at random"].groupby(["cohort", "method"])["error"].mean()
+    for cohort in COHORTS:
+        errors = ", ".join(f"{method} {means[cohort, method]:.2f}" for method in METHODS if method not in SLOW)
+        lines.append(f"- Error of numbers in {cohort}, missing at random, mean over the shares: {errors}.")
+    return lines
+
+
+def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int, n_cohorts: int) -> str:
+    """Return the page of results."""
+    lines = [ABOUT, f"{n_seeds} masks of each kind.", "", "## In short", "", *in_short(rows), ""]
+    for what, title in TITLES.items():
+        for mechanism in MECHANISMS:
+            lines += [f"## {title}, missing {mechanism}", "", *table_of(rows, what, mechanism), ""]
+    seconds = rows.groupby("method", sort=False)["s"].mean()
+    lines += [
+        "## Means after multiple imputation",
+        "",
+        f"{n_cohorts} cohorts of {POOLED_N} subjects in two groups, six measurements, 40% missing at random; 95% "
+        f"intervals of the six means by `pool_estimates`, m = {IMPUTATIONS}.",
+        "",
+        "| method | intervals that hold the mean | width | error |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {name} | {one['held']:.3f} | {one['width']:.3f} | {one['error']:.3f} |"
+            for name, one in means.iterrows()
+        ),
+        "",
+        "## Seconds",
+        "",
+        "The mean of one table, with the fit in the first: "
+        f"{', '.join(f'{method}: {mean:.2f}' for method, mean in seconds.items())}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1, help="masks of each kind")
+    parser.add_argument("--pooled", type=int, default=POOLED_COHORTS, help="cohorts whose means are pooled")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    began = time.perf_counter()
+    rows = pd.DataFrame(list(runs(options.seeds)))
+    means = pooled(options.pooled)
+    page = written(rows, means, options.seeds, options.pooled)
+    print(page)
+    print(f"{time.perf_counter() - began:.0f} s")
+    RESULTS.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Multiple imputations: the clusters, their parameters and the missing values of a cohort, drawn anew each time.
+
+Values that are drawn from fixed clusters are too certain, because nobody knows the clusters (Rubin 1987, *Multiple
+imputation for nonresponse in surveys*, calls imputations that draw the parameters too proper). A Markov chain draws the
+partition given what was observed, with all parameters and missing values integrated out. Given the partition, the
+parameters of each cluster and feature are drawn from their posterior, and the missing values given the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.sampling.chain import Chain
+from clinclust.engine.search.threads import SearchCancelled
+from clinclust.errors import CohortError, InputError
+from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
+from clinclust.estimators.fitted_problem import fitted_problem_of_all_features, with_selected
+from clinclust.estimators.imputed_values import cells_of, with_cells
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.estimators.mapdp import MAPDP
+
+__all__ = ["multiple_imputations"]
+
+Labels = NDArray[np.int64]
+
+_FIRST = 5
+"""Rounds of sweeps before the first draw: the chain begins at the best partition, which is no typical one."""
+
+
+def multiple_imputations(
+    model: MAPDP, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+) -> list[pd.DataFrame]:
+    """Return m completed tables; see `Prediction.multiple_imputations`.
+
+    Raises
+    ------
+    SearchCancelled
+        If `cancelled` is set before all are drawn.
+    """
+    rows = _rows(model, frame)
+    seen = model.schema_.validate(frame, warn=False)
+    with announcing_compilation():
+        draws = _draws(model, seen.iloc[rows], m, n_sweeps, rng, cancelled)
+        return [_completed(seen, clusters, _in_rows(labels, rows), rng) for clusters, labels in draws]
+
+
+def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
+    """Return the row of each subject of the fit, int64 (N,).
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If it is not the cohort of the fit.
+    """
+    rows = rows_of_the_fit(model, frame)
+    if rows is None:
+        try:
+            cohort_of(model, frame)  # says why it is not the cohort
+        except CohortError:
+            raise
+        except InputError as error:
+            raise InputError(f"frame must be the cohort of the fit: {error}") from error
+        raise AssertionError("a table without rows of the fit is no cohort")
+    return rows
+
+
+def _draws(
+    model: MAPDP, cohort: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+) -> Iterator[tuple[Clusters, Labels]]:
+    """Yield m partitions of the cohort: their clusters, and the cluster of each subject, int64 (N,)."""
+    fit = model.fit_
+    whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
+    problem = with_selected(whole, included)
+    order = whole.cohort.order
+    chain = Chain(problem, fit.finer_labels_[order], rng)
+    for number in range(m):
+        for _ in range(n_sweeps * (1 if number else _FIRST)):
+            if cancelled.is_set():
+                raise SearchCancelled
+            labels = chain.step().labels
+        clusters = clusters_of(whole, partition_of(whole, labels), included)
+        yield clusters, whole.cohort.in_table_order(labels)
+
+
+def _in_rows(labels: Labels, rows: Labels) -> Labels:
+    """Return the labels, one for each subject of the fit, in the order of the rows of the table, int64 (N,)."""
+    placed = np.empty_like(labels)
+    placed[rows] = labels
+    return placed
+
+
+def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the table with each missing value drawn, given the cluster of each row, int64 (N,)."""
+    filled = seen.copy()
+    for index, (feature, likelihood) in enumerate(
+        zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True)
+    ):
+        rows = np.flatnonzero(seen[feature.name].isna())
+        posteriors = clusters.posteriors(index)
+        # A feature that does not differ between the clusters has one distribution, whose parameters are drawn once.
+        of_rows = labels[rows] if clusters.included[index] else np.zeros(rows.size, dtype=np.int64)
+        values = np.empty(rows.size)
+        for cluster in np.unique(of_rows):
+            here = of_rows == cluster
+            values[here] = likelihood.draw_jointly(posteriors[cluster], int(here.sum()), rng)
+        if rows.size:
+            cells = cells_of(values, clusters.encoding, index)
+            filled[feature.name] = with_cells(seen[feature.name], rows, cells)
+    return filled
