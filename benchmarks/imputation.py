@@ -1,7 +1,7 @@
 """Impute missing values: how far off, and how often a 90% interval holds the value, beside other imputers.
 
-    python benchmarks/imputation.py              # a first look, one mask of each kind
-    python benchmarks/imputation.py --seeds 2    # what results/imputation.md holds
+    python benchmarks/imputation.py              # what results/imputation.md holds: one mask of each kind
+    python benchmarks/imputation.py --seeds 4    # more of them
 
 All methods get the same numbers: laboratory values as logarithms, unordered levels as indicators. miceforest takes part
 if it is installed (6.0.5 needs lightgbm below 4.6). What draws several imputations takes the most time, and gets one
@@ -165,7 +165,7 @@ def in_short(rows: pd.DataFrame) -> list[str]:
 
 def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int, n_cohorts: int) -> str:
     """Return the page of results."""
-    lines = [ABOUT, f"{n_seeds} masks of each kind.", "", "## In short", "", *in_short(rows), ""]
+    lines = [ABOUT, f"Masks of each kind: {n_seeds}.", "", "## In short", "", *in_short(rows), ""]
     for what, title in TITLES.items():
         for mechanism in MECHANISMS:
             lines += [f"## {title}, missing {mechanism}", "", *table_of(rows, what, mechanism), ""]
