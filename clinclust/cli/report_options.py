@@ -44,6 +44,11 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="search for the subtypes again in N halves and N bootstrap samples of the cohort, such as 100, and say "
         "which come out again (not in a report made for sharing)",
     )
+    group.add_argument(
+        "--whole-procedure",
+        action="store_true",
+        help="with --stability: choose everything anew in each sample, as the fit did (about ten times as long)",
+    )
     add_names(group)
     group.add_argument(
         "--suppress",
@@ -95,6 +100,7 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
     return ReportOptions(
         associations=None if options.associations == "none" else options.associations,
         stability=options.stability,
+        whole_procedure=options.whole_procedure,
         names=names_of(options),
         **tested,
         significance_level=options.significance_level,

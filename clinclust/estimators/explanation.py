@@ -12,6 +12,8 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.feature_predictives import log_predictives
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.subtype_mixture import SubtypeMixture
     from clinclust.schema import FeatureSchema
@@ -27,15 +29,13 @@ _NEARLY_EVEN = 1.05
 _MOST = 1e6
 
 
-def explanation(subtypes: SubtypeMixture, scores: Array, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the terms of the log odds of the subtype of each subject against the next one that was found.
 
     Parameters
     ----------
     subtypes : SubtypeMixture
-        The subtypes of a fit; K is their number, J that of its clusters.
-    scores : float64 (n, J + 1)
-        The scores of the subjects, as `MAPDP.finer_scores` returns them.
+        The subtypes of a fit; K is their number.
     frame : DataFrame, n rows
         The subjects, validated.
     schema : FeatureSchema
@@ -45,13 +45,15 @@ def explanation(subtypes: SubtypeMixture, scores: Array, frame: pd.DataFrame, sc
     DataFrame
         As `MAPDP.explain` says.
     """
+    values = model_values(frame, subtypes.encoding.features)
+    scores = subtypes.finer.scores(values, coarsened=True)
     of_subtypes = subtypes.log_summed(scores)
     best, other = _compared(of_subtypes)
     rows = np.arange(len(frame))
     of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)  # the empty cluster is the last
     pair = [_leading_cluster(scores, of_cluster, subtype) for subtype in (best, other)]
     features = subtypes.encoding.features
-    terms = _terms(subtypes.finer, frame, *pair)
+    terms = _terms(subtypes.finer, values, *pair)
     of_sizes = _log_weights(subtypes.finer)
     size = of_sizes[pair[0]] - of_sizes[pair[1]]
     total = of_subtypes[rows, best] - of_subtypes[rows, other]
@@ -90,10 +92,10 @@ def _leading_cluster(scores: Array, of_cluster: Labels, subtype: Labels) -> Labe
     return np.asarray(np.where(inside, scores, -np.inf).argmax(axis=1))
 
 
-def _terms(clusters: Clusters, frame: pd.DataFrame, first: Labels, second: Labels) -> Array:
+def _terms(clusters: Clusters, values: Mapping[str, Array], first: Labels, second: Labels) -> Array:
     """Return the difference of the log predictives of each feature in two clusters, as it counts, float64 (D, n)."""
-    logs = log_predictives(clusters, model_values(frame, clusters.encoding.features))
-    rows = np.arange(len(frame))
+    logs = log_predictives(clusters, values)
+    rows = np.arange(first.size)
     difference = logs[:, rows, first] - logs[:, rows, second]
     return np.asarray(difference * clusters.model.exponents[:, None], dtype=np.float64)
 

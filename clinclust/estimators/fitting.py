@@ -18,10 +18,11 @@ from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
 
-__all__ = ["found_fit"]
+__all__ = ["fit_by", "found_fit"]
 
 
 def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
@@ -37,15 +38,42 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     budget = Budget(model.max_seconds)
     with announcing_compilation():
         plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
-        fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
-        if model.n_clusters == DISTINCT:
-
-            def tested(found: Fit, *, in_short: bool = False) -> Fit:
-                parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": model.n_jobs}
-                parameters |= {"n_draws": FEWEST_DRAWS} if in_short else {}
-                told = plan.progress
-                tree, test = tested_tree(found, cohort.frame, parameters, told, cancelled, with_unimodal=not in_short)
-                return replace(found, tree_=tree, tree_test_=test)
-
-            fit = with_risen_powers(tested(fit), cohort, plan, tested)
+        fit = fit_by(plan, cohort, is_tested=model.n_clusters == DISTINCT)
     return as_asked(fit, model.n_clusters, model.min_size)
+
+
+def fit_by(
+    plan: SearchPlan,
+    cohort: Prepared,
+    *,
+    is_tested: bool,
+    n_draws: int = DEFAULT_TEST["n_draws"],
+    with_unimodal: bool = True,
+) -> Fit:
+    """Return what the search of a plan finds, with its tree tested if that is asked for; nothing is merged.
+
+    Parameters
+    ----------
+    plan : SearchPlan
+    cohort : Prepared
+    is_tested : bool
+        Whether to test the tree, which ``n_clusters="distinct"`` needs.
+    n_draws : int
+        Largest number of cohorts drawn at each join.
+    with_unimodal : bool
+        Whether joins that are accepted are also tested against a skewed severity, which decides nothing.
+    """
+    fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
+    if not is_tested:
+        return fit
+
+    def tested(found: Fit, *, in_short: bool = False) -> Fit:
+        parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs}
+        parameters["n_draws"] = FEWEST_DRAWS if in_short else n_draws
+        with_skewed = with_unimodal and not in_short
+        tree, test = tested_tree(
+            found, cohort.frame, parameters, plan.progress, plan.cancelled, with_unimodal=with_skewed
+        )
+        return replace(found, tree_=tree, tree_test_=test)
+
+    return with_risen_powers(tested(fit), cohort, plan, tested)

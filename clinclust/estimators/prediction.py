@@ -138,11 +138,7 @@ class Prediction(FittedAttributes):
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=2)
         frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
-        features = self.finer_clusters_.encoding.features
-        from clinclust.engine.problem.encoding import model_values
-
-        scores = self.finer_clusters_.scores(model_values(frame, features), coarsened=True)
-        return explanation(self.clusters_, scores, frame, self.schema_)
+        return explanation(self.clusters_, frame, self.schema_)
 
     @accepting(
         how=TEXT,

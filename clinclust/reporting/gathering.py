@@ -71,8 +71,16 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
         )
     findings = findings if associations is None else findings.with_associations(associations)
     stability = options.stability
-    if stability is None or model.fit_ is None or findings.is_shared:
-        return findings  # functions of exact counts; a shared report has none of them
+    # A shared report has no functions of all counts, and one group nothing that could come apart.
+    if stability is None or model.fit_ is None or findings.is_shared or len(findings.sizes) < 2:
+        return findings
     if not isinstance(stability, Stability):
-        stability = assess_stability(model, frame, int(stability), n_jobs=options.n_jobs, progress=options.progress)
+        stability = assess_stability(
+            model,
+            frame,
+            int(stability),
+            whole_procedure=options.whole_procedure,
+            n_jobs=options.n_jobs,
+            progress=options.progress,
+        )
     return replace(findings, stability=stability)

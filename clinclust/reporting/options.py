@@ -28,6 +28,8 @@ class ReportOptions:
         The method of `validated_associations`, or what it returned; None leaves them out.
     stability : int, Stability or None
         The number of half-samples and bootstraps of `assess_stability`, or what it returned; None leaves it out.
+    whole_procedure : bool
+        As in `assess_stability`.
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
@@ -57,6 +59,7 @@ class ReportOptions:
     round_to: int | None = None
     missing_is_harmless: bool = False
     min_n: int | None = None
+    whole_procedure: bool = False
     n_jobs: int | None = None
     progress: bool = True
 
@@ -76,6 +79,11 @@ class ReportOptions:
         problems += self._problems_of_sharing(prefix)
         if isinstance(self.stability, Integral) and self.stability < 1:
             problems.append(f"{prefix}stability must be at least 1 sample, not {self.stability!r}")
+        if self.stability is None and self.whole_procedure:
+            called = f"{prefix}whole-procedure" if prefix else "whole_procedure"
+            problems.append(f"{called} can be used only together with {prefix}stability")
+        if prefix and self.stability is not None and self.suppress is not None:
+            problems.append("--stability cannot be used with --suppress: a shared report has nothing of it")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems

@@ -16,6 +16,7 @@ from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.from_parameters import stated_hyperparameters_of
 from clinclust.estimators.search import search
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.stability.procedure import Procedure
 
 if TYPE_CHECKING:
     from threading import Event
@@ -35,7 +36,7 @@ class Refitted(NamedTuple):
     labels: Labels
     """(n,) the subtype of each subject, 0 to K - 1 by decreasing size."""
     n_found: int
-    """The number of clusters that the search found, before they were merged."""
+    """The number of clusters that the search found, before they were merged; of the whole procedure, of subtypes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +54,20 @@ class Refitter:
     model : MAPDP
     n_restarts : int
     cancelled : threading.Event
+    procedure : Procedure, optional
+        Resamples are refitted by the whole procedure instead, with all that it chooses.
     """
 
     problem: Problem
     model: MAPDP
     n_restarts: int
     cancelled: Event
+    procedure: Procedure | None = None
 
     @classmethod
-    def of(cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event) -> Refitter:
+    def of(
+        cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event, *, whole_procedure: bool
+    ) -> Refitter:
         """Pose the problem of a cohort, which `cohort_of` has checked."""
         problem = pose(
             cohort,
@@ -72,7 +78,8 @@ class Refitter:
             model.coarsening_,
             model.block_powers_,
         )
-        return cls(problem, model, n_restarts, cancelled)
+        procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
+        return cls(problem, model, n_restarts, cancelled, procedure)
 
     @property
     def reported(self) -> Labels:
@@ -80,8 +87,11 @@ class Refitter:
         return np.asarray(self.model.labels_, dtype=np.int64)[self.problem.cohort.order]
 
     def rows(self, rows: Labels, seed: int) -> Refitted:
-        """Refit some subjects of the problem, int64 (n,); a subject that is drawn twice counts twice."""
-        return self.whole(self.problem.restricted_to(rows, 0), seed)
+        """Refit some subjects of the problem, int64 (n,), none twice."""
+        if self.procedure is None:
+            return self.whole(self.problem.restricted_to(rows, 0), seed)
+        labels = self.procedure.labels(self.problem.cohort.order[rows], seed)
+        return Refitted(labels, int(labels.max()) + 1)
 
     def whole(self, problem: Problem, seed: int) -> Refitted:
         """Refit another problem."""

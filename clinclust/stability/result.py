@@ -30,6 +30,8 @@ class Stability:
     restart_agreement : float
         Mean adjusted Rand index of the searches of the fit with the best of them.
     n_bootstraps : int
+    is_of_whole_procedure : bool
+        Whether the resamples were refitted with all that the fit chose from the data.
     seed : int
     """
 
@@ -40,11 +42,12 @@ class Stability:
     permuted_jaccard: float
     restart_agreement: float
     n_bootstraps: int
+    is_of_whole_procedure: bool
     seed: int
 
     @property
     def same_number(self) -> float:
-        """The share of the half-samples in which the search found as many clusters as in the whole cohort."""
+        """The share of the half-samples with as many clusters as the cohort; of the whole procedure, subtypes."""
         rows = self.numbers[self.numbers["sample"] == "half-sample"]
         return float(rows.loc[rows["as_in_cohort"], "share"].sum())
 
@@ -56,9 +59,9 @@ class Stability:
             f"{row.jaccard_by_chance:.2f}): {row.meaning}."
             for row in self.subtypes.itertuples()
         ]
-        return "\n".join(
-            [*lines, f"As many clusters in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples."]
-        )
+        what = "subtypes" if self.is_of_whole_procedure else "clusters"
+        lines.append(f"As many {what} in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples.")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         jaccards = ", ".join(f"{value:.2f}" for value in self.subtypes["jaccard"])

@@ -87,7 +87,7 @@ def _sound_calls(folder):
             clinclust.assess_stability,
             {
                 **{"model": model, "frame": frame, "n_bootstraps": 1, "n_restarts": 1, "random_state": 0},
-                **{"n_jobs": 1, "progress": False},
+                **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
         "unusual_subjects": (

@@ -7,6 +7,7 @@ from openpyxl import load_workbook
 
 import clinclust as cc
 from clinclust.errors import InputError
+from clinclust.reporting.options import ReportOptions
 from clinclust.stability.agreement import clusterwise_jaccard, co_membership, contingency
 from clinclust.stability.bands import TOO_FEW, band_of
 
@@ -144,3 +145,29 @@ def test_the_report_says_which_subtypes_come_out_again(tmp_path):
         cc.write_report(model.cut(2), frame, tmp_path / "c.html", stability=found)
     with pytest.raises(InputError, match="stability must be at least 1 sample"):
         cc.write_report(model, frame, tmp_path / "c.html", stability=0)
+
+
+def test_the_whole_procedure_chooses_the_number_of_subtypes_again():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(160, 6)) + 1.5 * (np.arange(160) % 2)[:, None]
+    frame = pd.DataFrame(values).rename(columns="x{}".format)
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.recommended(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    assert model.n_clusters_ == 2
+    quick, whole = (assessed(model, frame, 5, whole_procedure=is_whole) for is_whole in (False, True))
+    assert (whole.subtypes["jaccard"] <= quick.subtypes["jaccard"] + 0.02).all()
+    halves = whole.numbers.query("sample == 'half-sample'")
+    assert set(halves["n_found"]) <= {1, 2}
+    assert whole.same_number == pytest.approx(halves.loc[halves["n_found"] == 2, "share"].sum())
+    assert "As many subtypes in" in whole.summary
+    again = assessed(model, frame, 5, whole_procedure=True, n_jobs=1)
+    pd.testing.assert_frame_equal(again.subtypes, whole.subtypes)
+
+
+def test_what_cannot_go_together_is_told():
+    assert ReportOptions(stability=5, suppress=10).problems("--") == [
+        "--stability cannot be used with --suppress: a shared report has nothing of it"
+    ]
+    assert ReportOptions(whole_procedure=True).problems() == [
+        "whole_procedure can be used only together with stability"
+    ]

@@ -45,12 +45,25 @@ def on_stability(findings: Findings) -> list[str]:
         f"Comes out again: the subtypes were searched for again in {findings.stability.n_bootstraps} halves of the "
         "cohort, drawn at random. In parentheses the mean Jaccard similarity of a subtype with the most similar one "
         f"found there: subjects in both, of those in either; 1 = the same subjects. {bands[0].upper()}{bands[1:]}. "
-        "What comes out again need not be a kind of disease: slices of one severity do as well."
+        f"What comes out again need not be a kind of disease: slices of one severity do as well.{_on_choices(findings)}"
     ]
 
 
+def _on_choices(findings: Findings) -> str:
+    """Return what was not searched for again, and so is not in doubt; empty if all was, or nothing was chosen."""
+    fit, stability = findings.fit, findings.stability
+    if fit is None or stability is None or stability.is_of_whole_procedure:
+        return ""
+    if fit.tree_test_ is None and fit.resolution_path_ is None:
+        return ""
+    return (
+        " What the fit chose from the data (how strongly features count, and how many subtypes are distinct) was kept, "
+        "so that subtypes look somewhat more stable than they are."
+    )
+
+
 def stability_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if stability was not assessed, or there is one subtype."""
+    """Return the sheet; none if stability was not assessed."""
     stability = findings.stability
     if stability is None:
         return []
@@ -108,16 +121,21 @@ def _notes(findings: Findings, stability: Stability) -> list[str]:
     fit = findings.fit
     found = [
         f"Every search began from scratch, in {stability.n_bootstraps} random halves of the cohort, and in as many "
-        "bootstrap samples (as many subjects as the cohort, drawn with replacement). Jaccard: subjects in the subtype "
-        "and in the most similar one found, of those in either; its mean over the samples. By chance: the same if the "
+        "bootstrap samples (as many draws as subjects, with replacement; each subject counts once, because copies "
+        "would make clusters of their own). Jaccard: subjects in the subtype and in the most similar one found, of "
+        "those in either; its mean over the samples. By chance: the same if the "
         "labels found had been dealt out at random; large subtypes reach it by their size. Dissolved: Jaccard at most "
-        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). Halves decide: copies of a subject in a "
-        "bootstrap sample lie closer together than any two subjects, and can make clusters of their own.",
+        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). The halves decide on the band.",
     ]
-    if fit is not None and fit.clusters_.is_merged:
+    if stability.is_of_whole_procedure:
+        found.append(
+            "In each sample everything that the fit chose from the data was chosen anew, and the tree was tested "
+            "again; “clusters found” are then subtypes. Permuted columns and other settings keep what the fit chose."
+        )
+    elif fit is not None and fit.clusters_.is_merged:
         found.append(
             "The subtypes are made of clusters. In each sample, the clusters found were merged along their own tree to "
-            "as many subtypes; the test of the tree was not repeated."
+            f"as many subtypes; the test of the tree was not repeated.{_on_choices(findings)}"
         )
     permuted = (
         "there, one cluster was found each time"
