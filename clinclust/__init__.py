@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clinclust.reporting.figures import (
         plot_certainty,
         plot_effects,
+        plot_explanation,
         plot_missing,
         plot_profile,
         plot_relevance,
@@ -60,6 +61,7 @@ _HOME = {
     "log_joint": "clinclust.estimators.joint",
     "plot_certainty": "clinclust.reporting.figures",
     "plot_effects": "clinclust.reporting.figures",
+    "plot_explanation": "clinclust.reporting.figures",
     "plot_missing": "clinclust.reporting.figures",
     "plot_profile": "clinclust.reporting.figures",
     "plot_relevance": "clinclust.reporting.figures",
@@ -97,6 +99,7 @@ __all__ = [
     "log_joint",
     "plot_certainty",
     "plot_effects",
+    "plot_explanation",
     "plot_missing",
     "plot_profile",
     "plot_relevance",

@@ -22,6 +22,7 @@ __all__ = [
     "AXES",
     "BY_FEATURE",
     "COMPARISONS",
+    "EXPLANATION",
     "FRAME",
     "FRAME_OF_TESTS",
     "GENERATOR",
@@ -161,6 +162,7 @@ WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype",
 WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
 FRAME_OF_TESTS = Kind("a DataFrame that validated_associations returned", _is_frame)
 ASSOCIATIONS = Kind(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
+EXPLANATION = Kind("a DataFrame that MAPDP.explain returned", _has_columns("subject", "label", "value", "log_odds"))
 SCHEMA = Kind("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Kind(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)

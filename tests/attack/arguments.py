@@ -82,6 +82,10 @@ def _sound_calls(folder):
             {"comparisons": comparisons, "names": None, "at_most": 5, "ax": None},
         ),
         "plot_profile": (clinclust.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
+        "plot_explanation": (
+            clinclust.plot_explanation,
+            {"explanation": model.explain(frame), "subject": None, "at_most": 5, "ax": None},
+        ),
         "plot_relevance": (clinclust.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
         "assess_stability": (
             clinclust.assess_stability,
