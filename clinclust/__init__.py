@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.pooled_estimates import pool_estimates
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
+    from clinclust.model_check import ModelCheck, check_model
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.continuum_score import continuum_score
@@ -50,7 +51,9 @@ _HOME = {
     "FeatureSchema": "clinclust.schema",
     "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
+    "ModelCheck": "clinclust.model_check",
     "Stability": "clinclust.stability",
+    "check_model": "clinclust.model_check",
     "Partition": "clinclust.estimators.partition",
     "assess_stability": "clinclust.stability",
     "audit_disclosure": "clinclust.disclosure",
@@ -87,11 +90,13 @@ __all__ = [
     "Feature",
     "FeatureSchema",
     "GibbsDP",
+    "ModelCheck",
     "Partition",
     "SchemaError",
     "Stability",
     "assess_stability",
     "audit_disclosure",
+    "check_model",
     "compare_subtypes",
     "continuum_score",
     "distinct_subtypes",

@@ -33,7 +33,7 @@ LAYERS = (
     ("estimators",),
     ("comparisons",),
     ("associations", "disclosure"),
-    ("stability",),
+    ("stability", "model_check"),
     ("reporting",),
     ("cli",),
     ("",),  # clinclust/__init__.py, the public names of all rooms

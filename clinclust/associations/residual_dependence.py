@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from clinclust.engine.problem.first_axis import first_axis
 from clinclust.graded import Graded
 
-__all__ = ["Dependence", "residual_dependence"]
+__all__ = ["Dependence", "residual_dependence", "residuals_in"]
 
 Array = NDArray[np.float64]
 
@@ -68,10 +68,10 @@ def residual_dependence(
     persons : int64 (N,), optional
         The person of each row. The residuals of a person are added up, because they depend on each other.
     """
-    own, own_seen = _residuals(target.columns, membership)
-    rest, rest_seen = _residuals(others.columns, membership)
+    own, own_seen = residuals_in(target.columns, membership)
+    rest, rest_seen = residuals_in(others.columns, membership)
     along = first_axis(others.columns, np.random.default_rng(_SEED))
-    axis, _ = _residuals(along[:, None], membership)
+    axis, _ = residuals_in(along[:, None], membership)
     own_size, rest_size = _size(own, own_seen, membership), _size(rest, rest_seen, membership)
     if persons is not None:
         own, own_seen, rest, rest_seen, axis, own_size, rest_size = (
@@ -102,7 +102,7 @@ def residual_dependence(
     return Dependence(p, int(others.owners[at[1]]), float(r[at]))
 
 
-def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
+def residuals_in(columns: Array, membership: Array) -> tuple[Array, Array]:
     """Return the residuals of each column after regression on the membership, 0 where missing, and 1 where observed."""
     seen = (~np.isnan(columns)).astype(np.float64)
     centre = np.nansum(columns, axis=0) / np.maximum(seen.sum(axis=0), 1.0)
@@ -119,7 +119,7 @@ def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
 
 def _size(residuals: Array, seen: Array, membership: Array) -> Array:
     """Return the residuals of the sizes of residuals, without their signs, 0 where missing."""
-    return _residuals(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
+    return residuals_in(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
 
 
 def _correlations(own: Array, own_seen: Array, rest: Array, rest_seen: Array, usable: NDArray[np.bool_]) -> Array:

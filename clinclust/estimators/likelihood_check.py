@@ -87,7 +87,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
         One row for each clustered feature, the clearest misfit first: `feature`, `declared` and `better` (None if the
         declared likelihood is the best, or nothing else can be declared), `evidence` (nats by which the better one is
         better), `n_values`, `declared_groups` and `better_groups` (k at the best levels), `is_misfit`, and
-        `schema_line` (what to write into the schema for a misfit).
+        `schema_line` (what to write into the schema to declare the better one).
     """
     rows = _subjects(fit, frame, order)
     labels = fit.finer_labels_[rows]
@@ -145,7 +145,7 @@ def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree
     enough = _CLEAR + _CLEAR_A_GROUP * (best.n_groups - 1)
     is_misfit = evidence >= max(enough, _CLEAR_A_VALUE * scores.size)
     row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
-    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature) if is_misfit else None}
+    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature)}
 
 
 def _best(described: list[_Described]) -> _Described:

@@ -214,6 +214,19 @@ class FeatureSchema:
         schema._extras = self._extras
         return schema
 
+    def with_changed(self, features: Iterable[Feature]) -> FeatureSchema:
+        """Return the same schema with its features declared anew.
+
+        Raises
+        ------
+        SchemaError
+            If these are not the features of this schema, by name and in order.
+        """
+        changed = list(features)
+        if tuple(feature.name for feature in changed) != self.names:
+            raise SchemaError("the changed features must be those of the schema, in its order")
+        return self._with_features(changed, self._settings)
+
     def _with_features(self, features: list[Feature], settings: Settings) -> FeatureSchema:
         schema = FeatureSchema(
             features,

@@ -94,6 +94,10 @@ def _sound_calls(folder):
                 **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
+        "check_model": (
+            clinclust.check_model,
+            {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},
+        ),
         "unusual_subjects": (
             clinclust.unusual_subjects,
             {"model": model, "frame": frame, "random_state": 0},

@@ -1,0 +1,100 @@
+"""Check the fit of a model: likelihoods against their alternatives, replicated values, and dependence in pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, WHOLE, accepting, either
+from clinclust.errors import InputError
+from clinclust.estimators.subtype_model import require_search
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.model_check.result import ModelCheck
+
+__all__ = ["check_model"]
+
+
+@accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=either(GENERATOR, SEED))
+def check_model(
+    model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = 200, random_state: int | np.random.Generator | None = 0
+) -> ModelCheck:
+    """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
+
+    Three questions are asked of every clustered feature, given the clusters that the search found:
+
+    - Does another likelihood describe it better? The log marginal of its likelihood beside those of its alternatives.
+    - Would values drawn from the model scatter as the observed ones do? Posterior predictive checks (Gelman, Meng and
+      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, of zeros, of the ends of a scale, of values far from
+      their mean, and of skewness. Their p is conservative, because the model has seen the same values.
+    - Does it depend on another feature inside the clusters? Correlations of the residuals of all pairs.
+
+    Clusters that a wrong likelihood has bought hide how wrong it is: follow the advice, fit again, and check again.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame, N rows
+        The cohort of the fit.
+    n_draws : int
+        Replicates of each feature.
+    random_state : int, numpy.random.Generator or None
+        Seed of the replicates.
+
+    Returns
+    -------
+    ModelCheck
+        likelihoods: for each feature the declared likelihood, the better one if there is one, the evidence in nats,
+        and whether it is clear (`is_misfit`).
+
+        checks: for each feature and statistic the observed number, the mean of the replicates, the distance of both in
+        standard deviations of the replicates, p, and words. Advice names those at least 5 away.
+        Features of yes/no or of levels with a probability of their own can have any distribution, and are not checked.
+
+        pairs: for each pair of features the correlation inside the clusters, its p, how often the largest of all pairs
+        would be as large by chance, and the number of subjects with both.
+
+        advice: one row for each problem, with the line of the schema that would mend it, if there is one, and the
+        evidence. `applied_to(schema)` writes these lines into a copy of the schema.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, `frame` is not its cohort, or `n_draws` is not above 0.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.lognormal(0.0, 1.0, (150, 4)), columns=list("abcd"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    >>> found = cc.check_model(model, frame)
+    >>> found.applied_to(schema)["a"].transform
+    'log'
+    """
+    from clinclust.estimators.fitted_cohort import cohort_of
+    from clinclust.estimators.likelihood_check import compared_likelihoods
+    from clinclust.model_check.advice import advice_of
+    from clinclust.model_check.predictive_checks import predictive_checks
+    from clinclust.model_check.residual_pairs import residual_pairs
+    from clinclust.model_check.result import ModelCheck
+
+    fit = require_search(model, "check_model")
+    if n_draws < 1:
+        raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    likelihoods = compared_likelihoods(fit, cohort)
+    checks = predictive_checks(fit, cohort, int(n_draws), np.random.default_rng(random_state))
+    pairs = residual_pairs(fit, cohort)
+    advice, mended = advice_of(fit.schema_, likelihoods, checks, pairs)
+    return ModelCheck(likelihoods, checks, pairs, advice, mended)

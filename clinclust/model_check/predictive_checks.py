@@ -1,0 +1,120 @@
+"""Posterior predictive checks: whether values drawn from the fitted model scatter as the observed ones do.
+
+Given the partition, the parameters of each cluster are drawn from their posterior, and as many values as were observed
+in it from the likelihood with these parameters (Gelman, Meng and Stern 1996, Statistica Sinica 6, 733-807). p is the
+share of such replicates with a statistic at least as far out as the observed one, two-sided. Because the posterior has
+seen the same values, p is conservative: a small p says more than it seems to, a large one less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.engine.problem.encoding import model_values
+from clinclust.model_check.scatter import Values, statistics_of, values_in
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.estimators.fit import Fit
+    from clinclust.likelihoods.likelihood import Likelihood
+    from clinclust.schema import Feature
+
+__all__ = ["COLUMNS", "predictive_checks"]
+
+Array = NDArray[np.float64]
+
+COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
+_FEWEST = 10
+"""Observed values below which nothing is checked."""
+_AT_ONCE = 4_000_000
+
+
+def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return one row for each clustered feature and statistic, in the order of the schema.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    n_draws : int
+        Number of replicates.
+    rng : numpy.random.Generator
+    """
+    clusters = fit.finer_clusters_
+    values = model_values(cohort, clusters.encoding.features)
+    names = fit.schema_.names
+    of_feature: dict[str, list[dict[str, Any]]] = {}
+    for index, (feature, likelihood) in enumerate(
+        zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True)
+    ):
+        column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
+        kept = ~np.isnan(column) & ~fit.outlying_[:, names.index(feature.name)]
+        if likelihood.is_share or likelihood.counts_levels or kept.sum() < _FEWEST:
+            continue
+        labels = fit.finer_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
+        of_feature[feature.name] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
+    rows = [row for name in names for row in of_feature.get(name, [])]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _checked(
+    feature: Feature,
+    likelihood: Likelihood,
+    clusters: Clusters,
+    index: int,
+    column: Array,
+    labels: NDArray[np.int64],
+    n_draws: int,
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    """Return the rows of one feature, from its observed values on the encoded scale, and their clusters."""
+    order = np.argsort(labels, kind="stable")
+    with_values, labels = np.unique(labels[order], return_inverse=True)
+    column, posteriors = column[order], clusters.posteriors(index)[with_values]
+    highest = float(likelihood.highest_score(feature) or 0)
+    statistics = statistics_of(
+        is_count=likelihood.is_count,
+        is_scale=likelihood.is_scale,
+        is_real=likelihood.is_real,
+        lowest=0.0,
+        highest=highest,
+    )
+    observed = [float(statistic.compute(values_in(column[None], labels))[0]) for statistic in statistics]
+    drawn: list[list[Array]] = [[] for _ in statistics]
+    for first in range(0, n_draws, max(_AT_ONCE // column.size, 1)):
+        n = min(max(_AT_ONCE // column.size, 1), n_draws - first)
+        replicates = _replicates(likelihood, posteriors, labels, n, rng)
+        for kept, statistic in zip(drawn, statistics, strict=True):
+            kept.append(statistic.compute(replicates))
+    rows = []
+    unit = clusters.encoding.scales[index]
+    for statistic, here, of_draws in zip(statistics, observed, drawn, strict=True):
+        replicated = np.concatenate(of_draws)
+        at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
+        p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + n_draws))
+        spread = float(replicated.std())
+        distance = abs(here - float(replicated.mean())) / spread if spread > 0.0 else 0.0
+        squared = unit**2 if statistic.name == "scatter" else 1.0
+        numbers = {"observed": here * squared, "expected": float(replicated.mean()) * squared, "distance": distance}
+        rows.append(
+            {"feature": feature.name, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
+            | numbers
+            | {"words": statistic.words.format(**numbers)}
+        )
+    return rows
+
+
+def _replicates(
+    likelihood: Likelihood, posteriors: Array, labels: NDArray[np.int64], n: int, rng: np.random.Generator
+) -> Values:
+    """Return n replicates of the values in sorted clusters, int64 (v,)."""
+    clusters = list(zip(posteriors, np.bincount(labels).tolist(), strict=True))
+    values = np.empty((n, labels.size))
+    for replicate in range(n):
+        values[replicate] = np.concatenate([likelihood.draw_jointly(*cluster, rng) for cluster in clusters])
+    return values_in(values, labels)

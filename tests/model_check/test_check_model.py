@@ -1,0 +1,153 @@
+"""The check of a model: planted misfits are found and mended, and right models get no advice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import clinclust as cc
+from clinclust.errors import InputError, SchemaError
+from clinclust.model_check.scatter import statistics_of, values_in
+
+MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+LEVELS = ("a", "b", "c")
+
+
+def cohort(seed=0):
+    """Three groups; some columns are not what `wrong_schema` declares, and two depend on each other."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat([0, 1, 2], [80, 60, 40])
+    common = rng.normal(size=180)
+    return (
+        pd.DataFrame(
+            {
+                "one": rng.normal(3.0 * group, 1.0),
+                "two": rng.normal(-3.0 * group, 1.0),
+                "crp": rng.lognormal(0.9 * group, 0.7),
+                "counts": rng.negative_binomial(1.5, 1.0 / (1.0 + np.array([1.0, 4.0, 10.0])[group])).astype(float),
+                "scale": rng.choice(5, 180, p=[0.4, 0.1, 0.05, 0.1, 0.35]).astype(float),
+                "systolic": 2.0 * group + common + 0.5 * rng.normal(size=180),
+                "diastolic": 2.0 * group + common + 0.5 * rng.normal(size=180),
+                "kind": rng.choice(LEVELS, 180),
+            }
+        ),
+        group,
+    )
+
+
+def wrong_schema():
+    kinds = {"counts": {"likelihood": "poisson"}, "scale": {"likelihood": "binomial", "trials": 4}}
+    kinds["kind"] = {"likelihood": "categorical", "levels": LEVELS}
+    names = ["one", "two", "crp", "counts", "scale", "systolic", "diastolic", "kind"]
+    return cc.FeatureSchema([cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in names])
+
+
+def fitted(frame, schema):
+    return cc.MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+
+
+@MISFIT
+def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_back():
+    frame, group = cohort()
+    schema = wrong_schema()
+    model = fitted(frame, schema)
+    found = cc.check_model(model, frame)
+    assert model.n_clusters_ > 5
+    assert {"crp", "counts", "scale", "systolic", "diastolic"} <= set(found.advice["feature"])
+    mended = found.applied_to(schema)
+    assert mended["crp"].transform == "log"
+    assert mended["counts"].likelihood in ("geometric", "negative_binomial")
+    assert mended["scale"].likelihood == "ordinal"
+    assert mended["systolic"].block == mended["diastolic"].block is not None
+    assert mended["one"] == schema["one"]
+    again = fitted(frame, mended)
+    assert again.n_clusters_ == 3
+    assert adjusted_rand_score(group, again.labels_) > 0.9 > adjusted_rand_score(group, model.labels_)
+    assert cc.check_model(again, frame).advice.empty
+    assert "Nothing speaks" in cc.check_model(again, frame).summary
+    assert "  - {name: crp, likelihood: gaussian, transform: log}" in found.summary
+
+
+@MISFIT
+def test_checks_say_what_is_observed_and_what_is_expected():
+    frame, _ = cohort()
+    found = cc.check_model(fitted(frame, wrong_schema()), frame)
+    checks = found.checks.set_index(["feature", "statistic"])
+    ends = checks.loc[("scale", "ends")]
+    assert ends["p"] < 0.02
+    assert ends["distance"] > 3.0
+    assert ends["observed"] > ends["expected"] + 0.05
+    assert f"{ends['observed']:.1%} of the values lie at an end of the scale" in ends["words"]
+    assert checks.loc[("crp", "skewness"), "observed"] > 0.5 > abs(checks.loc[("crp", "skewness"), "expected"])
+    assert checks.loc[("counts", "scatter"), "observed"] > checks.loc[("counts", "scatter"), "expected"]
+    assert checks.loc[("counts", "zeros"), "observed"] > checks.loc[("counts", "zeros"), "expected"]
+    assert "kind" not in set(found.checks["feature"])  # levels can have any distribution
+    strongest = found.pairs.iloc[0]
+    assert {strongest["first"], strongest["second"]} == {"systolic", "diastolic"}
+    assert strongest["correlation"] > 0.6
+    assert len(found.pairs) == 8 * 7 / 2
+    assert found.pairs["correlation"].abs().is_monotonic_decreasing
+
+
+def test_right_models_get_advice_in_few_cohorts():
+    """60 cohorts of one to three groups from the model: none in 95%, so that at most 8 have any (3 SE above)."""
+    n_with = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 1])
+        group = rng.integers(1 + seed % 3, size=100)
+        frame = pd.DataFrame(rng.normal(4.0 * group[:, None], 1.0, (100, 3)), columns=list("abc"))
+        frame["d"] = rng.poisson(2.0 + 3.0 * group).astype(float)
+        frame["e"] = rng.binomial(6, 0.2 + 0.2 * group).astype(float)
+        frame = frame.mask(rng.random(frame.shape) < 0.05)
+        kinds = {"d": {"likelihood": "poisson"}, "e": {"likelihood": "binomial", "trials": 6}}
+        schema = cc.FeatureSchema(
+            [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
+        )
+        model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        n_with += not cc.check_model(model, frame, n_draws=200).advice.empty
+    assert n_with <= 8
+
+
+def test_statistics_by_brute_force():
+    rng = np.random.default_rng(0)
+    clusters = np.sort(rng.integers(3, size=40))
+    values = np.round(rng.normal(3.0 * clusters, 2.0, (5, 40)))
+    of = values_in(values, clusters)
+    for replicate, residuals in zip(values, of.residuals, strict=True):
+        for cluster in range(3):
+            here = clusters == cluster
+            np.testing.assert_allclose(residuals[here], replicate[here] - replicate[here].mean())
+    kinds = {"is_count": True, "is_scale": False, "is_real": True}
+    computed = {each.name: each.compute(of) for each in statistics_of(**kinds, lowest=0.0, highest=0.0)}
+    np.testing.assert_allclose(computed["scatter"], (of.residuals**2).mean(axis=1))
+    np.testing.assert_allclose(computed["zeros"], (values == 0).mean(axis=1))
+    spread = of.residuals.std(axis=1, keepdims=True)
+    np.testing.assert_allclose(computed["tails"], (np.abs(of.residuals) >= 3.0 * spread).mean(axis=1))
+
+
+@MISFIT
+def test_the_same_seed_gives_the_same_and_the_order_of_the_table_does_not_matter():
+    frame, _ = cohort()
+    model = fitted(frame, wrong_schema())
+    one, two = cc.check_model(model, frame), cc.check_model(model, frame)
+    pd.testing.assert_frame_equal(one.checks, two.checks)
+    with pytest.warns(cc.CohortWarning, match="another order"):
+        shuffled = cc.check_model(model, frame.sample(frac=1.0, random_state=2))
+    pd.testing.assert_frame_equal(one.checks, shuffled.checks)
+    pd.testing.assert_frame_equal(one.advice, shuffled.advice)
+    assert not cc.check_model(model, frame, random_state=5).checks["expected"].equals(one.checks["expected"])
+
+
+@MISFIT
+def test_what_cannot_be_checked_is_refused():
+    frame, _ = cohort()
+    model = fitted(frame, wrong_schema())
+    with pytest.raises(InputError, match="n_draws must be a whole number of at least 1"):
+        cc.check_model(model, frame, n_draws=0)
+    with pytest.raises(InputError, match="check_model needs a fitted MAPDP"):
+        cc.check_model(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+    found = cc.check_model(model, frame)
+    with pytest.raises(KeyError):
+        found.applied_to(wrong_schema().restricted_to(["one", "two"]))
+    with pytest.raises(SchemaError, match="must be those of the schema"):
+        wrong_schema().with_changed([])
