@@ -33,7 +33,9 @@ def check_model(
       their mean, and of skewness. Their p is conservative, because the model has seen the same values.
     - Does it depend on another feature inside the clusters? Correlations of the residuals of all pairs.
 
-    Clusters that a wrong likelihood has bought hide how wrong it is: follow the advice, fit again, and check again.
+    Clusters that a wrong likelihood or a dependence has bought hide how wrong or strong it is: follow the advice, fit
+    again, and check again. A dependence that is cut into many clusters may not be seen at all; ``coarsening="auto"``
+    and `distinct_subtypes` are for such cohorts.
 
     Parameters
     ----------
@@ -75,12 +77,16 @@ def check_model(
     >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame(rng.lognormal(0.0, 1.0, (150, 4)), columns=list("abcd"))
+    >>> frail, pressure = np.arange(150) % 3 == 0, rng.normal(size=150)
+    >>> frame = pd.DataFrame(rng.normal(4.0 * frail[:, None], 1.0, (150, 4)), columns=list("abcd"))
+    >>> frame["systolic"], frame["diastolic"] = (pressure + 0.7 * rng.normal(size=150) for _ in range(2))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     >>> found = cc.check_model(model, frame)
-    >>> found.applied_to(schema)["a"].transform
-    'log'
+    >>> found.advice["feature"].tolist()
+    ['diastolic', 'systolic']
+    >>> found.applied_to(schema)["systolic"].block
+    'depends_1'
     """
     from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.estimators.likelihood_check import compared_likelihoods

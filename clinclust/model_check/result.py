@@ -23,6 +23,18 @@ class ModelCheck:
     likelihoods, checks, pairs, advice : DataFrame
     mended : mapping of str to Feature
         The features as the advice would have them, by name.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("abc"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    >>> found = cc.check_model(model, frame)
+    >>> isinstance(found, cc.ModelCheck), found.summary
+    (True, 'Nothing speaks clearly against the model.')
     """
 
     likelihoods: pd.DataFrame

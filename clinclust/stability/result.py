@@ -30,9 +30,23 @@ class Stability:
     restart_agreement : float
         Mean adjusted Rand index of the searches of the fit with the best of them.
     n_bootstraps : int
+        Half-samples, and as many bootstrap samples.
     is_of_whole_procedure : bool
         Whether the resamples were refitted with all that the fit chose from the data.
     seed : int
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    >>> stability = cc.assess_stability(model, frame, n_bootstraps=5, progress=False)
+    >>> isinstance(stability, cc.Stability), stability.same_number
+    (True, 1.0)
     """
 
     subtypes: pd.DataFrame
