@@ -47,7 +47,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--whole-procedure",
         action="store_true",
-        help="with --stability: choose everything anew in each sample, as the fit did (about ten times as long)",
+        help="with --stability: choose everything anew in each sample, as the fit did (ten to thirty times as long)",
     )
     add_names(group)
     group.add_argument(
