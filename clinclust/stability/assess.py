@@ -17,6 +17,7 @@ from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.duration import estimated_seconds, rounded_duration, seconds_of_stability
+from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_search
 from clinclust.stability.agreement import clusterwise_jaccard, co_membership, contingency
@@ -50,6 +51,7 @@ class _Draw(NamedTuple):
 
     rows: Labels
     sizes: Array
+    is_large: NDArray[np.bool_]
     jaccard: Array
     by_chance: Array
     own: Array
@@ -119,7 +121,8 @@ def assess_stability(
 
         numbers: how often how many clusters were found, in half-samples, in bootstrap samples, and in 10 cohorts whose
         columns were permuted one by one. In these, features are independent of each other, and only the shape of their
-        margins can make clusters, such as two peaks; permuted_jaccard is how far these come out again.
+        margins can make clusters, such as two peaks; permuted_jaccard is how far those of at least 5 subjects come out
+        again, where there are two of them.
 
         subjects: for each subject the mean share of the others of its subtype, and of all other subjects, with whom it
         came together in half-samples.
@@ -258,7 +261,8 @@ def _draw(refitter: Refitter, kind: str, seed: np.random.SeedSequence) -> _Draw:
     by_chance = clusterwise_jaccard(contingency(reported[rows], rng.permutation(labels), n_subtypes))
     own, others = co_membership(reported[rows], labels, counts)
     jaccard = clusterwise_jaccard(counts)
-    return _Draw(rows, counts.sum(axis=1), jaccard, by_chance, own, others, n_found or found.n_found)
+    is_large = np.bincount(reported, minlength=n_subtypes) >= FEW_SUBJECTS
+    return _Draw(rows, counts.sum(axis=1), is_large, jaccard, by_chance, own, others, n_found or found.n_found)
 
 
 def _permuted(refitter: Refitter, rng: np.random.Generator) -> Problem:
@@ -314,11 +318,16 @@ def _subtypes(refitter: Refitter, halves: list[_Draw], bootstraps: list[_Draw]) 
 
 
 def _weighted(draws: list[_Draw]) -> float:
-    """Return the mean Jaccard of all subtypes weighed by their sizes; NaN if all are of one subtype."""
-    several = [draw for draw in draws if draw.sizes.size > 1]
-    if not several:
-        return float("nan")
-    return float(np.mean([np.nansum(draw.sizes * draw.jaccard) / draw.sizes.sum() for draw in several]))
+    """Return the mean Jaccard of the clusters of enough subjects, weighed by their sizes; NaN if there are no two.
+
+    One cluster of nearly all subjects, beside a few who are odd, comes out again in any half: it divides nothing.
+    """
+    found = []
+    for draw in draws:
+        counted = draw.is_large & (draw.sizes > 0)
+        if draw.is_large.sum() > 1 and counted.any():
+            found.append(float(np.average(draw.jaccard[counted], weights=draw.sizes[counted])))
+    return float(np.mean(found)) if found else float("nan")
 
 
 def _numbers(draws: dict[str, list[_Draw]], refitter: Refitter) -> pd.DataFrame:

@@ -26,7 +26,8 @@ class Stability:
     sensitivity : DataFrame
         change, n_subtypes, agreement: full refits with another concentration, prior strength or seed.
     permuted_jaccard : float
-        Mean Jaccard, weighed by size, of the clusters of cohorts with permuted columns; NaN if they have one each.
+        Mean Jaccard, weighed by size, of the clusters of at least 5 subjects in cohorts with permuted columns; NaN if
+        none of these cohorts has two.
     restart_agreement : float
         Mean adjusted Rand index of the searches of the fit with the best of them.
     n_bootstraps : int

@@ -100,6 +100,24 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads_in_any_order_of_t
     assert not changed.subjects.equals(one.subjects)
 
 
+def test_one_group_beside_odd_subjects_is_no_reference():
+    frame = cohort(0.0, n=120)
+    frame.loc[:1, ["x0", "x1"]] = [[60.0, -60.0], [-60.0, 60.0]]
+    model = fitted(frame)
+    assert (model.cluster_sizes_ >= 5).sum() == 1
+    assert model.n_clusters_ > 1
+    found = assessed(model, frame, 4)
+    # Each permuted column keeps its far values, which make clusters of one or two subjects beside all others.
+    assert found.numbers.query("sample == 'permuted'")["n_found"].max() > 1
+    assert np.isnan(found.permuted_jaccard)
+
+
+def test_two_peaks_of_a_column_come_out_again_where_columns_are_permuted():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"peaks": rng.normal(8.0 * (np.arange(120) % 2), 1.0), "noise": rng.normal(size=120)})
+    assert assessed(fitted(frame), frame, 4).permuted_jaccard == 1.0
+
+
 def test_numbers_add_up_and_every_setting_has_a_row():
     frame = cohort(1.2)
     found = assessed(fitted(frame), frame, 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.stability.bands import BANDS, DISSOLVED, RECOVERED, TOO_FEW
@@ -138,9 +139,10 @@ def _notes(findings: Findings, stability: Stability) -> list[str]:
             f"as many subtypes; the test of the tree was not repeated.{_on_choices(findings)}"
         )
     permuted = (
-        "there, one cluster was found each time"
+        f"there, no two clusters of at least {FEW_SUBJECTS} subjects were found"
         if math.isnan(stability.permuted_jaccard)
-        else f"the clusters found there come out again with a Jaccard of {stability.permuted_jaccard:.2f}"
+        else f"clusters of at least {FEW_SUBJECTS} subjects there come out again with a Jaccard of "
+        f"{stability.permuted_jaccard:.2f}"
     )
     found.append(
         "Columns permuted: each column was shuffled by itself, so that features are independent of each other, and "
