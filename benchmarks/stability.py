@@ -1,7 +1,7 @@
 """Stability of clear groups, overlapping groups, slices of one continuum, and pieces of noise.
 
-    python benchmarks/stability.py              # a first look: two cohorts of each kind
-    python benchmarks/stability.py --cohorts 10 --write     # what results/stability.md holds
+    python benchmarks/stability.py              # a first look: prints the table
+    python benchmarks/stability.py --cohorts 2 --write      # what results/stability.md holds
 
 Ten measurements of 300 subjects each. What a report would say is averaged over the subtypes of at least five subjects,
 weighed by their sizes; a cohort in which one group is found has nothing to assess.

@@ -102,6 +102,8 @@ def unusual_subjects(
 
 def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Return what `unusual_subjects` returns, indexed by the positions of the subjects in the order of the fit."""
+    if not fit.finer_clusters_.encoding.features:
+        return NOBODY
     reference = _reference(fit, cohort)
     columns = _columns(fit, cohort, reference)
     terms = np.array([column.left_out_logs() for column in columns]).reshape(len(columns), len(cohort))
