@@ -368,10 +368,14 @@ def test_membership_and_the_papers_quantity_leave_the_subject_out():
 def test_a_missing_value_of_an_excluded_feature_is_filled_in_alike_for_everybody(toy):
     model, frame, _ = toy
     excluded, selected = "noise_8", "signal_2"  # both Gaussian
-    filled = model.impute(frame.assign(**{excluded: np.nan, selected: np.nan}), how="mean")
+    emptied = frame.assign(**{excluded: np.nan, selected: np.nan})
+    filled = model.impute(emptied, how="mean", within_subtype=True)
     assert len(set(filled[excluded])) == 1
     assert filled[excluded].iloc[0] == pytest.approx(frame[excluded].mean(), abs=0.05)
     assert len(set(filled[selected])) == 2
+    averaged = model.impute(emptied, how="mean")  # over the subtypes: each subject's probabilities count
+    assert averaged[excluded].to_numpy() == pytest.approx(filled[excluded].to_numpy(), rel=1e-12)
+    assert len(set(averaged[selected])) > 2
 
 
 def test_a_saved_selection_comes_back(toy, tmp_path):
