@@ -1,4 +1,4 @@
-"""`clinclust check`: check a table against a schema."""
+"""`clinclust check`: check a table against a schema, or a fitted model against its table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.next_command import next_command, results_folder
-from clinclust.cli.options import Commands, about_table, add_schema, add_table, read_schema, read_table_of_schema
-from clinclust.cli.streams import say
+from clinclust.cli.options import (
+    Commands,
+    about_table,
+    add_model_folder,
+    add_schema,
+    add_table,
+    path_given,
+    read_schema,
+    read_table_of_schema,
+)
+from clinclust.cli.outputs import add_overwrite
+from clinclust.cli.row_options import add_all_rows
+from clinclust.cli.streams import add_quiet, say
+from clinclust.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +36,34 @@ __all__ = ["add_parser", "check_cohort", "run", "say_next"]
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("check", help="check a table against a schema", description=run.__doc__)
+    parser = commands.add_parser("check", help="check a table, or whether a model fits it", description=run.__doc__)
     add_table(parser)
-    add_schema(parser)
+    against = parser.add_mutually_exclusive_group(required=True)
+    add_schema(against, required=False)
+    add_model_folder(against, required=False)
+    of_model = parser.add_argument_group("with --model")
+    of_model.add_argument(
+        "--out", type=path_given, metavar="SCHEMA", help="file for a copy of the schema that follows the advice"
+    )
+    add_overwrite(of_model)
+    add_all_rows(of_model)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List everything that keeps the table from being fitted: values that do not fit the schema, or nothing to find.
+    """Check a table against a schema before a fit, or afterwards whether the model fits its table.
 
-    If there is nothing, say what each column is for, how much is missing, and which command is next.
+    With --schema: list everything that keeps the table from being fitted, values that do not fit the schema or nothing
+    to find; if there is nothing, say what each column is for, how much is missing, and which command is next. With
+    --model: say where the model does not describe the table that it was fitted on, and which lines of the schema would
+    mend it.
     """
+    if options.model is not None:
+        from clinclust.cli.check_of_model import check_fitted
+
+        return check_fitted(options)
+    _refuse_options_of_models(options)
     schema = read_schema(options)
     table = read_table_of_schema(options, schema)
     check_cohort(options, schema, table, options.schema, looks=[])
@@ -69,6 +98,13 @@ def check_cohort(
         say(line)
     say(f"{_duration(options, cohort, model)}.")
     return cohort
+
+
+def _refuse_options_of_models(options: argparse.Namespace) -> None:
+    given = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
+    named = [name for name, is_given in given.items() if is_given]
+    if named:
+        raise InputError(f"{', '.join(named)} can be used only together with --model")
 
 
 def _has_search_options(options: argparse.Namespace) -> bool:

@@ -33,6 +33,7 @@ _MORE = """
 afterwards, without another search:
   clinclust report cohort.csv --model subtypes --overwrite --name 1=Mild   the report with other options
   clinclust table cohort.csv --model subtypes --out table.xlsx             the subtype table of a paper
+  clinclust check cohort.csv --model subtypes --out mended.yaml            does the model fit? a schema that mends it
 
 tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
 `clinclust fit --help` lists the options of a command

@@ -22,6 +22,7 @@ __all__ = [
     "about_table",
     "add_jobs",
     "add_model",
+    "add_model_folder",
     "add_names",
     "add_schema",
     "add_table",
@@ -94,17 +95,22 @@ def number(text: str) -> float:
 whole_number.__name__ = "whole number"  # as in `number_or`
 
 
-def add_schema(parser: argparse.ArgumentParser) -> None:
+def add_schema(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
     """Add the option of the schema file."""
-    parser.add_argument("--schema", type=path_given, required=True, help="feature schema (YAML)")
+    parser.add_argument("--schema", type=path_given, required=required, help="feature schema (YAML)")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the option of the folder of a fitted model, and that of rows which its fit left out."""
-    parser.add_argument(
-        "--model", type=path_given, required=True, metavar="DIR", help="folder that `clinclust fit` wrote"
-    )
+    add_model_folder(parser)
     add_all_rows(parser)
+
+
+def add_model_folder(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
+    """Add the option of the folder of a fitted model."""
+    parser.add_argument(
+        "--model", type=path_given, required=required, metavar="DIR", help="folder that `clinclust fit` wrote"
+    )
 
 
 def read_model(options: argparse.Namespace) -> MAPDP:

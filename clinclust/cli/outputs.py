@@ -31,7 +31,7 @@ FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, MANIFEST)
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
 
 
-def add_overwrite(parser: argparse.ArgumentParser, what: str = "the file") -> None:
+def add_overwrite(parser: argparse._ActionsContainer, what: str = "the file") -> None:
     """Add the option that allows a command to replace `what` it wrote before."""
     parser.add_argument("--overwrite", action="store_true", help=f"replace {what} if it exists")
 

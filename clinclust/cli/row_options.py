@@ -53,7 +53,7 @@ def add_rows(choosing: argparse._ActionsContainer) -> None:
     )
 
 
-def add_all_rows(parser: argparse.ArgumentParser) -> None:
+def add_all_rows(parser: argparse._ActionsContainer) -> None:
     """Add the option of a command on a model that takes rows which the fit left out."""
     parser.add_argument(
         "--all-rows", action="store_true", help="take all rows of the table, also if the model was fitted on some"

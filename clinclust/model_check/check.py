@@ -13,15 +13,23 @@ from clinclust.estimators.subtype_model import require_search
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.model_check.result import ModelCheck
 
-__all__ = ["check_model"]
+__all__ = ["N_DRAWS", "check_model", "check_of"]
+
+N_DRAWS = 200
+"""Replicates of each feature: the smallest p is then just below .01."""
 
 
 @accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=either(GENERATOR, SEED))
 def check_model(
-    model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = 200, random_state: int | np.random.Generator | None = 0
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    *,
+    n_draws: int = N_DRAWS,
+    random_state: int | np.random.Generator | None = 0,
 ) -> ModelCheck:
     """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
 
@@ -61,8 +69,10 @@ def check_model(
         pairs: for each pair of features the correlation inside the clusters, its p, how often the largest of all pairs
         would be as large by chance, and the number of subjects with both.
 
-        advice: one row for each problem, with the line of the schema that would mend it, if there is one, and the
-        evidence. `applied_to(schema)` writes these lines into a copy of the schema.
+        advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
+        mend it, if there is one, and the evidence. `applied_to(schema)` writes these lines into a copy of the schema.
+        Features that all depend on each other (|r| of at least .3) are advised to be one block, unless they are more
+        than half of all features: dependence everywhere is for ``coarsening="auto"``.
 
     Raises
     ------
@@ -90,17 +100,36 @@ def check_model(
     """
     from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.estimators.likelihood_check import compared_likelihoods
-    from clinclust.model_check.advice import advice_of
-    from clinclust.model_check.predictive_checks import predictive_checks
-    from clinclust.model_check.residual_pairs import residual_pairs
-    from clinclust.model_check.result import ModelCheck
 
     fit = require_search(model, "check_model")
     if n_draws < 1:
         raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
     cohort = cohort_of(model, frame, stacklevel=3)
-    likelihoods = compared_likelihoods(fit, cohort)
-    checks = predictive_checks(fit, cohort, int(n_draws), np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    return check_of(fit, cohort, compared_likelihoods(fit, cohort), int(n_draws), rng)
+
+
+def check_of(
+    fit: Fit, cohort: pd.DataFrame, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator
+) -> ModelCheck:
+    """Return the check of a fit, as `check_model` explains it.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    likelihoods : DataFrame
+        From `compared_likelihoods`.
+    n_draws : int
+    rng : numpy.random.Generator
+    """
+    from clinclust.model_check.advice import advice_of
+    from clinclust.model_check.predictive_checks import predictive_checks
+    from clinclust.model_check.residual_pairs import residual_pairs
+    from clinclust.model_check.result import ModelCheck
+
+    checks = predictive_checks(fit, cohort, n_draws, rng)
     pairs = residual_pairs(fit, cohort)
     advice, mended = advice_of(fit.schema_, likelihoods, checks, pairs)
     return ModelCheck(likelihoods, checks, pairs, advice, mended)

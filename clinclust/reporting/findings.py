@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clinclust.disclosure.rule import Rule
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.model_check import ModelCheck
     from clinclust.reporting.continuum_score import Continuum
     from clinclust.schema import Feature
     from clinclust.stability import Stability
@@ -189,6 +190,18 @@ class Findings(Results):
         from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
 
         return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.frame)
+
+    @cached_property
+    def model_check(self) -> ModelCheck | None:
+        """Where the model does not describe its cohort (`check_model`); None without a search.
+
+        A shared report has none: every number of it is a function of all values.
+        """
+        from clinclust.model_check.check import N_DRAWS, check_of
+
+        if self.fit is None or self.is_shared or not self.fit.schema_.clustered:
+            return None
+        return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
 
     @cached_property
     def unusual(self) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from clinclust.reporting.sheets.codebook import codebook
 from clinclust.reporting.sheets.effect_sizes import effect_sizes
 from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
+from clinclust.reporting.sheets.model_check import model_check_sheets
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.stability import stability_sheets
@@ -82,6 +83,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
         *unusual_sheets(findings),
         *likelihoods_sheets(findings),
+        *model_check_sheets(findings),
         *stability_sheets(findings),
         tables.missing_data(findings),
         summary(findings, moment),

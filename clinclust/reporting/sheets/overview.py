@@ -18,6 +18,7 @@ from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, v
 from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_groups, remark_cell, remark_column
 from clinclust.reporting.sheets.likelihoods import on_likelihoods
 from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
+from clinclust.reporting.sheets.model_check import on_model_check
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
@@ -90,6 +91,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_merged_groups(findings),
         *on_few_subjects(findings),
         *on_likelihoods(findings),
+        *on_model_check(findings),
         *on_unusual_subjects(findings),
         *on_continuum_score(findings),
         *sentences_on_rows(findings),
