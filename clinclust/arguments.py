@@ -34,6 +34,7 @@ __all__ = [
     "NUMBER",
     "ON_OR_OFF",
     "PATH",
+    "POSTERIOR",
     "RESOLUTION_PATH",
     "SCHEMA",
     "SEED",
@@ -168,6 +169,7 @@ MODEL = Kind(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
 RESOLUTION_PATH = Kind("a ResolutionPath", _has("steps", "labels_at"))
+POSTERIOR = Kind("a GibbsDP", _has("membership_in", "credible_ball"))
 STABILITY = Kind("a Stability", _has("subtypes", "same_number", "sensitivity"))
 AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
 LABELS = Kind("one label for each subject", _is_column)

@@ -49,6 +49,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --stability: choose everything anew in each sample, as the fit did (ten to thirty times as long)",
     )
+    group.add_argument(
+        "--posterior",
+        action="store_true",
+        help="draw partitions by their probability, and say how many groups there could be and how sure each subtype "
+        "is (not in a report made for sharing)",
+    )
     add_names(group)
     group.add_argument(
         "--suppress",
@@ -101,6 +107,7 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
         associations=None if options.associations == "none" else options.associations,
         stability=options.stability,
         whole_procedure=options.whole_procedure,
+        posterior=options.posterior,
         names=names_of(options),
         **tested,
         significance_level=options.significance_level,

@@ -57,6 +57,7 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
         at = np.unravel_index(np.abs(r[block]).argmax(), r[block].shape)
         rows.append((features[i].name, features[j].name, float(r[block][at]), float(n[block][at])))
     found = pd.DataFrame(rows, columns=["first", "second", "correlation", "n"])
+    found = found.astype({"correlation": float, "n": float})  # also without a pair
     found["p"] = _two_sided(found["correlation"].to_numpy(), found["n"].to_numpy() - fit.finer_membership_.shape[1])
     found["p_of_largest"] = np.minimum(found["p"] * max(n_tried, 1), 1.0)
     order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index

@@ -18,6 +18,7 @@ from clinclust.stability import Stability
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.reporting.options import ReportOptions
 
@@ -42,6 +43,7 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
         if options.comparisons is not None:
             problems += _comparisons_problems(model, options.comparisons)
         problems += _stability_problems(model, options.stability)
+        problems += _posterior_problems(model, options.posterior)
     if problems:
         raise InputError("; ".join(problems))
 
@@ -56,6 +58,16 @@ def _stability_problems(model: SubtypeModel, stability: Stability | int | None) 
     return [
         f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of this model"
     ]
+
+
+def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[str]:
+    """Return why given draws cannot be those of the cohort of the model; empty if they can."""
+    if isinstance(posterior, bool):
+        return []
+    if not is_fitted(posterior):
+        return ["posterior is not fitted: call its fit with the cohort first"]
+    n_drawn, n = posterior.draws_.shape[1], len(model.labels_)
+    return [] if n_drawn == n else [f"posterior was drawn for {n_drawn} subjects, and the model has {n}"]
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from clinclust.disclosure.rule import Rule
     from clinclust.estimators.fit import Fit
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.model_check import ModelCheck
     from clinclust.reporting.continuum_score import Continuum
@@ -58,6 +59,8 @@ class Findings(Results):
         The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
     stability : Stability, optional
         From `clinclust.assess_stability`; a shared report has none.
+    drawn : GibbsDP, optional
+        Partitions drawn from the posterior of the same cohort; a shared report has none.
     """
 
     model: SubtypeModel
@@ -70,6 +73,7 @@ class Findings(Results):
     min_size: int = 3
     n_asked: int | None = None
     stability: Stability | None = None
+    drawn: GibbsDP | None = None
 
     @property
     def fit(self) -> Fit | None:
@@ -171,6 +175,15 @@ class Findings(Results):
         """Probability of each subject's own subtype; None if the model has none, or counts are rounded."""
         return None if self.is_rounded else own_membership(self.model)
 
+    @property
+    def posterior(self) -> GibbsDP | None:
+        """Partitions drawn from the posterior: those given, or the model itself if it is a sampler."""
+        from clinclust.estimators.gibbs import GibbsDP
+
+        if self.is_shared:
+            return None
+        return self.model if self.drawn is None and isinstance(self.model, GibbsDP) else self.drawn
+
     @cached_property
     def divisions(self) -> list[Division]:
         """The divisions of the tree that were tested, from the root down; empty if none was."""
@@ -199,7 +212,7 @@ class Findings(Results):
         """
         from clinclust.model_check.check import N_DRAWS, check_of
 
-        if self.fit is None or self.is_shared or not self.fit.schema_.clustered:
+        if self.fit is None or self.is_shared or not self.fit.finer_clusters_.encoding.features:
             return None
         return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
 

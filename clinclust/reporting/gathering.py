@@ -17,6 +17,7 @@ from clinclust.stability import Stability, assess_stability
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.reporting.options import ReportOptions
 
@@ -70,17 +71,32 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             progress=options.progress,
         )
     findings = findings if associations is None else findings.with_associations(associations)
-    stability = options.stability
-    # A shared report has no functions of all counts, and one group nothing that could come apart.
-    if stability is None or model.fit_ is None or findings.is_shared or len(findings.sizes) < 2:
+    if findings.is_shared:  # it has no functions of all counts
         return findings
-    if not isinstance(stability, Stability):
-        stability = assess_stability(
-            model,
-            frame,
-            int(stability),
-            whole_procedure=options.whole_procedure,
-            n_jobs=options.n_jobs,
-            progress=options.progress,
-        )
-    return replace(findings, stability=stability)
+    # One group has nothing that could come apart.
+    may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
+    stability = _stability(model, frame, options) if may_come_apart else None
+    return replace(findings, stability=stability, drawn=_drawn(model, frame, options))
+
+
+def _stability(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Stability | None:
+    if options.stability is None or isinstance(options.stability, Stability):
+        return options.stability
+    return assess_stability(
+        model,
+        frame,
+        int(options.stability),
+        whole_procedure=options.whole_procedure,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+    )
+
+
+def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> GibbsDP | None:
+    if not isinstance(options.posterior, bool):
+        return options.posterior
+    if not options.posterior or model.fit_ is None:
+        return None
+    from clinclust.estimators.posterior_around import posterior_around
+
+    return posterior_around(model, frame, n_jobs=options.n_jobs, progress=options.progress)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.associate import Method
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.stability import Stability
 
 __all__ = ["ReportOptions"]
@@ -30,6 +31,8 @@ class ReportOptions:
         The number of half-samples and bootstraps of `assess_stability`, or what it returned; None leaves it out.
     whole_procedure : bool
         As in `assess_stability`.
+    posterior : GibbsDP or bool
+        Partitions drawn from the posterior of the same cohort, or whether to draw them.
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
@@ -60,6 +63,7 @@ class ReportOptions:
     missing_is_harmless: bool = False
     min_n: int | None = None
     whole_procedure: bool = False
+    posterior: GibbsDP | bool = False
     n_jobs: int | None = None
     progress: bool = True
 
@@ -84,6 +88,8 @@ class ReportOptions:
             problems.append(f"{called} can be used only together with {prefix}stability")
         if prefix and self.stability is not None and self.suppress is not None:
             problems.append("--stability cannot be used with --suppress: a shared report has nothing of it")
+        if prefix and self.posterior and self.suppress is not None:
+            problems.append("--posterior cannot be used with --suppress: a shared report has nothing of it")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems

@@ -18,6 +18,7 @@ from clinclust.arguments import (
     NUMBER,
     ON_OR_OFF,
     PATH,
+    POSTERIOR,
     STABILITY,
     TEXT,
     WHOLE,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.associations.associate import Method
+    from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.stability import Stability
 
@@ -50,6 +52,7 @@ __all__ = ["write_report"]
     comparisons=WHOLE_COMPARISONS,
     associations=either(ASSOCIATIONS, TEXT, NOTHING),
     stability=either(STABILITY, WHOLE, NOTHING),
+    posterior=either(POSTERIOR, ON_OR_OFF),
     names=NAMES,
     min_size=WHOLE,
     significance_level=NUMBER,
@@ -68,6 +71,7 @@ def write_report(
     comparisons: pd.DataFrame | None = None,
     associations: pd.DataFrame | Method | None = "refit",
     stability: Stability | int | None = None,
+    posterior: GibbsDP | bool = False,
     names: Mapping[int, str] | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
@@ -105,6 +109,10 @@ def write_report(
         The number of half-samples and bootstrap samples in which the subtypes are searched for again, or the result of
         `assess_stability` for the same model and cohort: 100 take a quarter of a minute for 527 subjects and 215
         features on two cores. None leaves it out, as does a report made for sharing.
+    posterior : GibbsDP or bool
+        Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`: the
+        report then says how many groups there could be, and how sure each subtype is over all of them. A report of a
+        `GibbsDP` has its own. A report made for sharing leaves it out.
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
@@ -176,6 +184,7 @@ def write_report(
         round_to,
         missing_is_harmless,
         min_n,
+        posterior=posterior,
         progress=progress,
     )
     check_report(model, frame, path, options)

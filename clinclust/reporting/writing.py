@@ -19,6 +19,7 @@ from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import model_check_sheets
 from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.stability import stability_sheets
 from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
@@ -85,6 +86,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *likelihoods_sheets(findings),
         *model_check_sheets(findings),
         *stability_sheets(findings),
+        *posterior_sheets(findings),
         tables.missing_data(findings),
         summary(findings, moment),
         codebook(findings),

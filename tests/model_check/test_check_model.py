@@ -1,5 +1,7 @@
 """The check of a model: planted misfits are found and mended, and right models get no advice."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,3 +153,18 @@ def test_what_cannot_be_checked_is_refused():
         found.applied_to(wrong_schema().restricted_to(["one", "two"]))
     with pytest.raises(SchemaError, match="must be those of the schema"):
         wrong_schema().with_changed([])
+
+
+@pytest.mark.parametrize("n", [2, 9, 40])
+def test_one_feature_few_subjects_and_a_constant_are_checked(n):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": np.r_[rng.normal(size=n), rng.normal(9.0, 1.0, n)], "same": 1.0})
+    for names in (["a"], ["a", "same"]):
+        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
+            model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
+        found = cc.check_model(model, frame[names])
+        assert found.pairs.empty
+        assert found.advice.empty
+        assert found.applied_to(schema) == schema

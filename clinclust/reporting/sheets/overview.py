@@ -19,6 +19,12 @@ from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_g
 from clinclust.reporting.sheets.likelihoods import on_likelihoods
 from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
 from clinclust.reporting.sheets.model_check import on_model_check
+from clinclust.reporting.sheets.posterior import (
+    on_posterior,
+    on_posterior_membership,
+    posterior_cell,
+    posterior_column,
+)
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
@@ -38,7 +44,12 @@ def overview(findings: Findings) -> Sheet:
     """Return the sheet: sentences about the partition, a table with a row for each subtype, and what was tested."""
     marks = marks_of(findings) if len(findings.sizes) > 1 else []
     tables = [*_at_a_glance(findings, marks), *divisions_table(findings), *continuum_table(findings)]
-    explanations = [*_how_to_read(findings, marks), *(on_stability(findings) if marks else []), *on_the_test(findings)]
+    explanations = [
+        *_how_to_read(findings, marks),
+        *on_posterior_membership(findings),
+        *(on_stability(findings) if marks else []),
+        *on_the_test(findings),
+    ]
     explanations.append("The other terms and the settings of the run are explained under Summary.")
     return Sheet("Overview", _statements(findings), tables, explanations=explanations)
 
@@ -57,6 +68,7 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
         Column("Lower than in all subjects", widest=33),
         *([] if own is None else [Column("Mean membership probability", "0.00")]),
         *([Column("Clear members (%)", "0")] if with_clear else []),
+        *posterior_column(findings),
         *stability_column(findings),
         *remark_column(findings),
     ]
@@ -70,7 +82,11 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
             how_sure.append(WITHHELD if size is None else float(members.mean()))
             if with_clear:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
-        further = [*stability_cell(findings, subtype), *remark_cell(findings, subtype)]
+        further = [
+            *posterior_cell(findings, subtype),
+            *stability_cell(findings, subtype),
+            *remark_cell(findings, subtype),
+        ]
         rows.append([findings.name(subtype), *how_many, *marked.cells(), *how_sure, *further])
     return [Table("The subtypes at a glance", columns, rows)]
 
@@ -88,6 +104,7 @@ def _statements(findings: Findings) -> list[str]:
         _what_was_found(findings),
         *verdict(findings),
         *on_validation(findings),
+        *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),
         *on_likelihoods(findings),

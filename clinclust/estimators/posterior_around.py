@@ -1,0 +1,48 @@
+"""The posterior around a fit: the sampler of the model that a search fitted, on the values that the search kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.gibbs import GibbsDP
+from clinclust.estimators.subtype_model import require_search
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+__all__ = ["posterior_around"]
+
+
+def posterior_around(
+    model: SubtypeModel, frame: pd.DataFrame, *, n_jobs: int | None = None, progress: bool = True
+) -> GibbsDP:
+    """Return partitions drawn from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
+
+    Values that the search set aside as outlying are missing for the sampler, which has no outlying values: so the
+    partitions are drawn given which values are outlying.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame, N rows
+        The cohort of the fit.
+    n_jobs, progress :
+        As in `GibbsDP`.
+
+    Warns
+    -----
+    CohortWarning
+        If the chains have not come to the same distribution.
+    """
+    fit = require_search(model, "posterior")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    kept = cohort.copy()
+    for name, is_outlying in zip(fit.schema_.names, fit.outlying_.T, strict=True):
+        if is_outlying.any():
+            kept[name] = cohort[name].mask(is_outlying)
+    sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)  # type: ignore[arg-type]
+    return sampler.fit(kept)

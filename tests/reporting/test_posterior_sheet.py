@@ -1,0 +1,143 @@
+"""A report with draws of the posterior says how many groups there could be, and how sure each subtype is."""
+
+import warnings
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.errors import InputError
+from clinclust.estimators.posterior_around import posterior_around
+from clinclust.reporting.options import ReportOptions
+
+from .test_unions import Words
+
+QUICK = {"associations": None, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    """Two groups that overlap, in four features."""
+    rng = np.random.default_rng(0)
+    means = np.repeat([0.0, 2.0], [50, 30])
+    return pd.DataFrame({name: rng.normal(means, 1.0) for name in "abcd"})
+
+
+@pytest.fixture(scope="module")
+def model(cohort):
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in cohort])
+    return cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(cohort)
+
+
+@pytest.fixture(scope="module")
+def drawn(model, cohort):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.CohortWarning)  # so few sweeps need not agree
+        return cc.GibbsDP.of(model, max_sweeps=200, random_state=0, progress=False).fit(cohort)
+
+
+def rows_of(book, sheet):
+    return [[cell.value for cell in row] for row in book[sheet].iter_rows()]
+
+
+def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, drawn, tmp_path):
+    path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=drawn, **QUICK)
+    words = Words(path.read_text(encoding="utf-8")).text
+    most = drawn.n_clusters_posterior_.idxmax()
+    share = 100 * drawn.n_clusters_posterior_.max()
+    said = f"{share:.0f}%" if 1 <= share <= 99 else "more than 99%"
+    assert f"Of partitions drawn by their probability (Posterior), {said} have {most} groups" in words
+    assert "the search found 2 groups." in words
+    assert "Posterior membership: the share of the drawn partitions" in words
+    book = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
+    first = rows_of(book, "Overview")
+    heading = next(row for row in first if "Posterior membership" in row)
+    place = heading.index("Posterior membership")
+    own = drawn.membership_in(model.labels_)[np.arange(80), model.labels_]
+    for subtype in (1, 2):
+        row = next(row for row in first if row[0] == f"Subtype {subtype}")
+        assert row[place] == pytest.approx(own[model.labels_ == subtype - 1].mean(), abs=1e-9)
+    rows = rows_of(book, "Posterior")
+    numbers = {row[0]: row[1] for row in rows if isinstance(row[0], int)}
+    assert numbers == pytest.approx((100 * drawn.n_clusters_posterior_).to_dict())
+    chains = {row[0]: row[1:4] for row in rows if row[0] in ("log joint", "n clusters")}
+    diagnosed = drawn.convergence_.set_index("quantity")
+    assert chains["log joint"][0] == pytest.approx(diagnosed.loc["log_joint", "r_hat"])
+    assert (chains["n clusters"][2] == "yes") == diagnosed.loc["n_clusters", "converged"]
+
+
+def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):
+    with pytest.warns(cc.CohortWarning):
+        few = cc.GibbsDP.of(model, max_sweeps=20, n_chains=2, random_state=0, progress=False).fit(cohort)
+    assert not few.converged_
+    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK).read_text(encoding="utf-8")
+    words = Words(page).text
+    assert "The chains had not come to agree, so that these shares are rough." in words
+    assert "The chains had not come to agree when they ended" in words
+
+
+def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, drawn, tmp_path):
+    book = openpyxl.load_workbook(cc.write_report(drawn, cohort, tmp_path / "x.xlsx", **QUICK))
+    assert "Posterior" in book.sheetnames
+    first = [cell for row in rows_of(book, "Overview") for cell in row]
+    assert "Posterior membership" not in first
+    said = " ".join(str(cell) for cell in first if cell)  # long sentences go on in the next row
+    assert f"; the reported one has {drawn.n_clusters_} groups." in said
+
+
+def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, cohort, drawn, tmp_path):
+    plain = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", **QUICK))
+    shared = openpyxl.load_workbook(
+        cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK)
+    )
+    sampler = openpyxl.load_workbook(cc.write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10, **QUICK))
+    for book in (plain, shared, sampler):
+        assert "Posterior" not in book.sheetnames
+        assert not any("drawn by their probability" in str(cell) for row in rows_of(book, "Overview") for cell in row)
+
+
+def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_path):
+    for posterior, problem in (
+        (cc.GibbsDP(), "posterior is not fitted"),
+        ("yes", "posterior"),
+    ):
+        with pytest.raises((InputError, TypeError), match=problem):
+            cc.write_report(model, cohort, tmp_path / "x.html", posterior=posterior, **QUICK)
+    other = cc.MAPDP(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
+    with pytest.raises(InputError, match="posterior was drawn for 80 subjects, and the model has 60"):
+        cc.write_report(other, cohort.head(60), tmp_path / "x.html", posterior=drawn, **QUICK)
+    assert ReportOptions(posterior=True, suppress=10).problems("--") == [
+        "--posterior cannot be used with --suppress: a shared report has nothing of it"
+    ]
+
+
+def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, monkeypatch):
+    wild = cohort.copy()
+    wild.loc[3, "b"] = 60.0
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in wild])
+    model = cc.MAPDP(schema, coarsening="auto", n_restarts=2, random_state=0, progress=False).fit(wild)
+    assert model.outlying_[3, 1]
+    given = {}
+
+    def fit(self, table):
+        given["table"], given["sampler"] = table, self
+        return self
+
+    monkeypatch.setattr(cc.GibbsDP, "fit", fit)
+    posterior_around(model, wild, progress=False)
+    expected = wild.mask(model.outlying_)
+    pd.testing.assert_frame_equal(given["table"].astype(float), expected, check_dtype=False)
+    assert given["sampler"].random_state == model.random_seed_
+    assert given["sampler"].coarsening == model.coarsening_
+
+
+def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
+    from clinclust.estimators import posterior_around as module
+
+    asked = []
+    monkeypatch.setattr(module, "posterior_around", lambda *args, **options: asked.append(options) or drawn)
+    page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
+    assert asked == [{"n_jobs": None, "progress": False}]
+    assert "drawn by their probability" in Words(page).text
