@@ -26,7 +26,8 @@ BANDS = (
     Band(0.85, "highly stable", "the same subjects come together again nearly always"),
     Band(0.75, "stable", "a valid, stable subtype: mostly the same subjects come together again"),
     Band(0.6, "a pattern", "there is a pattern, but which subjects belong to it is doubtful"),
-    Band(0.0, "unstable", "not to be trusted: other subjects come together in other samples"),
+    Band(0.5, "unstable", "not to be trusted: other subjects come together in other samples"),
+    Band(0.0, "dissolved", "the subtype does not come out again: other samples divide its subjects otherwise"),
 )
 """The bands of Hennig (2007, Computational Statistics and Data Analysis 52, 258-271), the most stable first."""
 

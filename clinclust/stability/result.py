@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from clinclust.estimators.few_subjects import FEW_SUBJECTS
+
 __all__ = ["Stability"]
+
+_FEW = 2 * FEW_SUBJECTS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +79,8 @@ class Stability:
             for row in self.subtypes.itertuples()
         ]
         what = "subtypes" if self.is_of_whole_procedure else "clusters"
-        lines.append(f"As many {what} in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples.")
+        few = " (a subtype of few subjects may have none in a half)" if (self.subtypes["size"] < _FEW).any() else ""
+        lines.append(f"As many {what} in {100 * self.same_number:.0f}% of {self.n_bootstraps} half-samples{few}.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
