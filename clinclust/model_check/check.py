@@ -71,8 +71,9 @@ def check_model(
 
         advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
         mend it, if there is one, and the evidence. `applied_to(schema)` writes these lines into a copy of the schema.
-        Features that all depend on each other (|r| of at least .3) are advised to be one block, unless they are more
-        than half of all features: dependence everywhere is for ``coarsening="auto"``.
+        Features that all depend on each other (|r| of at least .5) are advised to be one block, unless they are more
+        than half of all features: weak dependence (told from .3 on) and dependence everywhere are for
+        ``coarsening="auto"``.
 
     Raises
     ------

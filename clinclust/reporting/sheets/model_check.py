@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.model_check.advice import DEPENDENCE, VALUES, dependent_pairs, odd_values
+from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
+from clinclust.model_check.dependence import dependent_pairs
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.sheets.unions import groups_found
@@ -26,7 +27,7 @@ def on_model_check(findings: Findings) -> list[str]:
     n_dependent, n_odd = _how_many(check, DEPENDENCE), _how_many(check, VALUES)
     said = []
     if n_dependent:
-        strongest = dependent_pairs(check.pairs).iloc[0]
+        strongest = dependent_pairs(check.pairs, findings.model.schema_).iloc[0]
         first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
         said.append(
             f"{n_dependent} features depend on each other, most of all {first} and {second} (correlation "
@@ -59,7 +60,7 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
-    pairs = dependent_pairs(check.pairs)
+    pairs = dependent_pairs(check.pairs, findings.model.schema_)
     if pairs.empty or not _how_many(check, DEPENDENCE):
         return []
     columns = [Column("Feature"), Column("And"), Column("Correlation", "0.00"), Column("p", "p"), Column("n", "0")]
@@ -127,8 +128,8 @@ def _notes(check: ModelCheck) -> list[str]:
             "features in the schema, and fit again; `clinclust check TABLE --model DIR --out SCHEMA` writes a copy of "
             "the schema with them. Do so where features measure the same thing."
             if has_lines
-            else "More than half of the features depend on each other, which is no block: fit with coarsening (auto), "
-            "which the recommended fit does."
+            else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
+            "of all. Other dependence is allowed for by coarsening, which the recommended fit estimates."
         )
     if _how_many(check, VALUES):
         notes.append(
