@@ -42,6 +42,11 @@ def add_parser(commands: Commands) -> None:
         help="what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
         "leave them unassigned, or take the value for missing (default: leave-out)",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="add a column that says which features speak most for the subtype of each subject",
+    )
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -104,7 +109,8 @@ def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) 
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
     cohort = model.schema_.validate(frame, warn=False)
-    return assignments_of(model, cohort.iloc[rows]).iloc[in_table].reset_index(drop=True)
+    table = assignments_of(model, cohort.iloc[rows], explained=options.explain)
+    return table.iloc[in_table].reset_index(drop=True)
 
 
 def _of_new_subjects(
@@ -123,6 +129,7 @@ def _of_new_subjects(
 
     from clinclust.estimators.mapdp import NONE_OF_THESE
     from clinclust.estimators.new_subjects import notes_on_new_subjects
+    from clinclust.estimators.reasons import reasons_of_new
     from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
     from clinclust.reporting.assignments import assignment_table
 
@@ -137,6 +144,9 @@ def _of_new_subjects(
         warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
+    reasons = None
+    if options.explain:
+        reasons = reasons_of_new(model.fit_, model.schema_needed.validate(known, warn=False))
     everybody = None if len(known) == len(frame) else ~at_fault
     table = assignment_table(
         frame,
@@ -146,6 +156,7 @@ def _of_new_subjects(
         probabilities[:, -1],
         everybody,
         described_only=model.described_only_,
+        reasons=reasons,
     )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))
 
