@@ -7,6 +7,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
+from clinclust.cli.drift import add_cohort, drift_asked_for, say_drift
 from clinclust.cli.failures import BAD_INPUT
 from clinclust.cli.options import (
     Commands,
@@ -47,6 +48,7 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="add a column that says which features speak most for the subtype of each subject",
     )
+    add_cohort(parser)
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -59,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
     The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. Subjects
     with a value that the model does not know are not assigned, and are listed; all others are. If the table is that of
     the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows without identifier, with the
-    identifier of another row, or without any observed value are assigned and told.
+    identifier of another row, or without any observed value are assigned and told. With the cohort, it is said whether
+    the new subjects differ from it.
     """
     from clinclust.reporting.assignments import write_assignments
 
@@ -70,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     table, unread = _of_the_fit(options, model, frame), None
     if table is None:
         table, unread = _of_new_subjects(options, model, frame)
+    drift = drift_asked_for(options, model, frame)
     if options.out is None:
         written = io.StringIO()
         write_assignments(table, written)
@@ -77,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_assignments(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
+    if drift is not None:
+        say_drift(options, drift)
     if unread is None:
         return 0
     n_left_out = int((table["assigned"] == "no").sum())

@@ -41,7 +41,7 @@ def batch_of(model: MAPDP, new: pd.DataFrame) -> Batch:
     Raises
     ------
     CohortError
-        If a column is absent, or a value of a feature that must be complete is missing.
+        If a column is absent.
     ValueError
         If the table has no rows, or is the cohort of the fit.
     """
@@ -50,8 +50,10 @@ def batch_of(model: MAPDP, new: pd.DataFrame) -> Batch:
     if not len(new):
         raise InputError("new has no rows; give a table with one row for each new subject")
     if rows_of_the_fit(model, new) is not None:
-        raise InputError("new is the cohort that the model was fitted on; give a table of other subjects")
-    schema = model.schema_needed
+        raise InputError("the table of new subjects is the cohort of the fit itself; give a table of other subjects")
+    needed = model.schema_needed
+    # What is missing is a result here, also where no value of the cohort might be missing.
+    schema = needed.with_changed([feature.model_copy(update={"complete": False}) for feature in needed])
     known, _ = without_unseen(schema, new)
     try:
         validated = schema.validate(known, warn=False)

@@ -66,9 +66,9 @@ def _on_features(features: pd.DataFrame, q: str, what: str, describe: Any) -> st
     found = features[features[q] < CLEAR].sort_values(q, kind="stable")
     if not len(found):
         return f"No feature is clearly {what}."
-    are = "feature is" if len(found) == 1 else "features are"
+    are = "is" if len(found) == 1 else "are"
     named = _named([describe(row) for row in found.to_dict("records")])
-    return f"{len(found)} of {len(features)} {are} {what} (q below {CLEAR}): {named}."
+    return f"{len(found)} of {len(features)} features {are} {what} (q below {CLEAR}): {named}."
 
 
 def _missing(row: dict[Any, Any]) -> str:

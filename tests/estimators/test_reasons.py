@@ -1,6 +1,7 @@
 """What speaks for the subtype of each subject on one line, and what it is made from."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from cohorts import mixed_cohort
 
 import clinclust as cc
+from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.explained_terms import terms_of_cohort
 from clinclust.estimators.left_out import left_out_scores
 from clinclust.estimators.reasons import reasons_of_cohort, reasons_of_new
@@ -29,6 +31,41 @@ def walkers():
     gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
     schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
     return cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+
+
+@MISFIT
+@pytest.mark.parametrize(
+    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.05}, {"select_features": True}]
+)
+def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
+    model, cohort = fitted(0, **options)
+    fit, found = model.fit_, left_out_scores(model.fit_, cohort)
+    clusters, encoding = fit.finer_clusters_, fit.finer_clusters_.encoding
+    names = model.schema_.names
+    for subject in range(0, len(cohort), 9):
+        own = fit.finer_labels_[subject]
+        if clusters.sizes[own] == 1:
+            continue
+        values = model_values(cohort.iloc[[subject]], encoding.features)
+        taken = []
+        for place, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+            column = (values[feature.name] - encoding.centres[place]) / encoding.scales[place]
+            kept = clusters.included[place] and not fit.outlying_[subject, names.index(feature.name)]
+            taken.append(kept * likelihood.statistics(column)[0])
+        sizes, statistics = clusters.sizes.copy(), clusters.statistics.copy()
+        sizes[own] -= 1.0
+        statistics[own] -= np.concatenate(taken)
+        without = replace(clusters, sizes=sizes, statistics=statistics)
+        if not clusters.included.all():  # the others are the same in all clusters, and cancel
+            statistics[:, ~np.isin(np.arange(statistics.shape[1]), _included(clusters))] = 0.0
+        expected = without.scores(values, coarsened=True)[0]
+        np.testing.assert_allclose(found[subject] - found[subject][-1], expected - expected[-1], atol=1e-6)
+
+
+def _included(clusters):
+    """Return the places of the statistics of the features that differ between clusters."""
+    lengths = [likelihood.n_statistics for likelihood in clusters.encoding.likelihoods]
+    return np.flatnonzero(np.repeat(clusters.included, lengths))
 
 
 @MISFIT
