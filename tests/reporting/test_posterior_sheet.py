@@ -48,7 +48,10 @@ def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, dr
     most = drawn.n_clusters_posterior_.idxmax()
     share = 100 * drawn.n_clusters_posterior_.max()
     said = f"{share:.0f}%" if 1 <= share <= 99 else "more than 99%"
-    assert f"Of partitions drawn by their probability (Posterior), {said} have {most} groups" in words
+    assert (
+        f"How many there could be: of partitions drawn by their probability (Posterior), {said} have {most} groups"
+        in words
+    )
     assert "the search found 2 groups." in words
     assert "Posterior membership: the share of the drawn partitions" in words
     book = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
