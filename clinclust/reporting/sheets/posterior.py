@@ -35,9 +35,8 @@ def on_posterior(findings: Findings) -> list[str]:
     n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
     found = f"{'the reported one has' if fit is None else 'the search found'} {_groups(n_found)}"
     rough = "" if posterior.converged_ else " The chains had not come to agree, so that these shares are rough."
-    return [
-        f"How many there could be: of partitions drawn by their probability (Posterior), {', '.join(named)}; {found}.{rough}"
-    ]
+    drawn = f"of partitions drawn by their probability (Posterior), {', '.join(named)}"
+    return [f"How many there could be: {drawn}; {found}.{rough}"]
 
 
 def posterior_column(findings: Findings) -> list[Column]:
