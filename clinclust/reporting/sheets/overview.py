@@ -152,7 +152,7 @@ def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
     if findings.own_membership is not None:
         said.append(
             "Membership probability: how sure the model is of the subtype of each subject; where features depend on "
-            "each other inside subtypes, it is too sure."
+            "each other inside subtypes, or overlapping groups were taken for one, it is too sure."
         )
         if not findings.is_shared:
             said.append(f"Clear: a membership probability of {CLEAR:g} or more.")
