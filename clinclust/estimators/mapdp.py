@@ -134,8 +134,9 @@ class MAPDP(Parameterised, Prediction):
 
         Do not use it to find subtypes. Copies of one value make a cluster too certain, and the mode of an exponential
         or a geometric feature is always 0, so that subjects with missing values gather around a value that nobody has.
-        In simulated mixed cohorts of 5 groups, the mean adjusted Rand index to the truth was .82 with 30% of the values
-        integrated out and .64 with them filled, and 4.9 and 7.1 clusters were found; with 50%, .66 and .22.
+        In three simulated cohorts of 600 subjects (5 groups, 16 features of mixed types, 30% of the values missing) the
+        adjusted Rand index to the truth was .39 to .45 with missing values filled, and .66 to .90 from the same starts
+        with them integrated out.
 
         Every restart begins at a single cluster (with labels as `init`, at these), visits subjects in a random order,
         and neither merges nor divides whole clusters. The restart with the highest joint of the completed table wins

@@ -4,14 +4,17 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from sklearn.metrics import adjusted_rand_score
+from test_saving import edited
 
-from clinclust import MAPDP, Feature, FeatureSchema, log_joint
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
+from clinclust.associations.cold_search import cold_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.starts import single_starts
 from clinclust.errors import InputError
+from clinclust.estimators.search import search
 
 QUICK = {"random_state": 0, "progress": False, "n_jobs": 1}
 
@@ -189,3 +192,59 @@ def test_saving_keeps_it(tmp_path):
 def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_table():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     assert not hasattr(MAPDP(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
+
+
+def test_a_model_of_the_format_before_integrated_missing_values_out(tmp_path):
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    model = MAPDP(schema, n_restarts=1, **QUICK).fit(frame)
+
+    def before(text):
+        del text["parameters"]["missing"], text["fit"]["completed_log_joint_"]
+        text["clinclust_model"] = 10
+
+    folder = model.save(tmp_path / "model")
+    edited(before)(folder)
+    loaded = MAPDP.load(folder)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.missing == "marginal"
+
+
+def test_searches_of_the_model_again_fill_values_too():
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    model = MAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+    plan = cold_plan(model, 0, 1)
+    assert (plan.fill_modes, plan.start, plan.finishers) == (True, "single", None)
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    assert search(problem, plan).winner.log_joint == model.completed_log_joint_
+    marginal = MAPDP(schema, n_restarts=1, **QUICK).fit(frame)
+    assert not cold_plan(marginal, 0, 1).fill_modes
+
+
+def test_reports_say_which_numbers_hold_filled_values(tmp_path):
+    frame, schema, _, _ = mixed_cohort(5, n=60, missing=0.3)
+    told = {}
+    for missing in ("mode", "marginal"):
+        model = MAPDP(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)
+        written = write_report(model, frame, tmp_path / f"{missing}.html", progress=False, associations=None)
+        told[missing] = written.read_text(encoding="utf-8")
+        assert ("filled in the search with modes" in told[missing]) == (missing == "mode")
+        assert ("integrated out of the model" in told[missing]) == (missing == "marginal")
+        assert ("Log joint with filled values (nats)" in told[missing]) == (missing == "mode")
+        assert ("The partition with the highest log joint with filled values" in told[missing]) == (missing == "mode")
+    assert "with all subjects in one subtype" in told["mode"]
+    assert "log joint of observed values" in told["mode"]
+
+
+def test_a_fit_that_ends_before_the_filled_values_stay_says_so():
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    with pytest.warns(CohortWarning, match="moving subjects or changing filled values after 1 sweeps"):
+        MAPDP(schema, missing="mode", max_sweeps=1, n_restarts=1, **QUICK).fit(frame)
+
+
+def test_blocks_and_numbers_of_subtypes_can_be_asked_for():
+    frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.3)
+    model = MAPDP(with_blocks(schema), missing="mode", n_clusters=2, n_restarts=2, **QUICK).fit(frame)
+    assert model.n_clusters_ == 2
+    assert set(model.block_powers_) == {"block 0", "block 1"}
+    expected = log_joint(frame, model.finer_labels_, with_blocks(schema), block_powers=model.block_powers_)
+    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)

@@ -146,14 +146,14 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
     `observed` are the sufficient statistics (S,) of the observed values of the cluster.
     """
     changed = values.copy()
-    sums = observed + likelihood.statistics(values).sum(axis=0)
+    of_each = likelihood.statistics(values)
+    sums = observed + of_each.sum(axis=0)
     modes: dict[float, float] = {}  # by the value that is left out: equal values have equal modes until one changes
     for place, value in enumerate(values.tolist()):
-        own = likelihood.statistics(values[place : place + 1])[0]
         if value not in modes:
-            modes[value] = likelihood.mode(likelihood.prior.posterior(theta, sums - own))
+            modes[value] = likelihood.mode(likelihood.prior.posterior(theta, sums - of_each[place]))
         if modes[value] != value:
             changed[place] = modes[value]
-            sums = sums - own + likelihood.statistics(changed[place : place + 1])[0]
+            sums = sums - of_each[place] + likelihood.statistics(changed[place : place + 1])[0]
             modes.clear()
     return changed
