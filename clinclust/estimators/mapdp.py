@@ -136,16 +136,18 @@ class MAPDP(Parameterised, Prediction):
         or a geometric feature is always 0, so that subjects with missing values gather around a value that nobody has.
         In three simulated cohorts of 600 subjects (5 groups, 16 features of mixed types, 30% of the values missing) the
         adjusted Rand index to the truth was .39 to .45 with missing values filled, and .66 to .90 from the same starts
-        with them integrated out.
+        with them integrated out. The mean probability of the most probable cluster was .97 to .99 in the completed
+        table, and .93 to .95 by what was observed.
 
         Every restart begins at a single cluster (with labels as `init`, at these), visits subjects in a random order,
         and neither merges nor divides whole clusters. The restart with the highest joint of the completed table wins
         (`completed_log_joint_`). That joint never falls, except in the first sweep of the paper's start. In the paper
         the first filled values are drawn from the prior instead, and restarts are compared by its E. What describes the
         result is computed from observed values alone, under the partition found: `log_joint_`, probabilities,
-        predictions, relevance, `tree_`, imputations and reports. It cannot be combined with ``n_clusters="distinct"``,
-        ``coarsening="auto"``, outlying values, feature selection, or hyperparameters or a concentration to be
-        estimated.
+        predictions, relevance, `tree_`, imputations and reports. The cluster of a subject in `labels_` need not be its
+        most probable one in `membership_`; it was not in 11% to 15% of the subjects of these cohorts. It cannot be
+        combined with ``n_clusters="distinct"``, ``coarsening="auto"``, outlying values, feature selection, or
+        hyperparameters or a concentration to be estimated.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.

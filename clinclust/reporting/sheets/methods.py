@@ -181,7 +181,8 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
         "integrated out of the model, which assumes that they are missing at random, and were not imputed"
         if fit.completed_log_joint_ is None
         else f"filled in the search with modes, which counted as observed ({references.cite('map-dp')}, appendix F); "
-        "this makes subtypes too certain, and all that is said of them was computed from observed values alone"
+        "this makes subtypes too certain. All that is said of them was computed from observed values alone, by which a "
+        "subject may more probably belong to another subtype"
     )
     clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
