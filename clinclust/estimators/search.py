@@ -80,8 +80,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
     It is a search in a sample of a large cohort, a search with outlying values, a search along decreasing coarsenings,
     a search that also estimates hyperparameters, concentration or selected features, or one that fills missing values
-    with modes. If the powers of blocks are to
-    be estimated, shorter searches find them first.
+    with modes. If the powers of blocks are to be estimated, shorter searches find them first.
 
     Parameters
     ----------
