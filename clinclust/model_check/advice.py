@@ -14,6 +14,8 @@ from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clinclust.schema import FeatureSchema
 
 __all__ = ["COLUMNS", "DEPENDENCE", "LIKELIHOOD", "VALUES", "advice_of", "odd_values"]
@@ -31,7 +33,11 @@ _NAMED = 5
 
 
 def advice_of(
-    schema: FeatureSchema, likelihoods: pd.DataFrame, checks: pd.DataFrame, pairs: pd.DataFrame
+    schema: FeatureSchema,
+    likelihoods: pd.DataFrame,
+    checks: pd.DataFrame,
+    pairs: pd.DataFrame,
+    priors: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Feature]]:
     """Return the advice, one row for each problem, and the features as the advice would have them.
 
@@ -44,6 +50,8 @@ def advice_of(
         From `predictive_checks`.
     pairs : DataFrame
         From `residual_pairs`.
+    priors : mapping, optional
+        From `better_priors`: what to state where the values of a feature are odd.
     """
     rows: list[tuple[str, str, str, bool, str]] = []
     mended: dict[str, Feature] = {}
@@ -58,10 +66,16 @@ def advice_of(
             mended[found.feature] = Feature(**(feature.content() | {"block": found.block}))
         why = f"depends on {_named(found.others)} inside the subtypes"
         rows.append((found.feature, DEPENDENCE, why, found.block is not None, found.evidence))
-    clear = odd_values(checks)
-    for row in clear[~clear["feature"].isin(mended)].to_dict("records"):
+    otherwise = [name for name, kind, *_ in rows if kind == LIKELIHOOD]
+    for row in odd_values(checks).to_dict("records"):
+        name, prior = str(row["feature"]), (priors or {}).get(str(row["feature"]))
+        if name in otherwise:
+            continue
+        if prior:
+            feature = mended.get(name, schema[name])
+            mended[name] = Feature(**(feature.content() | {"prior": dict(prior)}))
         why = f"inside the subtypes, {row['words']}"
-        rows.append((str(row["feature"]), VALUES, why, False, f"{row['distance']:.1f} SD away"))
+        rows.append((name, VALUES, why, bool(prior), f"{row['distance']:.1f} SD away"))
     # A feature with two problems has one line, which mends both.
     lined = [
         (name, kind, why, yaml_line(mended[name]) if is_mended else None, evidence)

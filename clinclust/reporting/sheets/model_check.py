@@ -55,7 +55,7 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
-    tables = [*_pairs(findings, check), *_blocks(findings, check), *_values(findings, check)]
+    tables = [*_pairs(findings, check), *_values(findings, check), *_lines(findings, check)]
     return [Sheet("Model check", _notes(check), tables)]
 
 
@@ -76,15 +76,16 @@ def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
     return [Table(f"Features that depend on each other inside the subtypes{shown}", columns, rows, stub=2)]
 
 
-def _blocks(findings: Findings, check: ModelCheck) -> list[Table]:
-    advice = check.advice[(check.advice["kind"] == DEPENDENCE) & check.advice["line"].notna()]
+def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
+    is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
+    advice = check.advice[is_said_here].drop_duplicates("feature")
     if advice.empty:
         return []
     columns = [Column("Feature"), Column("Line for the schema", overflow=True)]
     rows: list[list[Value]] = [
         [_title(findings, row["feature"]), str(row["line"])] for row in advice.to_dict("records")
     ]
-    return [Table("Blocks of features to count as fewer", columns, rows)]
+    return [Table("Lines that would mend it", columns, rows)]
 
 
 def _values(findings: Findings, check: ModelCheck) -> list[Table]:
@@ -136,7 +137,9 @@ def _notes(check: ModelCheck) -> list[str]:
             "Values were drawn from the fitted model as often as they were observed, again and again. Distance: how "
             "far the observed number lies from the drawn ones, in their standard deviations; p: how often they lie as "
             "far out. The model has seen the observed values, so that p is rather too large than too small. No other "
-            "likelihood of this package describes these features clearly better; look at their values."
+            "likelihood of this package describes these features clearly better: look at their values. A line that "
+            "states a dispersion has that inside the groups; the default is that of all subjects together, which holds "
+            "the differences between groups too."
         )
     return notes
 
