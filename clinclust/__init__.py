@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clinclust.associations import validated_associations
-    from clinclust.comparisons import compare_subtypes
+    from clinclust.comparisons import compare_partitions, compare_subtypes
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.drafting import draft_schema
     from clinclust.drift import Drift, assess_drift
@@ -60,6 +60,7 @@ _HOME = {
     "assess_drift": "clinclust.drift",
     "assess_stability": "clinclust.stability",
     "audit_disclosure": "clinclust.disclosure",
+    "compare_partitions": "clinclust.comparisons",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
@@ -102,6 +103,7 @@ __all__ = [
     "assess_stability",
     "audit_disclosure",
     "check_model",
+    "compare_partitions",
     "compare_subtypes",
     "continuum_score",
     "distinct_subtypes",

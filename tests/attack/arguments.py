@@ -98,6 +98,7 @@ def _sound_calls(folder):
             clinclust.assess_drift,
             {"model": model, "frame": frame, "new": frame.iloc[::2], "random_state": 0},
         ),
+        "compare_partitions": (clinclust.compare_partitions, {"first": labels, "second": model}),
         "check_model": (
             clinclust.check_model,
             {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},
