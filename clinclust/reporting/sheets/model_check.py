@@ -73,7 +73,7 @@ def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
         for row in pairs.head(_MOST_PAIRS).to_dict("records")
     ]
     shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    return [Table(f"Features that depend on each other inside the subtypes{shown}", columns, rows, stub=2)]
+    return [Table(f"Features that depend on each other{shown}", columns, rows, stub=2)]
 
 
 def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
@@ -97,7 +97,7 @@ def _values(findings: Findings, check: ModelCheck) -> list[Table]:
     columns = [
         Column("Feature"),
         Column("Likelihood"),
-        Column("Inside the subtypes", widest=60),
+        Column("Inside the groups", widest=60),
         Column("Distance (SD)", "0.0"),
         Column("p", "p"),
     ]
