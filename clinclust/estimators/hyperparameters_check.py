@@ -66,7 +66,7 @@ def _differing(fit: Fit) -> list[str]:
         stated, back = (likelihood.from_dict(some[feature.name], unknown) for some in (fit.hyperparameters_, named))
         # Either may have been computed from the other, and far from 0 the way back is not exact.
         agree = np.allclose(flat[start:stop], prior[start:stop], rtol=1e-6, atol=0.0) or np.allclose(
-            stated, back, rtol=1e-6, atol=0.0
+            stated, back, rtol=1e-6, atol=0.0, equal_nan=True
         )
         standard = type(likelihood).standardisation is not Likelihood.standardisation or (
             encoding.centres[index] == 0.0 and encoding.scales[index] == 1.0

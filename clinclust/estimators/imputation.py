@@ -179,7 +179,7 @@ def _missing(
     """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     weights = _weights(model, frame, how, within_subtype, rng)
     encoding = model.clusters_.encoding
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         rows = np.flatnonzero(frame[feature.name].isna())
         if rows.size:
             posteriors = model.finer_clusters_.posteriors(index)

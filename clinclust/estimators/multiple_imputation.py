@@ -105,7 +105,7 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
     """Return the table with each missing value drawn, given the cluster of each row, int64 (N,)."""
     filled = seen.copy()
     for index, (feature, likelihood) in enumerate(
-        zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True)
+        zip(clusters.encoding.features, clusters.encoding.alone, strict=True)
     ):
         rows = np.flatnonzero(seen[feature.name].isna())
         posteriors = clusters.posteriors(index)
