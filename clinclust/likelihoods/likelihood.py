@@ -315,6 +315,10 @@ class Likelihood(ABC):
         """Return the sufficient statistics of `alone` from those of the feature (..., S)."""
         return statistics
 
+    def problems_of_factor(self, hyperparameters: Array) -> list[str]:
+        """Return what is wrong with the hyperparameters (H,) together with those of the features before it."""
+        return []
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the hyperparameters (H,) by name."""
         return dict(zip(self.prior.NAMES, hyperparameters.tolist(), strict=True))

@@ -24,6 +24,9 @@ from clinclust.priors import normal_wishart
 
 __all__ = ["MultivariateGaussian"]
 
+_LEAST_EIGENVALUE = 1e-10
+"""Smallest eigenvalue of the correlations of a prior scatter matrix."""
+
 
 @dataclass(frozen=True)
 class MultivariateGaussian(Gaussian):
@@ -192,6 +195,17 @@ class MultivariateGaussian(Gaussian):
             )
         return problems
 
+    def problems_of_factor(self, hyperparameters: Array) -> list[str]:
+        """Return one sentence if the scatter matrix of the features up to this one is not positive definite."""
+        order = self.place + 1
+        scatter = normal_wishart.symmetric(hyperparameters[order + 2 :], order)
+        spread = np.sqrt(np.maximum(np.diagonal(scatter), 0.0))
+        if (spread > 0.0).all() and np.linalg.eigvalsh(scatter / np.outer(spread, spread))[0] > _LEAST_EIGENVALUE:
+            return []
+        return [
+            "scatter is not that of a positive definite matrix: no features can have such variances and correlations"
+        ]
+
     def encoded_hyperparameters(self, hyperparameters: Array, centre: Any, scale: Any) -> Array:
         """Return the hyperparameters of standardised values; centre and scale are those of all features up to this one.
 
@@ -268,7 +282,6 @@ class MultivariateGaussian(Gaussian):
                 column=gaussian.column,
                 random_prior=_random_prior,
                 edge_cases=gaussian.edge_cases,
-                fields={"block": "block"},
             ),
         )
 

@@ -40,8 +40,6 @@ def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
     if feature.contrast is not None and feature.contrast not in feature.traits.contrasts:
         fitting = ", ".join(feature.traits.contrasts)
         yield "contrast", f"{feature.likelihood} cannot be contrasted by {feature.contrast} (only by {fitting})"
-    if feature.traits.is_chained and feature.block is None and feature.role == "cluster":
-        yield "block", f"{feature.likelihood} needs the name of its block; a feature without others in it is a gaussian"
     yield from _rules_of_prior(feature)
 
 

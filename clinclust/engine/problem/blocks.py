@@ -26,13 +26,16 @@ Array = NDArray[np.float64]
 
 
 def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
-    """Return the likelihood of each feature, in its place in its block where that block has one likelihood."""
+    """Return the likelihood of each feature, in its place in its block where that block has one likelihood.
+
+    A feature without a block is a block by itself.
+    """
     sizes = Counter(feature.block for feature in features if feature.traits.is_chained)
     before: Counter[str | None] = Counter()
     found = []
     for feature in features:
         likelihood = feature.traits.of(feature)
-        if likelihood.is_chained:
+        if likelihood.is_chained and feature.block is not None:
             likelihood = likelihood.in_block(before[feature.block], sizes[feature.block])
             before[feature.block] += 1
         found.append(likelihood)

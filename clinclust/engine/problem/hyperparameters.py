@@ -48,6 +48,7 @@ def default_hyperparameters(
     complete: Hyperparameters = {}
     problems: list[str] = []
     before: dict[str, Any] = {}
+    factor = np.empty(0)
     for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
         default = likelihood.default_hyperparameters(values[feature.name])
         stated = {**(feature.prior or {}), **given.get(feature.name, {})}
@@ -57,11 +58,13 @@ def default_hyperparameters(
         found = [f"{feature.name}: {problem}" for problem in likelihood.problems_of(stated)]
         problems += found
         if found:
-            before = likelihood.as_dict(default)
+            before, factor = likelihood.as_dict(default), likelihood.after(factor, default)
             continue
         theta = likelihood.from_dict(stated, default)
         problems += _out_of_bounds(feature.name, likelihood, theta, values[feature.name], stated)
         before = complete[feature.name] = likelihood.as_dict(theta)
+        factor = likelihood.after(factor, theta)
+        problems += [f"{feature.name}: {problem}" for problem in likelihood.problems_of_factor(factor)]
     _refuse(problems)
     return complete
 
@@ -73,7 +76,7 @@ def _unlike_its_block(
     return [
         f"{name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one {key}"
         for key in shared
-        if stated.get(key, before[key]) != before[key]
+        if not np.isclose(stated.get(key, before[key]), before[key], rtol=1e-9, atol=0.0)
     ]
 
 
