@@ -217,6 +217,10 @@ class Likelihood(ABC):
         The prior weighs about as much as one subject.
         """
 
+    def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
+        """Return default hyperparameters (H,) with the correlations of its block, where it `is_chained`."""
+        return own
+
     def compared_hyperparameters(self, values: Array) -> Array:
         """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters.
 

@@ -18,12 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.far_values import without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
 from clinclust.priors import normal_wishart
 
-__all__ = ["MultivariateGaussian"]
+__all__ = ["MultivariateGaussian", "default_correlations"]
 
+_SHRINKAGE = (0.99, 0.95, 0.9, 0.8, 0.6, 0.4, 0.2)
+"""Factors of the correlations in a default prior: the first at which the smallest eigenvalue is not below the floor."""
+_FLOOR = 0.005
+"""Smallest eigenvalue of the correlations in a default prior."""
 _LEAST_EIGENVALUE = 1e-10
 """Smallest eigenvalue of the correlations of a prior scatter matrix."""
 
@@ -121,11 +126,31 @@ class MultivariateGaussian(Gaussian):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return the own part of the default prior: mean, kappa, degrees and the row of the scatter matrix.
 
-        Each feature alone has the prior of `Gaussian.default_hyperparameters`, and features are independent: degrees =
-        features of the block + 1, scatter = twice the observed variance on the diagonal and 0 elsewhere.
+        Each feature alone has the prior of `Gaussian.default_hyperparameters`: degrees = features of the block + 1,
+        scatter = twice the observed variance. `correlated` adds what it shares with the features before it.
         """
         mean, kappa, shape, rate = super().default_hyperparameters(values)
         return self._own(mean, kappa, 2.0 * shape + self.size - 1, [0.0] * self.place + [2.0 * rate])
+
+    def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
+        """Return default hyperparameters (P,) whose row of the scatter matrix has the correlations of the cohort.
+
+        The prior is then the same whether a block is given as two pressures, or as their mean and their difference;
+        and what is unusual given the other features of the block, is as unusual as in the whole cohort. Without the
+        correlations, the prior would hold more variance given the others than any cluster of a tight block has.
+
+        Parameters
+        ----------
+        own : float64 (P,)
+            As `default_hyperparameters` returns them.
+        spreads : float64 (l + 1,)
+            Square roots of the diagonal of the scatter matrix.
+        correlations : float64 (l + 1,)
+            With the features before it, and 1.
+        """
+        found = own.copy()
+        found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
+        return found
 
     def draft_hyperparameters(self, values: Array) -> Array:
         """Return the default prior."""
@@ -284,6 +309,35 @@ class MultivariateGaussian(Gaussian):
                 edge_cases=gaussian.edge_cases,
             ),
         )
+
+
+def default_correlations(columns: Array) -> Array:
+    """Return the correlations (p, p) of the features of a block in the whole cohort (n, p), for its default prior.
+
+    Each is that of the subjects in whom both features were observed, without absurdly far values. All are shrunk
+    until the matrix is positive definite.
+    """
+    seen = np.column_stack([_without_far(column) for column in columns.T])
+    p = seen.shape[1]
+    found = np.eye(p)
+    for one in range(p):
+        for other in range(one):
+            both = seen[~np.isnan(seen[:, [one, other]]).any(axis=1)][:, [one, other]]
+            both = both - both.mean(axis=0) if len(both) > 2 else np.zeros((1, 2))
+            size = np.sqrt((both**2).sum(axis=0))
+            if (size > 0.0).all():
+                found[one, other] = found[other, one] = float((both / size).prod(axis=1).sum())
+    for factor in _SHRINKAGE:
+        shrunk = factor * found + (1.0 - factor) * np.eye(p)
+        if np.linalg.eigvalsh(shrunk)[0] >= _FLOOR:
+            return np.asarray(shrunk)
+    return np.eye(p)
+
+
+def _without_far(column: Array) -> Array:
+    """Return a column (n,) with absurdly far values missing."""
+    usual = without_far_values(column[~np.isnan(column)])
+    return np.where((column >= usual.min()) & (column <= usual.max()), column, np.nan)
 
 
 def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NAMES", "log_normalizer", "lower", "n_before", "posterior", "symmetric"]
+__all__ = ["NAMES", "log_normalizer", "lower", "n_before", "parts", "posterior", "symmetric"]
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def posterior(prior: Array, statistics: Array) -> Array:
         See the module.
     """
     order = n_before(prior.shape[-1]) + 1
-    mean, kappa, degrees, scatter = _parts(prior, order)
+    mean, kappa, degrees, scatter = parts(prior, order)
     moments = symmetric(statistics, order + 1)
     n, total = moments[..., 0, 0], moments[..., 0, 1:]
     average = total / np.maximum(n, 1.0)[..., None]
@@ -88,13 +88,13 @@ def log_normalizer(parameters: Array) -> Array:
     from scipy.special import gammaln
 
     order = n_before(parameters.shape[-1]) + 1
-    _, kappa, degrees, scatter = _parts(parameters, order)
+    _, kappa, degrees, scatter = parts(parameters, order)
     logs = np.log(np.diagonal(np.linalg.cholesky(scatter), axis1=-2, axis2=-1))
     before = logs[..., :-1].sum(axis=-1)
     return np.asarray(gammaln(0.5 * degrees) - degrees * logs[..., -1] - before - 0.5 * np.log(kappa), dtype=np.float64)
 
 
-def _parts(parameters: Array, order: int) -> tuple[Array, Array, Array, Array]:
+def parts(parameters: Array, order: int) -> tuple[Array, Array, Array, Array]:
     """Return mean (..., q), kappa (...), degrees (...) and the scatter matrix (..., q, q)."""
     mean, kappa, degrees = parameters[..., :order], parameters[..., order], parameters[..., order + 1]
     return mean, kappa, degrees, symmetric(parameters[..., order + 2 :], order)

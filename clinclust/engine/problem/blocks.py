@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["likelihoods_of", "members_of_blocks", "powers_of_blocks", "powers_of_features", "refuse_unknown_blocks"]
+__all__ = [
+    "likelihoods_of",
+    "members_of_blocks",
+    "members_of_chains",
+    "powers_of_blocks",
+    "powers_of_features",
+    "refuse_unknown_blocks",
+]
 
 Array = NDArray[np.float64]
 
@@ -40,6 +47,17 @@ def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
             before[feature.block] += 1
         found.append(likelihood)
     return tuple(found)
+
+
+def members_of_chains(features: Sequence[Feature]) -> list[list[int]]:
+    """Return the places of the features of each multivariate Gaussian block of several features, in their order."""
+    chains: list[list[int]] = []
+    for place, likelihood in enumerate(likelihoods_of(features)):
+        if likelihood.n_before:
+            chains[-1].append(place)
+        elif likelihood.is_chained:
+            chains.append([place])
+    return [chain for chain in chains if len(chain) > 1]
 
 
 def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64]]:

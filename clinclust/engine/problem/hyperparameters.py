@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import Likelihood
+from clinclust.likelihoods.multivariate_gaussian import default_correlations
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
@@ -49,8 +51,11 @@ def default_hyperparameters(
     problems: list[str] = []
     before: dict[str, Any] = {}
     factor = np.empty(0)
-    for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+    correlations = _correlations_of_blocks(encoding, values)
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         default = likelihood.default_hyperparameters(values[feature.name])
+        if index in correlations:
+            default = likelihood.correlated(default, *correlations[index])
         stated = {**(feature.prior or {}), **given.get(feature.name, {})}
         if likelihood.n_before:
             problems += _unlike_its_block(feature.name, likelihood.shared_in_block, stated, before)
@@ -67,6 +72,25 @@ def default_hyperparameters(
         problems += [f"{feature.name}: {problem}" for problem in likelihood.problems_of_factor(factor)]
     _refuse(problems)
     return complete
+
+
+def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> dict[int, tuple[Array, Array]]:
+    """Return, by the index of a feature of a multivariate Gaussian block, what its default prior needs of the block.
+
+    It is the square roots of the diagonal of the scatter matrix up to the feature, and its correlations.
+    """
+    found: dict[int, tuple[Array, Array]] = {}
+    for members in members_of_chains(encoding.features):
+        columns = [values[encoding.features[index].name] for index in members]
+        correlations = default_correlations(np.column_stack(columns))
+        diagonal = [
+            encoding.likelihoods[index].default_hyperparameters(values[encoding.features[index].name])[-1]
+            for index in members
+        ]
+        spreads = np.sqrt(np.array(diagonal))
+        for place, index in enumerate(members):
+            found[index] = spreads[: place + 1], correlations[place, : place + 1]
+    return found
 
 
 def _unlike_its_block(
