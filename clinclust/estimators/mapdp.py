@@ -184,8 +184,9 @@ class MAPDP(Parameterised, Prediction):
         and one ``degrees`` (above the number of its features minus 1) for all, and as ``scatter`` its row of the lower
         triangle of the scatter matrix in the order of the schema: the precision matrix is Wishart distributed with the
         inverse of this matrix. With ``degrees`` of 1e8 and ``scatter`` of 1e8 times a covariance matrix, this is known,
-        and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17). Hyperparameters that are not given here or in the schema are set from the data; each such prior is about
-        as strong as one subject, four for a boundary of an ordinal feature.
+        and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17). Hyperparameters that are not given
+        here or in the schema are set from the data; each such prior is about as strong as one subject, four for a
+        boundary of an ordinal feature.
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
         coarsening * power of its block * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for
@@ -197,8 +198,8 @@ class MAPDP(Parameterised, Prediction):
         each tried at its default times 1/8 to 8 (the mean of a Gaussian feature: its default less or more up to one
         standard deviation).
 
-        Both keep the hyperparameters that the schema states as `prior`, and those of multivariate Gaussian blocks. Neither is the default, because the joint alone
-        should not choose the prior: on nine labelled clinical cohorts a maximised prior raised the joint by hundreds of
+        Both keep the hyperparameters that the schema states as `prior`, and those of multivariate Gaussian blocks.
+        Neither is the default, because the joint alone should not choose the prior: on nine labelled clinical cohorts a maximised prior raised the joint by hundreds of
         nats, doubled or tripled the number of clusters, and agreed less with the labels.
     max_sweeps : int
         Maximum number of sweeps of a restart. A restart that still moves subjects after them counts as not converged.
