@@ -38,9 +38,10 @@ def _is_possible(likelihood: Likelihood, key: str, value: float | list[float]) -
 
     The bounds of stated hyperparameters do not hold for estimated ones, nor for those set from the data.
     """
-    values = np.array(value, dtype=np.float64)
+    values = np.atleast_1d(np.array(value, dtype=np.float64))
     may_be_negative = likelihood.bounds.get(key, likelihood.usual_bounds)[0] < 0.0
-    return bool(np.isfinite(values).all() and (may_be_negative or (values > 0.0).all()))
+    positive = values[-1:] if key in likelihood.with_unit else values  # of a list with a unit, the last is its own
+    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
 
 
 def _form(named: dict[str, Any]) -> dict[str, int | None]:

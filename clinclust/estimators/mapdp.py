@@ -199,8 +199,9 @@ class MAPDP(Parameterised, Prediction):
         standard deviation).
 
         Both keep the hyperparameters that the schema states as `prior`, and those of multivariate Gaussian blocks.
-        Neither is the default, because the joint alone should not choose the prior: on nine labelled clinical cohorts a maximised prior raised the joint by hundreds of
-        nats, doubled or tripled the number of clusters, and agreed less with the labels.
+        Neither is the default, because the joint alone should not choose the prior: on nine labelled clinical cohorts a
+        maximised prior raised the joint by hundreds of nats, doubled or tripled the number of clusters, and agreed less
+        with the labels.
     max_sweeps : int
         Maximum number of sweeps of a restart. A restart that still moves subjects after them counts as not converged.
     max_seconds : float, optional

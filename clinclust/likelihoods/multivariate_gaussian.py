@@ -59,7 +59,7 @@ class MultivariateGaussian(Gaussian):
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-1e6, 1e6),
         "kappa": (1e-10, 1e9),
-        "scatter": (-1e12, 1e12),
+        "scatter": (2e-6, 2e12),
     }
     with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "scatter"})
     listed_by: ClassVar[str] = "one for each feature of the block up to this one"

@@ -129,12 +129,17 @@ def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
 @pytest.mark.parametrize("way", ["draw", "multiple"])
 def test_drawn_values_keep_the_correlation_of_their_block(with_gaps, way):
     model, _, gaps = with_gaps
-    drawn = [model.impute(gaps, how="draw", random_state=0)] if way == "draw" else model.multiple_imputations(gaps, 3)
+    drawn = (
+        [model.impute(gaps, how="draw", random_state=0)]
+        if way == "draw"
+        else model.multiple_imputations(gaps, 3, random_state=0)
+    )
     missing = gaps["dia"].isna()
     for table in drawn:
         for group in (slice(0, 149), slice(150, 299)):
             rows = missing.loc[group].index[missing.loc[group]]
-            assert np.corrcoef(table.loc[rows, "sys"], table.loc[rows, "dia"])[0, 1] > 0.75
+            # A subject may be in a cluster of its own in a draw, where its value comes from the wide prior: by ranks.
+            assert stats.spearmanr(table.loc[rows, "sys"], table.loc[rows, "dia"]).statistic > 0.75
 
 
 def test_two_missing_values_of_a_subject_are_drawn_together():

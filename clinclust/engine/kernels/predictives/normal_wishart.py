@@ -58,34 +58,35 @@ def add_values(sums: Array, values: Array, place: int, sign: float) -> None:
 def factorise(prior: Array, sums: Array, place: int, factor: Array) -> float:
     """Write the lower triangle of L, row after row, to `factor`; return the posterior degrees.
 
-    Diagonal elements are stored as they are. `prior` has the layout of `clinclust.priors.normal_wishart`; `sums` are
+    The first column is sqrt(kappa') and sqrt(kappa') mean', with primes for the posterior; what is left is the Cholesky
+    factor of the posterior scatter matrix. This is summed around the means, because M itself would lose its digits
+    where a prior mean lies far from the values. `prior` has the layout of `clinclust.priors.normal_wishart`; `sums` are
     the statistics of the cluster.
     """
     order = place + 1
-    kappa = prior[order]
+    kappa, n = prior[order], sums[0]
     scatter = flat(prior, order + 2)
-    start = 0
-    for i in range(place + 2):
-        row = flat(factor, start)
-        begin = 0
-        for j in range(i + 1):
-            if i == 0:
-                total = kappa + sums[0]
-            elif j == 0:
-                total = kappa * prior[i - 1] + sums[start]
-            else:
-                place_in_scatter = (i - 1) * i // 2 + j - 1
-                total = scatter[place_in_scatter] + kappa * prior[i - 1] * prior[j - 1] + sums[start + j]
+    root, weight = math.sqrt(kappa + n), kappa * n / (kappa + n)
+    factor[0] = root
+    start = 1
+    for i in range(1, place + 2):
+        row, begin, total = flat(factor, start), 1, sums[start]
+        average = total / n if n > 0.0 else 0.0
+        row[0] = root * ((kappa * prior[i - 1] + total) / (kappa + n))
+        for j in range(1, i + 1):
             other = flat(factor, begin)
-            for t in range(j):
-                total -= row[t] * other[t]
+            other_average = sums[begin] / n if n > 0.0 else 0.0
+            within = sums[start + j] - total * other_average
             if i == j:
-                row[j] = math.sqrt(max(total, _LEAST))
-            else:
-                row[j] = total / other[j]
+                within = max(within, 0.0)
+            rest = scatter[(i - 1) * i // 2 + j - 1] + within
+            rest += weight * (average - prior[i - 1]) * (other_average - prior[j - 1])
+            for t in range(1, j):
+                rest -= row[t] * other[t]
+            row[j] = math.sqrt(max(rest, _LEAST)) if i == j else rest / other[j]
             begin += j + 1
         start += i + 1
-    degrees: float = prior[order + 1] + sums[0]
+    degrees: float = prior[order + 1] + n
     return degrees
 
 
