@@ -64,12 +64,15 @@ class Clustered:
         Probability of each cluster, by the number of the cluster in `labels`.
     facts : dict
         Further fitted attributes, by name.
+    by_cluster : dict
+        Further fitted attributes of shape (K, ...), by name, in the numbering of `labels`.
     """
 
     labels: NDArray[np.int64]
     prepared: str
     membership: NDArray[np.float64] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    by_cluster: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 class Method(Parameterised):
@@ -201,10 +204,13 @@ class Method(Parameterised):
         """Set the fitted attributes, all at once after the work is done."""
         labels = by_decreasing_size(found.labels)
         self.labels_, self.cluster_sizes_ = labels, np.bincount(labels)
-        self.membership_ = None if found.membership is None else _renumbered(found.membership, found.labels, labels)
+        order, self.membership_ = _order(found.labels, labels), None
+        if found.membership is not None:
+            shares = found.membership[:, order]
+            self.membership_ = shares / shares.sum(axis=1, keepdims=True)
         self.schema_, self.kept_out_, self.index_ = schema, MappingProxyType(dict(without)), index
         self.prepared_, self.random_seed_ = found.prepared, seed
-        for name, value in found.facts.items():
+        for name, value in {**found.facts, **{key: rows[order] for key, rows in found.by_cluster.items()}}.items():
             setattr(self, name, value)
         self.made_by = self._made_by(found)
 
@@ -217,11 +223,8 @@ class Method(Parameterised):
         return state | {"kept_out_": dict(self.kept_out_)} if "kept_out_" in state else state
 
 
-def _renumbered(
-    membership: NDArray[np.float64], before: NDArray[np.int64], after: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return probabilities (N, K) in the order of the labels `after`; clusters without subjects are left out."""
-    columns = np.empty(int(after.max()) + 1, dtype=np.int64)
-    columns[after] = before
-    shares = membership[:, columns]
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
+def _order(before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number in `before` of each cluster of `after`, int64 (K,); clusters without subjects are left out."""
+    order = np.empty(int(after.max()) + 1, dtype=np.int64)
+    order[after] = before
+    return order

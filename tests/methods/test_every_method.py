@@ -25,6 +25,7 @@ METHODS = {
         lambda schema: methods.GaussianMixture(schema, n_clusters=3, covariance="spherical", random_state=0),
         0.6,
     ),
+    "KHarmonicMeans": (lambda schema: methods.KHarmonicMeans(schema, 3, random_state=0), 0.6),
     "MeanShift": (lambda schema: methods.MeanShift(schema), 0.6),
     "LatentClasses": (lambda schema: methods.LatentClasses(schema, n_clusters=3, n_starts=5, random_state=0), 0.99),
     "KPrototypes": (lambda schema: methods.KPrototypes(schema, 3, n_starts=3, random_state=0), 0.6),
