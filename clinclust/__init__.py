@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clinclust.associations import validated_associations
-    from clinclust.comparisons import compare_subtypes
+    from clinclust.comparisons import compare_partitions, compare_subtypes
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.drafting import draft_schema
+    from clinclust.drift import Drift, assess_drift
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes, distinct_subtypes
     from clinclust.estimators.gibbs import GibbsDP
@@ -47,6 +48,7 @@ _HOME = {
     "CohortWarning": "clinclust.errors",
     "SchemaError": "clinclust.errors",
     "DistinctSubtypes": "clinclust.estimators.distinct_subtypes",
+    "Drift": "clinclust.drift",
     "Feature": "clinclust.schema",
     "FeatureSchema": "clinclust.schema",
     "GibbsDP": "clinclust.estimators.gibbs",
@@ -55,8 +57,10 @@ _HOME = {
     "Stability": "clinclust.stability",
     "check_model": "clinclust.model_check",
     "Partition": "clinclust.estimators.partition",
+    "assess_drift": "clinclust.drift",
     "assess_stability": "clinclust.stability",
     "audit_disclosure": "clinclust.disclosure",
+    "compare_partitions": "clinclust.comparisons",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
@@ -87,6 +91,7 @@ __all__ = [
     "CohortError",
     "CohortWarning",
     "DistinctSubtypes",
+    "Drift",
     "Feature",
     "FeatureSchema",
     "GibbsDP",
@@ -94,9 +99,11 @@ __all__ = [
     "Partition",
     "SchemaError",
     "Stability",
+    "assess_drift",
     "assess_stability",
     "audit_disclosure",
     "check_model",
+    "compare_partitions",
     "compare_subtypes",
     "continuum_score",
     "distinct_subtypes",

@@ -32,3 +32,10 @@ def heeds_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def pytest_collection_modifyitems(items):
+    """Count no lines in tests of drawn examples: they run the same ones many times, and took half as long again."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.no_cover)

@@ -7,6 +7,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
+from clinclust.cli.drift import add_cohort, drift_asked_for, say_drift
 from clinclust.cli.failures import BAD_INPUT
 from clinclust.cli.options import (
     Commands,
@@ -42,6 +43,12 @@ def add_parser(commands: Commands) -> None:
         help="what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
         "leave them unassigned, or take the value for missing (default: leave-out)",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="add a column that says which features speak most for the subtype of each subject",
+    )
+    add_cohort(parser)
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -54,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
     The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. Subjects
     with a value that the model does not know are not assigned, and are listed; all others are. If the table is that of
     the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows without identifier, with the
-    identifier of another row, or without any observed value are assigned and told.
+    identifier of another row, or without any observed value are assigned and told. With the cohort, it is said whether
+    the new subjects differ from it.
     """
     from clinclust.reporting.assignments import write_assignments
 
@@ -65,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     table, unread = _of_the_fit(options, model, frame), None
     if table is None:
         table, unread = _of_new_subjects(options, model, frame)
+    drift = drift_asked_for(options, model, frame)
     if options.out is None:
         written = io.StringIO()
         write_assignments(table, written)
@@ -72,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_assignments(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
+    if drift is not None:
+        say_drift(options, drift)
     if unread is None:
         return 0
     n_left_out = int((table["assigned"] == "no").sum())
@@ -104,7 +115,8 @@ def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) 
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
     cohort = model.schema_.validate(frame, warn=False)
-    return assignments_of(model, cohort.iloc[rows]).iloc[in_table].reset_index(drop=True)
+    table = assignments_of(model, cohort.iloc[rows], explained=options.explain)
+    return table.iloc[in_table].reset_index(drop=True)
 
 
 def _of_new_subjects(
@@ -123,6 +135,7 @@ def _of_new_subjects(
 
     from clinclust.estimators.mapdp import NONE_OF_THESE
     from clinclust.estimators.new_subjects import notes_on_new_subjects
+    from clinclust.estimators.reasons import reasons_of_new
     from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
     from clinclust.reporting.assignments import assignment_table
 
@@ -137,6 +150,9 @@ def _of_new_subjects(
         warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
+    reasons = None
+    if options.explain:
+        reasons = reasons_of_new(model.fit_, model.schema_needed.validate(known, warn=False))
     everybody = None if len(known) == len(frame) else ~at_fault
     table = assignment_table(
         frame,
@@ -146,6 +162,7 @@ def _of_new_subjects(
         probabilities[:, -1],
         everybody,
         described_only=model.described_only_,
+        reasons=reasons,
     )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))
 

@@ -51,7 +51,8 @@ def _lines(found: ModelCheck, n_features: int) -> list[str]:
     for row in found.advice.to_dict("records"):
         said = on_one_line(f"{row['feature']}: {row['problem']} ({row['evidence']})")
         lines += textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
-        lines += [f"      {row['line']}"] if row["line"] else []  # in one piece, to be copied
+        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
+        lines += [line] if row["line"] and line not in lines else []
     return lines
 
 

@@ -130,6 +130,8 @@ def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
 def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
     """Yield each file that the command reads, and what it is."""
     yield "the table itself", options.table
+    if getattr(options, "cohort", None) is not None:
+        yield "the cohort itself", options.cohort
     if getattr(options, "schema", None) is not None:
         yield "the schema itself", options.schema
     if getattr(options, "model", None) is not None:

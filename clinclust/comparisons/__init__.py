@@ -1,7 +1,8 @@
-"""Comparisons of the subtypes, feature by feature: summaries, tests and effect sizes."""
+"""Comparisons of the subtypes, feature by feature, and of partitions with each other."""
 
 from __future__ import annotations
 
 from clinclust.comparisons.compare import compare_subtypes
+from clinclust.comparisons.partitions import compare_partitions
 
-__all__ = ["compare_subtypes"]
+__all__ = ["compare_partitions", "compare_subtypes"]

@@ -75,7 +75,7 @@ def _searches_a_sample(model: MAPDP) -> bool:
     It is where the search begins in a sample, and finds nothing besides the partition (`clinclust.estimators.search`).
     """
     plain = is_number(model.concentration) and is_number(model.coarsening) and not model.select_features
-    from_anywhere = isinstance(model.init, str) and model.init == "search"
+    from_anywhere = isinstance(model.init, str) and model.init == "search" and model.missing == "marginal"
     return plain and from_anywhere and not isinstance(model.hyperparameters, str) and not model.outlying_share
 
 

@@ -154,7 +154,7 @@ def _of_search(problem: Problem, model: MAPDP) -> float:
 def _searched_subjects(n_subjects: int, model: MAPDP) -> tuple[int, int]:
     """Return how many subjects are searched, and how many then among all: those of a cohort with a sample, or none."""
     tunes = model.select_features or isinstance(model.hyperparameters, str) or not is_number(model.concentration)
-    from_anywhere = isinstance(model.init, str) and model.init == "search"
+    from_anywhere = isinstance(model.init, str) and model.init == "search" and model.missing == "marginal"
     large = LARGE_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else LARGE
     if tunes or not from_anywhere or n_subjects < large:
         return n_subjects, 0

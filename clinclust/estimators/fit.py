@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.blocks import powers_of_blocks
-from clinclust.engine.problem.objective import leave_one_out_nll, log_crp
+from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
 from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.labels import by_decreasing_size
@@ -77,6 +77,7 @@ class Fit:
     tree_test_: TreeTest | None = None
     resolution_path_: ResolutionPath | None = None
     min_size_: int = NO_FLOOR
+    completed_log_joint_: float | None = None
 
     @cached_property
     def clusters_(self) -> SubtypeMixture:
@@ -214,7 +215,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         finer_membership_=cohort.in_table_order(probabilities(scores)),
         finer_clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
-        log_joint_=best.log_joint,
+        log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
@@ -228,6 +229,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
         stopped_early_=plan.budget.cut_short,
         row_counts_=None if taken is None else taken.counts,
         resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
+        completed_log_joint_=best.log_joint if plan.fill_modes else None,
     )
 
 

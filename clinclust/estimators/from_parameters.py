@@ -68,20 +68,23 @@ def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Bud
     automatic, share = isinstance(model.coarsening, str), model.outlying_share
     if share is None:
         share = AUTOMATIC_SHARE if automatic else 0.0
-    hyperparameters = model.hyperparameters
+    hyperparameters, fill_modes = model.hyperparameters, model.missing == "mode"
+    start = _start_of(model.init, problem)
+    from_anywhere = isinstance(start, str) and start == "search"
     return SearchPlan(
         seed=seed_of(model.random_state),
         n_restarts=model.n_restarts,
-        start=_start_of(model.init, problem),
+        start="single" if fill_modes and from_anywhere else start,  # the start of the paper
         max_sweeps=model.max_sweeps,
         n_jobs=model.n_jobs,
-        refine=isinstance(model.init, str) and model.init == "search",
+        refine=from_anywhere and not fill_modes,
         select_features=model.select_features,
         outlying_share=share,
         resolution=ResolutionPlan(choose=True) if automatic else None,
         estimate_powers=isinstance(model.block_powers, str),
         hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
         concentration=_choice_of(model.concentration),
+        fill_modes=fill_modes,
         cancelled=cancelled,
         budget=budget,
         progress=progress,

@@ -136,7 +136,7 @@ class GibbsDP(Parameterised):
         hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
         loss: str = "variation-of-information",
         n_chains: int = 4,
-        max_sweeps: int = 3200,
+        max_sweeps: int = 12800,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = None,

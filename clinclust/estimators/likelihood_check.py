@@ -166,11 +166,13 @@ def _described(
     """Return how well a declaration describes the observed values; without charges, it is the one of the fit."""
     values, log_jacobian = feature.on_model_scale(scores)
     log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
-    charged = tree.charges(log_marginals) if charges is None else charges[None]
-    best = tree.best_level(log_marginals, charged)
+    if charges is None:
+        of_each = tree.charges(log_marginals)
+        charges = of_each[tree.best_level(log_marginals, of_each).prior]
+    # Every prior pays the same: of two that gain as little, the one that gains less would look better for paying less.
+    best = tree.best_level(log_marginals, charges[None])
     evidence = best.evidence + log_jacobian
-    paid = charged[best.prior] if charges is None else charges
-    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, best.n_groups, paid)
+    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, best.n_groups, charges)
 
 
 def in_words(feature: Feature) -> str:

@@ -38,9 +38,10 @@ class MAPDP(Parameterised, Prediction):
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
     `discount` generalises the first line, `coarsening` and `block_powers` the second. Missing values are integrated
-    out: they have no influence on the cluster of their subject. Each restart reassigns one subject at a time until a
-    full sweep changes no label. It then tries to merge and to divide whole clusters, and repeats both until no move
-    raises the joint. The result depends neither on the order of the subjects in the table nor on the number of threads.
+    out: they have no influence on the cluster of their subject (`missing` can change this). Each restart reassigns one
+    subject at a time until a full sweep changes no label. It then tries to merge and to divide whole clusters, and
+    repeats both until no move raises the joint. The result depends neither on the order of the subjects in the table
+    nor on the number of threads.
 
     Parameters
     ----------
@@ -123,6 +124,30 @@ class MAPDP(Parameterised, Prediction):
         features of one block alone would be hidden.
 
         None: every feature counts in full. ``{block: w}``: these powers; features of other blocks count in full.
+    missing : {"marginal", "mode"}
+        What the search makes of missing values. ``"marginal"`` integrates them out, which is exact.
+
+        ``"mode"`` is the way of Raykov et al. (2016, appendix F), for reproduction only. Missing values are filled with
+        the mode of each feature in the cohort. Then one sweep of the subjects takes turns with an update of all filled
+        values, each to the mode of the predictive in its subject's cluster without it, until nobody moves and the
+        filled values stay. All that time they count as observed.
+
+        Do not use it to find subtypes. Copies of one value make a cluster too certain, and the mode of an exponential
+        or a geometric feature is always 0, so that subjects with missing values gather around a value that nobody has.
+        In three simulated cohorts of 600 subjects (5 groups, 16 features of mixed types, 30% of the values missing) the
+        adjusted Rand index to the truth was .39 to .45 with missing values filled, and .66 to .90 from the same starts
+        with them integrated out. The mean probability of the most probable cluster was .97 to .99 in the completed
+        table, and .93 to .95 by what was observed.
+
+        Every restart begins at a single cluster (with labels as `init`, at these), visits subjects in a random order,
+        and neither merges nor divides whole clusters. The restart with the highest joint of the completed table wins
+        (`completed_log_joint_`). That joint never falls, except in the first sweep of the paper's start. In the paper
+        the first filled values are drawn from the prior instead, and restarts are compared by its E. What describes the
+        result is computed from observed values alone, under the partition found: `log_joint_`, probabilities,
+        predictions, relevance, `tree_`, imputations and reports. The cluster of a subject in `labels_` need not be its
+        most probable one in `membership_`; it was not in 11% to 15% of the subjects of these cohorts. It cannot be
+        combined with ``n_clusters="distinct"``, ``coarsening="auto"``, outlying values, feature selection, or
+        hyperparameters or a concentration to be estimated.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
@@ -213,6 +238,11 @@ class MAPDP(Parameterised, Prediction):
         are those of the validated columns after their declared transform.
     merged_log_joint_ : float
         Log joint of the partition into subtypes (`labels_`); it is below `log_joint_` by the evidence of the joins.
+    completed_log_joint_ : float
+        With ``missing="mode"`` only: log joint of the completed table, in nats, in which filled values count as
+        observed. The search raises it, so that the log joints of `log_joint_trace_`, `restarts_` and `tuning_` are also
+        of the completed table; the trace ends at it, with one value for each round. It cannot be compared with
+        `log_joint_`, which is of observed values.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep, in nats; it never decreases. If hyperparameters or the
         concentration are estimated, the trace is the extended joint (log joint plus log hyperprior) less the log
@@ -300,6 +330,7 @@ class MAPDP(Parameterised, Prediction):
         discount: float = 0.0,
         coarsening: float | str = 1.0,
         block_powers: Mapping[str, float] | str | None = "auto",
+        missing: str = "marginal",
         outlying_share: float | None = None,
         select_features: bool = False,
         n_restarts: int = 10,
@@ -318,6 +349,7 @@ class MAPDP(Parameterised, Prediction):
         self.discount = discount
         self.coarsening = coarsening
         self.block_powers = block_powers
+        self.missing = missing
         self.outlying_share = outlying_share
         self.select_features = select_features
         self.n_restarts = n_restarts
@@ -412,8 +444,9 @@ class MAPDP(Parameterised, Prediction):
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, self, cohort, cancelled), cancelled)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
+            moving = "moving subjects" if self.missing == "marginal" else "moving subjects or changing filled values"
             warnings.warn(
-                f"The best restart was still moving subjects after {self.max_sweeps} sweeps; raise `max_sweeps` "
+                f"The best restart was still {moving} after {self.max_sweeps} sweeps; raise `max_sweeps` "
                 "(--max-sweeps)",
                 CohortWarning,
                 stacklevel=2,

@@ -125,6 +125,7 @@ def _warnings(model: MAPDP) -> Iterable[str]:
         yield f"Warning: the search was {STOPPED_EARLY}."
     near = restarts["log_joint"].round(6)[restarts["log_joint"] >= best - 1.0].nunique()
     if near > 1:
-        yield f"Warning: {near} partitions lie within 1 nat of the best; see restarts_."
+        filled = "" if getattr(model, "completed_log_joint_", None) is None else ", with filled values"
+        yield f"Warning: {near} partitions lie within 1 nat of the best{filled}; see restarts_."
     if model.kept_out_:
         yield "Warning: not clustered on: " + "; ".join(f"{name} ({why})" for name, why in model.kept_out_.items())

@@ -223,6 +223,7 @@ MAPDP_RULES: dict[str, Rule] = {
         lambda value: value is None or (isinstance(value, str) and value == "auto"),
     ),
     "outlying_share": _SHARE.or_none(),
+    "missing": Rule("'marginal' or 'mode'", lambda value: isinstance(value, str) and value in ("marginal", "mode")),
     "hyperparameters": _DictionaryOfDictionaries(
         "'empirical', 'greedy', a dictionary by feature or None",
         lambda value: value is None or (isinstance(value, str) and value in ("empirical", "greedy")),
@@ -284,6 +285,13 @@ def combined_searches(given: Mapping[str, Any]) -> list[str]:
     Each parameter in `_SEARCHES` makes the fit search for something in addition to the partition, in alternation with
     it. Only one such search runs in a fit.
     """
+    searches, asked = list(_SEARCHES), _searches_asked(given)
+    # The first two form one search, and so do the last two.
+    return [] if len(asked) < 2 or asked in (searches[:2], searches[3:]) else asked
+
+
+def _searches_asked(given: Mapping[str, Any]) -> list[str]:
+    """Return the parameters in `_SEARCHES` that ask for something besides the partition."""
     share = given["outlying_share"]
     wanted = (
         isinstance(given["hyperparameters"], str),
@@ -292,20 +300,35 @@ def combined_searches(given: Mapping[str, Any]) -> list[str]:
         isinstance(given["coarsening"], str),
         share is not None and share > 0.0,
     )
-    searches = list(_SEARCHES)
-    asked = [name for name, is_wanted in zip(searches, wanted, strict=True) if is_wanted]
-    # The first two form one search, and so do the last two.
-    return [] if len(asked) < 2 or asked in (searches[:2], searches[3:]) else asked
+    return [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
 
 
 def combination_problems(given: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
+    problems = _problems_of_filling(given)
     asked = [_SEARCHES[name] for name in combined_searches(given)]
+    if not asked:
+        return problems
+    return [
+        *problems,
+        f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
+        "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next",
+    ]
+
+
+def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
+    """Return what cannot be combined with the paper's search, which fills missing values and finds nothing else."""
+    if given["missing"] != "mode":
+        return []
+    searches = _searches_asked(given)
+    asked = [_SEARCHES[name] for name in searches]
+    if isinstance(given["n_clusters"], str):
+        asked.append("n_clusters='distinct'")
     if not asked:
         return []
     return [
-        f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
-        "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
+        f"missing='mode' cannot be combined with {', '.join(asked)}: these would take filled values for observed ones; "
+        "leave them out, or integrate missing values out (missing='marginal', the default)"
     ]
 
 

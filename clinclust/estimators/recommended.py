@@ -37,4 +37,6 @@ def recommended_parameters(estimator: type[MAPDP], given: Mapping[str, Any]) -> 
     settled = estimator(**parameters).get_params()
     if "coarsening" not in given and not parameter_problems(settled, MAPDP_RULES) and combined_searches(settled):
         del parameters["coarsening"]
+    if given.get("missing") == "mode":  # the paper's search, to which nothing is added
+        parameters = {name: value for name, value in parameters.items() if name in given}
     return parameters

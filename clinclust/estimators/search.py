@@ -11,13 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.beside.block_powers import has_repeated, reproduced_powers
+from clinclust.engine.beside.mode_filling import search_filling
 from clinclust.engine.beside.outlying import OutlyingMask
 from clinclust.engine.beside.outlying_search import none_outlying, search_with_outlying
 from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
 from clinclust.engine.beside.sampled_resolution import LARGE_BESIDE, sampled_steps
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.restarts import index_of_best
+from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.sampled import LARGE, N_SAMPLED, run_sampled_restarts
 from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
 from clinclust.estimators.tuning import search_and_tune, tried_once
@@ -49,7 +50,8 @@ class SearchResult:
     problem : Problem
         The problem of the values that are not outlying, with the final model.
     restarts : list of RestartResult
-        Results of the restarts under the final model.
+        Results of the restarts under the final model. Where missing values were filled, their log joints are of the
+        completed table.
     best : int
         Index of the restart with the highest log joint.
     tuning : DataFrame
@@ -77,8 +79,8 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes.
 
     It is a search in a sample of a large cohort, a search with outlying values, a search along decreasing coarsenings,
-    or a search that also estimates hyperparameters, concentration or selected features. If the powers of blocks are to
-    be estimated, shorter searches find them first.
+    a search that also estimates hyperparameters, concentration or selected features, or one that fills missing values
+    with modes. If the powers of blocks are to be estimated, shorter searches find them first.
 
     Parameters
     ----------
@@ -135,6 +137,8 @@ def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPl
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the powers of the problem."""
+    if plan.fill_modes:
+        return _without_outlying(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= _large(plan):
         if not plan.searches_beside:
             return _without_outlying(problem, run_sampled_restarts(problem, plan))

@@ -22,7 +22,15 @@ from clinclust.schema.reading import read_column
 if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["REFUSE", "TAKE_FOR_MISSING", "about_new_subjects", "check_unseen", "rows_at_fault", "without_unseen"]
+__all__ = [
+    "REFUSE",
+    "TAKE_FOR_MISSING",
+    "about_new_subjects",
+    "check_unseen",
+    "rows_at_fault",
+    "unseen_rows",
+    "without_unseen",
+]
 
 Rows = NDArray[np.bool_]
 
@@ -72,13 +80,9 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
     """
     cleared = frame.copy(deep=False)
     noted = []
-    for feature, column in _columns(schema, frame):
-        faults = read_column(feature, schema.missing_codes_of(feature), column).faults
-        unread = [rows for kind, rows in faults.items() if kind != "observed"]
-        if unread:
-            rows = np.logical_or.reduce(unread)
-            cleared[feature.name] = column.astype(object).mask(rows, None)
-            noted.append(f"{feature.name} ({_rows(frame.index[rows])})")
+    for name, rows in unseen_rows(schema, frame).items():
+        cleared[name] = frame[name].astype(object).mask(rows, None)
+        noted.append(f"{name} ({_rows(frame.index[rows])})")
     if not noted:
         return frame, ""
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
@@ -86,6 +90,20 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
         "values that the model does not know were taken for missing, as asked: "
         f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
     )
+
+
+def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
+    """Return the rows with a cell that the schema cannot read, bool (n,), by feature; without features that have none.
+
+    A missing value of a feature that must be complete is no such cell.
+    """
+    found = {}
+    for feature, column in _columns(schema, frame):
+        faults = read_column(feature, schema.missing_codes_of(feature), column).faults
+        unread = [rows for kind, rows in faults.items() if kind != "observed"]
+        if unread:
+            found[feature.name] = np.logical_or.reduce(unread)
+    return found
 
 
 def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:

@@ -71,8 +71,10 @@ def check_model(
 
         advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
         mend it, if there is one, and the evidence. `applied_to(schema)` writes these lines into a copy of the schema.
-        Features that all depend on each other (|r| of at least .3) are advised to be one block, unless they are more
-        than half of all features: dependence everywhere is for ``coarsening="auto"``.
+        Where counts scatter less inside clusters than in all subjects, from whom the default dispersion is taken, the
+        line states that inside. Features that all depend on each other (|r| of at least .5) are advised to be one
+        block, unless they are more than half of all features: weak dependence (told from .3 on) and dependence
+        everywhere are for ``coarsening="auto"``.
 
     Raises
     ------
@@ -126,10 +128,11 @@ def check_of(
     """
     from clinclust.model_check.advice import advice_of
     from clinclust.model_check.predictive_checks import predictive_checks
+    from clinclust.model_check.priors_in_clusters import better_priors
     from clinclust.model_check.residual_pairs import residual_pairs
     from clinclust.model_check.result import ModelCheck
 
     checks = predictive_checks(fit, cohort, n_draws, rng)
     pairs = residual_pairs(fit, cohort)
-    advice, mended = advice_of(fit.schema_, likelihoods, checks, pairs)
+    advice, mended = advice_of(fit.schema_, likelihoods, checks, pairs, better_priors(fit, cohort))
     return ModelCheck(likelihoods, checks, pairs, advice, mended)

@@ -10,17 +10,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.estimators.reasons import reasons_of_cohort
 from clinclust.files.inert_text import inert_text
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
+__all__ = ["SPEAKS_FOR_IT", "assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
 
+SPEAKS_FOR_IT = "speaks_for_it"
+"""Name of the column that says which features speak for the subtype of a subject."""
 _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
 
 
@@ -33,6 +38,7 @@ def assignment_table(
     assigned: NDArray[np.bool_] | None = None,
     continuum_score: NDArray[np.float64] | None = None,
     described_only: NDArray[np.bool_] | None = None,
+    reasons: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
 
@@ -53,6 +59,8 @@ def assignment_table(
         Position of each subject in a cohort that is one continuum; NaN = nothing observed.
     described_only : bool (K,), optional
         Which subtypes have too few subjects to be tested (`MAPDP.described_only_`).
+    reasons : sequence of str, optional
+        What speaks for the subtype of each subject who was assigned (`clinclust.estimators.reasons`).
 
     Returns
     -------
@@ -61,8 +69,8 @@ def assignment_table(
         none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
         ``none_of_these``. If some were not assigned, ``assigned`` (yes or no) precedes ``subtype``, and all further
         columns are empty where it is no. If a subtype is described only, ``few_subjects`` (yes or no) follows
-        ``probability`` and says whether the subtype of the subject is. ``continuum_score`` is the last column, if it is
-        given.
+        ``probability`` and says whether the subtype of the subject is. ``continuum_score`` follows the probabilities,
+        if it is given, and ``speaks_for_it`` is the last column, if there are reasons.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
@@ -76,6 +84,8 @@ def assignment_table(
     columns = pd.DataFrame({**about, **of_each})
     if continuum_score is not None:
         columns[CONTINUUM_SCORE] = continuum_score
+    if reasons is not None:
+        columns[SPEAKS_FOR_IT] = list(reasons)
     if assigned is not None:
         columns = _with_unassigned(columns, assigned)
     # A name that two columns of the table share does not identify a column, so it is left out.
@@ -84,7 +94,7 @@ def assignment_table(
     return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), columns], axis="columns")
 
 
-def assignments_of(model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
+def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
     """Return the assignment table of the subjects of a fit.
 
     Where the test of the tree says that the cohort is one continuum, it has the continuum score of each.
@@ -95,6 +105,8 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
         A fitted model.
     frame : DataFrame, N rows
         The cohort of the fit, as `cohort_of` returns it.
+    explained : bool
+        Whether to say which features speak for the subtype of each subject.
     """
     score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
     return assignment_table(
@@ -104,6 +116,7 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame:
         model.membership_,
         continuum_score=score,
         described_only=model.described_only_,
+        reasons=reasons_of_cohort(model.fit_, frame) if explained else None,
     )
 
 

@@ -106,7 +106,7 @@ other subjects as they were found (`MAPDP.membership_`), and over all drawn part
 beside them the expected number of subjects on the wrong side, and how many are, by the groups they were drawn from.
 
 {section("All 215 features", schema, frame, group)}
-{section(f"The {len(printed)} features that the paper printed", few, frame[few.names], group)}"""
+{section(f"The {len(printed)} features that the paper printed", few, frame, group)}"""
     PAGE.write_text(text, encoding="utf-8")
     print(text)
 

@@ -94,6 +94,11 @@ def _sound_calls(folder):
                 **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
+        "assess_drift": (
+            clinclust.assess_drift,
+            {"model": model, "frame": frame, "new": frame.iloc[::2], "random_state": 0},
+        ),
+        "compare_partitions": (clinclust.compare_partitions, {"first": labels, "second": model}),
         "check_model": (
             clinclust.check_model,
             {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},

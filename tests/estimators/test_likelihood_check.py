@@ -83,6 +83,24 @@ def test_what_its_prior_costs_groups_that_lie_far_apart_is_no_misfit(seed):
     assert not compared_likelihoods(model.fit_, frame)["is_misfit"].any()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_special_case_is_better_than_the_likelihood_that_holds_it(seed):
+    """The geometric has dispersion 1, and the Poisson distribution is the limit of a negative binomial one."""
+    rng = np.random.default_rng([seed, 3])
+    group = np.repeat([0, 1, 2], [140, 130, 120])
+    columns = {name: rng.normal(3.0 * group, 1.0) for name in "abc"}
+    means = np.array([0.1, 6.0, 40.0])[group]  # far apart: the division is what the likelihoods must not be paid for
+    columns |= {f"r{r:g}": rng.negative_binomial(r, r / (r + means)) for r in (1.0, 2.0, 5.0)}
+    kinds = dict.fromkeys("abc", "gaussian")
+    schema = cc.FeatureSchema(
+        [cc.Feature(name=name, likelihood=kinds.get(name, "negative_binomial")) for name in columns]
+    )
+    model, frame = fitted(schema, pd.DataFrame(columns))
+    assert model.n_clusters_ == 3
+    compared = compared_likelihoods(model.fit_, frame).set_index("feature")
+    assert (compared.loc[["r1", "r2", "r5"], "evidence"] < 5.0).all()
+
+
 @pytest.mark.parametrize("name", EVERY_LIKELIHOOD)
 def test_the_evidence_in_one_cluster_is_that_of_scipy(name):
     rng = np.random.default_rng(1)

@@ -289,6 +289,7 @@ def test_every_bad_parameter_is_said_at_once():
         "discount": 1.0,
         "coarsening": 0.0,
         "block_powers": {"pressure": 0.0},
+        "missing": "mean",
         "select_features": 1,
         "outlying_share": 1.0,
         "n_restarts": 0,

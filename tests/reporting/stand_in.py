@@ -48,6 +48,7 @@ class Fitted:
     restarts_: pd.DataFrame
     hyperparameters_: dict = field(default_factory=dict)
     log_joint_: float = -4321.098
+    completed_log_joint_: float | None = None
     random_seed_: int = 20160926
     concentration_: float = 3.0
     discount_: float = 0.0

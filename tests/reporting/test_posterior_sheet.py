@@ -48,7 +48,10 @@ def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, dr
     most = drawn.n_clusters_posterior_.idxmax()
     share = 100 * drawn.n_clusters_posterior_.max()
     said = f"{share:.0f}%" if 1 <= share <= 99 else "more than 99%"
-    assert f"Of partitions drawn by their probability (Posterior), {said} have {most} groups" in words
+    assert (
+        f"How many there could be: of partitions drawn by their probability (Posterior), {said} have {most} groups"
+        in words
+    )
     assert "the search found 2 groups." in words
     assert "Posterior membership: the share of the drawn partitions" in words
     book = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
@@ -62,10 +65,10 @@ def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, dr
     rows = rows_of(book, "Posterior")
     numbers = {row[0]: row[1] for row in rows if isinstance(row[0], int)}
     assert numbers == pytest.approx((100 * drawn.n_clusters_posterior_).to_dict())
-    chains = {row[0]: row[1:4] for row in rows if row[0] in ("log joint", "n clusters")}
+    chains = {row[0]: row[1:4] for row in rows if row[0] in ("log joint", "number of groups")}
     diagnosed = drawn.convergence_.set_index("quantity")
     assert chains["log joint"][0] == pytest.approx(diagnosed.loc["log_joint", "r_hat"])
-    assert (chains["n clusters"][2] == "yes") == diagnosed.loc["n_clusters", "converged"]
+    assert (chains["number of groups"][2] == "yes") == diagnosed.loc["n_clusters", "converged"]
 
 
 def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):

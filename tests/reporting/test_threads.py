@@ -44,7 +44,7 @@ def test_eight_threads_write_what_one_writes(findings, tmp_path):
         expected = [task("alone") for task in tasks]
         settings, filters = dict(mpl.rcParams), list(warnings.filters)
         with ThreadPoolExecutor(8) as pool:
-            futures = [pool.submit(tasks[number % len(tasks)], number) for number in range(24)]
+            futures = [pool.submit(tasks[number % len(tasks)], number) for number in range(2 * len(tasks))]
         for number, future in enumerate(futures):
             assert future.result() == expected[number % len(tasks)], f"task {number % len(tasks)}"
         assert dict(mpl.rcParams) == settings

@@ -90,7 +90,9 @@ class ClusterTree:
         return np.asarray(of_nodes[..., first] + of_nodes[..., second] - of_nodes[..., self.n_clusters :])
 
 
-def log_marginals_in_tree(likelihood: Likelihood, values: Array, labels: Labels, tree: ClusterTree) -> Array:
+def log_marginals_in_tree(
+    likelihood: Likelihood, values: Array, labels: Labels, tree: ClusterTree, priors: Array | None = None
+) -> Array:
     """Return ln m(values in node | theta) of every node of a tree, in nats, float64 (P, 2 J - 1).
 
     theta are the default hyperparameters; P of them are tried where one must be known in clusters
@@ -104,8 +106,10 @@ def log_marginals_in_tree(likelihood: Likelihood, values: Array, labels: Labels,
     labels : int64 (n,)
         The cluster of each value, 0 .. J - 1; some clusters may have none.
     tree : ClusterTree
+    priors : float64 (P, H), optional
+        Other hyperparameters.
     """
-    priors = likelihood.compared_hyperparameters(values)
+    priors = likelihood.compared_hyperparameters(values) if priors is None else priors
     summed = _of_measurements if likelihood.is_continuous else _of_levels
     priors, statistics, bases = summed(likelihood, values, labels, tree.n_clusters, priors)
     normalizer, theta = likelihood.prior.log_normalizer, priors[:, None, :]

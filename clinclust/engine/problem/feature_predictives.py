@@ -1,4 +1,4 @@
-"""The log predictive of every single value under every cluster, of which the score of a subject is the sum."""
+"""The log predictive of every single value under one cluster, of which the score of a subject is the sum."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clinclust.engine.problem.posterior import Clusters
+    from clinclust.likelihoods.likelihood import Likelihood
 
 __all__ = ["log_predictives"]
 
 Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 
-def log_predictives(clusters: Clusters, values: Mapping[str, Array]) -> Array:
-    """Return ln p(x_d | cluster k) of new subjects, float64 (D, n, K + 1); 0 where a value is missing.
+def log_predictives(
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return ln p(x_d | a cluster) of subjects, float64 (D, n); 0 where a value is missing.
 
-    Features are in the order of `Encoding.features`; the last cluster is the empty one. With A the log normaliser of
-    the conjugate prior and theta_k the posterior of the cluster, it is A(theta_k + T(x)) - A(theta_k) + ln h(x) on the
-    encoded scale; the Jacobian of the standardisation is the same in all clusters, and is left out.
+    Features are in the order of `Encoding.features`. With A the log normaliser of the conjugate prior and theta_k the
+    posterior of the cluster, it is A(theta_k + T(x)) - A(theta_k) + ln h(x) on the encoded scale; the Jacobian of the
+    standardisation is the same in all clusters, and is left out.
 
     Where values may be outlying, it is the mixture with the prior predictive, as in `Clusters.scores`.
 
@@ -31,17 +35,32 @@ def log_predictives(clusters: Clusters, values: Mapping[str, Array]) -> Array:
     clusters : Clusters
     values : mapping
         Columns of `model_values`, float64 (n,) each.
+    labels : int64 (n,)
+        The cluster under which each subject is judged; K is the empty one.
+    left_out : bool (D, n), optional
+        The values to take from the statistics of that cluster first, because these hold them: the cluster then judges
+        a value by all others.
     """
     encoding, found = clusters.encoding, []
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        posteriors = clusters.posteriors(index)
-        prior = likelihood.prior
-        after = prior.posterior(posteriors[None, :, :], likelihood.statistics(column)[:, None, :])
-        rise = prior.log_normalizer(after) - prior.log_normalizer(posteriors)[None, :]
-        logs = rise + likelihood.log_base_measure(column, posteriors[-1])[:, None]
+        theta, sums = clusters.of_feature(index)
+        held = np.vstack([sums, np.zeros(sums.shape[1])])[labels]
+        # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
+        if left_out is not None and clusters.included[index]:
+            held -= likelihood.statistics(column) * left_out[index][:, None]
+        logs = _logs(likelihood, column, likelihood.prior.posterior(theta[None, :], held), theta)
         if clusters.outlying_share > 0.0:
             share = clusters.outlying_share
-            logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + logs[:, -1:])
-        found.append(np.where(np.isnan(column)[:, None], 0.0, logs))
-    return np.array(found)
+            of_prior = _logs(likelihood, column, theta[None, :], theta)
+            logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
+        found.append(np.where(np.isnan(column), 0.0, logs))
+    return np.array(found).reshape(len(found), labels.size)
+
+
+def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+    """Return the log predictives of values (n,) under posteriors (n, P) or (1, P); `theta` (P,) is the prior."""
+    prior = likelihood.prior
+    after = prior.posterior(posteriors, likelihood.statistics(values))
+    rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
+    return rise + likelihood.log_base_measure(values, theta)

@@ -11,10 +11,14 @@ is accepted with probability
 
 and a merger with min(1, p(merged) q / p(divided)), where q is that of the visit that would restore the clusters (Jain
 and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005, technical report, University of
-Wisconsin). The pair, the order and the launch state have the same distribution in both directions.
+Wisconsin). The order and the launch state have the same distribution in both directions.
 
-A launch state in which all begin with the second subject finds small groups in a large cluster. The first subject is
-more often one that lies far from the others (`far_first`), which finds such groups sooner.
+Every second time, the pair is drawn among all subjects, which has the same distribution in both directions too. A
+launch state in which all begin with the second subject finds small groups in a large cluster. The first subject is more
+often one that lies far from the others (`far_first`), which finds such groups sooner. In between, the pair is drawn by
+way of its clusters, all of which are as probable: so small clusters are divided and merged as often as large ones; a
+pair of all subjects would seldom be of them. The probability of the pair then depends on the state, and the ratio is
+multiplied by that in the divided state over that in the merged one.
 """
 
 from __future__ import annotations
@@ -73,15 +77,21 @@ def divide_or_merge(
     labels = partition.labels
     if labels.size < 2:
         return None
-    one = int(rng.choice(labels.size, p=drawn_first))
-    pair = np.array([one, (one + rng.integers(1, labels.size)) % labels.size])
+    by_cluster = rng.random() < 0.5
+    pair = _pair_by_cluster(partition, rng) if by_cluster else _pair_of_all(drawn_first, rng)
+    if pair is None:
+        return None
     first, second = labels[pair].tolist()
     members = np.flatnonzero((labels == first) | (labels == second))
     order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
     is_division = first == second
     targets = _NOBODY if is_division else (labels[order] == second).astype(np.int64)
     halves, log_allocation = _allocated(problem, pair, order, targets, rng)
-    log_ratio = _log_ratio(problem, halves, int(partition.n_clusters[0]) + is_division) - log_allocation
+    n_divided = int(partition.n_clusters[0]) + is_division
+    log_ratio = _log_ratio(problem, halves, n_divided) - log_allocation
+    if by_cluster:
+        others = np.delete(partition.sizes[: partition.n_clusters[0]], [first, second])
+        log_ratio += _log_ratio_of_pair(others, halves.sizes[:2])
     if np.log(rng.random()) >= (log_ratio if is_division else -log_ratio):
         return None
     proposed = labels.copy()
@@ -92,6 +102,46 @@ def divide_or_merge(
         proposed[proposed == left] = kept
         proposed[proposed > left] -= 1
     return proposed
+
+
+def _pair_of_all(drawn_first: Array, rng: np.random.Generator) -> Labels:
+    """Return two subjects, int64 (2,); the second is any other one."""
+    one = int(rng.choice(drawn_first.size, p=drawn_first))
+    return np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
+
+
+def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
+    """Return two subjects of one cluster or of two, int64 (2,); None if there is no such cluster, or are no two."""
+    sizes = partition.sizes[: partition.n_clusters[0]]
+    if rng.random() < 0.5:
+        divisible = np.flatnonzero(sizes >= 2.0)
+        if not divisible.size:
+            return None
+        members = np.flatnonzero(partition.labels == rng.choice(divisible))
+        return np.asarray(rng.choice(members, 2, replace=False))
+    if sizes.size < 2:
+        return None
+    clusters = rng.choice(sizes.size, 2, replace=False)
+    return np.array([rng.choice(np.flatnonzero(partition.labels == cluster)) for cluster in clusters])
+
+
+def _log_ratio_of_pair(others: Array, halves: Array) -> float:
+    """Return the log of the probability of a pair by cluster in the divided state over that in the merged one.
+
+    With K clusters after the division, of n_1 and n_2 subjects, the pair is drawn with probability
+    1 / (2 K (K - 1) n_1 n_2) then, and 1 / (2 L (n_1 + n_2) (n_1 + n_2 - 1)) before, where L clusters have more than
+    one subject.
+
+    Parameters
+    ----------
+    others : float64 (K - 2,)
+        Sizes of all other clusters.
+    halves : float64 (2,)
+        Sizes of the two.
+    """
+    n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
+    divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()
+    return float(np.log(n_divisible * n_merged * (n_merged - 1.0)) - divided)
 
 
 def _allocated(

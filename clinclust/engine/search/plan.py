@@ -90,6 +90,9 @@ class SearchPlan:
         How to estimate the hyperparameters; None = keep those of the problem.
     concentration : {"map", "cross-validation"} or tuple of float, optional
         How to estimate the concentration, or the values to try; None = keep that of the problem.
+    fill_modes : bool
+        Whether missing values are filled with modes that count as observed (`search_filling`); else they are integrated
+        out. Such a search estimates nothing else.
     cancelled : threading.Event
         When it is set, every search ends after its present sweep, and the searches as a whole end with
         `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
@@ -118,6 +121,7 @@ class SearchPlan:
     estimate_powers: bool = False
     hyperparameters: str | None = None
     concentration: str | tuple[float, ...] | None = None
+    fill_modes: bool = False
     cancelled: Event = field(default_factory=Event)
     budget: Budget = field(default_factory=Budget)
     finished: Callable[[RestartResult], object] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pandas.api.types import is_scalar
 
 from clinclust.arguments import AXES, EXPLANATION, WHOLE, accepting
 from clinclust.errors import InputError
@@ -92,7 +93,9 @@ def _rows_of(explanation: pd.DataFrame, subject: object) -> pd.DataFrame:
     if not len(explanation):
         raise InputError("explanation has no rows")
     subject = explanation["subject"].iloc[0] if subject is None else subject
-    rows = explanation[explanation["subject"] == subject]
+    named = explanation["subject"]
+    is_one = is_scalar(subject) or isinstance(subject, tuple)  # a tuple is a row of an index of several columns
+    rows = explanation[[each == subject for each in named]] if is_one else explanation.iloc[:0]
     if not len(rows):
         raise InputError("subject is not in the explanation; give a value of its column `subject`")
     return rows

@@ -80,7 +80,8 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
         first = min(places, key=lambda place: agreement[1:][place])
         ax.annotate(text, (agreement[1:][first], below[1:][first]), xytext=(-8, 0), ha="right", **written)
     ax.set_xlabel("Agreement with the best partition (adjusted Rand index)")
-    ax.set_ylabel("Log joint below the best (nats)")
+    which = "Log joint" if fit.completed_log_joint_ is None else "Log joint with filled values"
+    ax.set_ylabel(f"{which} below the best (nats)")
     ax.spines[["top", "right"]].set_visible(False)
     total = int(ended.sum())
     searches_of = "search" if total == 1 else "searches"

@@ -66,7 +66,7 @@ def methods(findings: Findings) -> Methods:
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
         "Prior": [] if fit is None else _prior(findings, asked, references),
-        "Missing values": [] if fit is None else _missing(findings, fit),
+        "Missing values": [] if fit is None else _missing(findings, fit, references),
         "Search": [] if fit is None else search_in_words(findings, fit, asked),
         "Distinct subtypes": methods_of_the_test(findings, references),
         "Comparisons": _comparisons(findings, references),
@@ -176,22 +176,23 @@ def _prior(findings: Findings, asked: Mapping[str, Any], references: References)
     return sentences
 
 
-def _missing(findings: Findings, fit: Fit) -> list[str]:
+def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
+    treated = (
+        "integrated out of the model, which assumes that they are missing at random, and were not imputed"
+        if fit.completed_log_joint_ is None
+        else f"filled in the search with modes, which counted as observed ({references.cite('map-dp')}, appendix F); "
+        "this makes subtypes too certain. All that is said of them was computed from observed values alone, by which a "
+        "subject may more probably belong to another subtype"
+    )
     clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
     share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
     sentences = []
     if findings.is_shared and findings.read.withheld:
         # That no value is missing would tell the number of missing values where it is withheld.
-        sentences.append(
-            "Values of these features that were missing were integrated out of the model, which assumes that they are "
-            "missing at random, and were not imputed."
-        )
+        sentences.append(f"Values of these features that were missing were {treated}.")
     elif share > 0:
         how_many = "Some" if findings.is_shared else f"{100 * share:.1f}%"
-        sentences.append(
-            f"{how_many} of the values of these features were missing; they were integrated out of the model, "
-            "which assumes that they are missing at random, and were not imputed."
-        )
+        sentences.append(f"{how_many} of the values of these features were missing; they were {treated}.")
     else:
         sentences.append("No value of these features was missing.")
     kept_out = len(fit.kept_out_)

@@ -41,25 +41,29 @@ def concentration_in_words(findings: Findings, fit: Fit, asked: Any, references:
 def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
     """Return the sentences on the search; where counts are rounded, without how many searches ended where."""
     init = asked["init"]
-    where = _BEGUN[init] if isinstance(init, str) else "from a partition given in advance"
+    is_filled = fit.completed_log_joint_ is not None
+    begun = "single" if is_filled and isinstance(init, str) else init
+    where = _BEGUN[begun] if isinstance(begun, str) else "from a partition given in advance"
+    highest = "the highest log joint with filled values" if is_filled else "the highest log joint"
     stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
     subjects = "all subjects" if len(findings.sizes) == 1 else f"{sizes_in_words(findings)} subjects"
     subtypes = f"{counted(len(findings.sizes), 'subtype')} of {subjects}"
     if findings.is_rounded:
-        sought = f"The partition with the highest log joint was sought ({where}; random seed {fit.random_seed_})."
+        sought = f"The partition with {highest} was sought ({where}; random seed {fit.random_seed_})."
         return [sought, *stopped, f"The best found has {subtypes}."]
     restarts = fit.restarts_
     refined = int(restarts["start"].isin(("recombined", "perturbed")).sum())
     started = len(restarts) - refined
     best = int((restarts["log_joint"].round(6) == round(float(restarts["log_joint"].max()), 6)).sum())
     sentences = [
-        f"The partition with the highest log joint was sought from {counted(started, 'start')} ({where}; random seed "
+        f"The partition with {highest} was sought from {counted(started, 'start')} ({where}; random seed "
         f"{fit.random_seed_})."
     ]
     if refined:
         sentences.append(f"The best were recombined and perturbed in {counted(refined, 'further search', 'es')}.")
     sentences += stopped
-    joint = "" if findings.is_shared else f" (log joint {fit.log_joint_:.2f} nats)".replace("-", "−")
+    of_observed = " of observed values" if is_filled else ""
+    joint = "" if findings.is_shared else f" (log joint{of_observed} {fit.log_joint_:.2f} nats)".replace("-", "−")
     n_groups = groups_found(fit)
     ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
     if n_groups is None:

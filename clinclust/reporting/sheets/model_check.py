@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.model_check.advice import DEPENDENCE, VALUES, dependent_pairs, odd_values
+from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
+from clinclust.model_check.dependence import dependent_pairs
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.sheets.unions import groups_found
@@ -26,7 +27,7 @@ def on_model_check(findings: Findings) -> list[str]:
     n_dependent, n_odd = _how_many(check, DEPENDENCE), _how_many(check, VALUES)
     said = []
     if n_dependent:
-        strongest = dependent_pairs(check.pairs).iloc[0]
+        strongest = dependent_pairs(check.pairs, findings.model.schema_).iloc[0]
         first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
         said.append(
             f"{n_dependent} features depend on each other, most of all {first} and {second} (correlation "
@@ -54,12 +55,12 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
-    tables = [*_pairs(findings, check), *_blocks(findings, check), *_values(findings, check)]
+    tables = [*_pairs(findings, check), *_values(findings, check), *_lines(findings, check)]
     return [Sheet("Model check", _notes(check), tables)]
 
 
 def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
-    pairs = dependent_pairs(check.pairs)
+    pairs = dependent_pairs(check.pairs, findings.model.schema_)
     if pairs.empty or not _how_many(check, DEPENDENCE):
         return []
     columns = [Column("Feature"), Column("And"), Column("Correlation", "0.00"), Column("p", "p"), Column("n", "0")]
@@ -72,18 +73,19 @@ def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
         for row in pairs.head(_MOST_PAIRS).to_dict("records")
     ]
     shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    return [Table(f"Features that depend on each other inside the subtypes{shown}", columns, rows, stub=2)]
+    return [Table(f"Features that depend on each other{shown}", columns, rows, stub=2)]
 
 
-def _blocks(findings: Findings, check: ModelCheck) -> list[Table]:
-    advice = check.advice[(check.advice["kind"] == DEPENDENCE) & check.advice["line"].notna()]
+def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
+    is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
+    advice = check.advice[is_said_here].drop_duplicates("feature")
     if advice.empty:
         return []
     columns = [Column("Feature"), Column("Line for the schema", overflow=True)]
     rows: list[list[Value]] = [
         [_title(findings, row["feature"]), str(row["line"])] for row in advice.to_dict("records")
     ]
-    return [Table("Blocks of features to count as fewer", columns, rows)]
+    return [Table("Lines that would mend it", columns, rows)]
 
 
 def _values(findings: Findings, check: ModelCheck) -> list[Table]:
@@ -95,7 +97,7 @@ def _values(findings: Findings, check: ModelCheck) -> list[Table]:
     columns = [
         Column("Feature"),
         Column("Likelihood"),
-        Column("Inside the subtypes", widest=60),
+        Column("Inside the groups", widest=60),
         Column("Distance (SD)", "0.0"),
         Column("p", "p"),
     ]
@@ -127,15 +129,17 @@ def _notes(check: ModelCheck) -> list[str]:
             "features in the schema, and fit again; `clinclust check TABLE --model DIR --out SCHEMA` writes a copy of "
             "the schema with them. Do so where features measure the same thing."
             if has_lines
-            else "More than half of the features depend on each other, which is no block: fit with coarsening (auto), "
-            "which the recommended fit does."
+            else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
+            "of all. Other dependence is allowed for by coarsening, which the recommended fit estimates."
         )
     if _how_many(check, VALUES):
         notes.append(
             "Values were drawn from the fitted model as often as they were observed, again and again. Distance: how "
             "far the observed number lies from the drawn ones, in their standard deviations; p: how often they lie as "
             "far out. The model has seen the observed values, so that p is rather too large than too small. No other "
-            "likelihood of this package describes these features clearly better; look at their values."
+            "likelihood of this package describes these features clearly better: look at their values. A line that "
+            "states a dispersion has that inside the groups; the default is that of all subjects together, which holds "
+            "the differences between groups too."
         )
     return notes
 

@@ -152,7 +152,7 @@ def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
     if findings.own_membership is not None:
         said.append(
             "Membership probability: how sure the model is of the subtype of each subject; where features depend on "
-            "each other inside subtypes, it is too sure."
+            "each other inside subtypes, or overlapping groups were taken for one, it is too sure."
         )
         if not findings.is_shared:
             said.append(f"Clear: a membership probability of {CLEAR:g} or more.")
@@ -200,7 +200,9 @@ def searches_sentence(fit: Fit) -> str:
     second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
     below = restarts["log_joint"].max() - second["log_joint"]
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
+    # A joint of filled values tells how well the search did, and not how probable a partition is.
+    meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
     return (
-        f"{ended}; the next best lies {nats} nats below it (1 nat: 2.7 times less probable) and agrees with it "
+        f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "
         f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
     )

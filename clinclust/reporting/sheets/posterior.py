@@ -19,6 +19,14 @@ __all__ = ["on_posterior", "on_posterior_membership", "posterior_cell", "posteri
 _TOLD = 0.1
 """Posterior probability from which on a number of groups is named on the first page."""
 _BALL = 0.95
+_QUANTITIES = {
+    "log_joint": "log joint",
+    "concentration": "concentration",
+    "n_clusters": "number of groups",
+    "largest": "subjects in the largest group",
+    "second": "subjects in the second largest",
+    "entropy": "entropy of the sizes",
+}
 
 
 def on_posterior(findings: Findings) -> list[str]:
@@ -35,7 +43,8 @@ def on_posterior(findings: Findings) -> list[str]:
     n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
     found = f"{'the reported one has' if fit is None else 'the search found'} {_groups(n_found)}"
     rough = "" if posterior.converged_ else " The chains had not come to agree, so that these shares are rough."
-    return [f"Of partitions drawn by their probability (Posterior), {', '.join(named)}; {found}.{rough}"]
+    drawn = f"of partitions drawn by their probability (Posterior), {', '.join(named)}"
+    return [f"How many there could be: {drawn}; {found}.{rough}"]
 
 
 def posterior_column(findings: Findings) -> list[Column]:
@@ -99,7 +108,7 @@ def _convergence(posterior: GibbsDP) -> Table:
     columns = [Column("Quantity"), Column("R-hat", "0.000"), Column("Effective draws", "0"), Column("Agreed")]
     rows: list[list[Value]] = [
         [
-            str(row["quantity"]).replace("_", " "),
+            _QUANTITIES[str(row["quantity"])],
             as_value(row["r_hat"]),
             as_value(row["effective_size"]),
             "yes" if row["converged"] else "no",

@@ -14,7 +14,10 @@ from clinclust.reporting.sheets.blocks import worth_of_blocks
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["search_facts"]
+__all__ = ["FILLED_JOINT", "search_facts"]
+
+FILLED_JOINT = "Log joint with filled values (nats)"
+"""What the joint of a completed table is called, where the search filled missing values with modes."""
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
@@ -26,11 +29,12 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     """
     if findings.is_rounded:
         return _settings(findings, fit)
-    restarts, is_shared = fit.restarts_, findings.is_shared
+    restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     n_relevant = int((fit.feature_relevance_ > 0.0).sum())
     return {
         "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
+        **({} if filled is None else {FILLED_JOINT: WITHHELD if is_shared else as_value(filled)}),
         "Concentration": as_value(fit.concentration_),
         "Concentrations tried": len(fit.tuning_),
         "Discount": as_value(fit.discount_),
@@ -44,7 +48,7 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
         "Recombinations and perturbations": int(refinements.sum()),
         **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
         "Partitions within 1 nat of the best": int(
-            restarts["log_joint"].round(6)[restarts["log_joint"] >= fit.log_joint_ - 1.0].nunique()
+            restarts["log_joint"].round(6)[restarts["log_joint"] >= restarts["log_joint"].max() - 1.0].nunique()
         ),
     }
 

@@ -17,7 +17,7 @@ from clinclust.reporting.provenance import data_fingerprint
 from clinclust.reporting.sheets.blocks import worth_of_blocks
 from clinclust.reporting.sheets.few_subjects import explained_marks, remark_cell, remark_column
 from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
-from clinclust.reporting.sheets.search_facts import search_facts
+from clinclust.reporting.sheets.search_facts import FILLED_JOINT, search_facts
 from clinclust.reporting.sheets.tables import certainty, descriptive
 from clinclust.reporting.sheets.unions import groups_found, number_asked_for, unions_in_words
 
@@ -219,7 +219,7 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
         Column("Partition", "0"),
         Column("Searches that ended there", "0"),
         Column("Start of the first"),
-        Column("Log joint (nats)", "0.00"),
+        Column("Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT, "0.00"),
         Column("Below the best (nats)", "0.00"),
         Column("Subtypes" if groups_found(fit) is None else "Groups", "0"),
         Column("Converged"),

@@ -13,6 +13,7 @@ import clinclust as cc
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
+from clinclust.engine.sampling import division
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.sampling.chains import SamplingPlan, run_chains
 from clinclust.engine.sampling.division import divide_or_merge, far_first
@@ -82,9 +83,8 @@ def test_a_chain_draws_from_the_posterior_of_all_partitions(discount, coarsening
     assert chain.n_accepted > 0
 
 
-def test_divisions_and_mergers_alone_draw_from_the_posterior():
-    problem, rng = posed(0.3), np.random.default_rng(2)
-    drawn_first = far_first(problem)
+def drawn_by_divisions_and_mergers(problem):
+    rng, drawn_first = np.random.default_rng(2), far_first(problem)
     assert drawn_first.sum() == pytest.approx(1.0)
     partition = new_partition(problem.cohort.arrays, np.zeros(N_SUBJECTS, dtype=np.int64))
     drawn = []
@@ -93,7 +93,33 @@ def test_divisions_and_mergers_alone_draw_from_the_posterior():
         if labels is not None:
             partition = new_partition(problem.cohort.arrays, labels)
         drawn.append(in_order(partition.labels.tolist()))
-    assert_drawn_from(exact(problem), drawn)
+    return drawn
+
+
+def test_divisions_and_mergers_alone_draw_from_the_posterior():
+    problem = posed(0.3)
+    assert_drawn_from(exact(problem), drawn_by_divisions_and_mergers(problem))
+
+
+def test_a_pair_drawn_by_its_clusters_needs_its_ratio(monkeypatch):
+    monkeypatch.setattr(division, "_log_ratio_of_pair", lambda *_: 0.0)
+    problem = posed(0.3)
+    with pytest.raises(AssertionError):
+        assert_drawn_from(exact(problem), drawn_by_divisions_and_mergers(problem))
+
+
+def test_the_probability_of_a_pair_is_counted():
+    """Of clusters of 3, 2 and 1: each pair as often as `_log_ratio_of_pair` takes it to be."""
+    problem = posed()
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    partition, rng = new_partition(problem.cohort.arrays, labels), np.random.default_rng(4)
+    drawn = [division._pair_by_cluster(partition, rng) for _ in range(20_000)]
+    share = {pair: np.mean([tuple(each) == pair for each in drawn]) for pair in [(0, 1), (3, 4), (0, 5), (5, 3)]}
+    # 1 / (2 L n (n - 1)) inside a cluster, 1 / (2 K (K - 1) n_1 n_2) between two
+    expected = {(0, 1): 1 / 24, (3, 4): 1 / 8, (0, 5): 1 / 36, (5, 3): 1 / 24}
+    assert share == pytest.approx(expected, abs=0.008)
+    ratio = division._log_ratio_of_pair(np.array([1.0]), np.array([3.0, 2.0]))
+    assert ratio == pytest.approx(np.log((1 / (2 * 6 * 6)) / (1 / (2 * 1 * 5 * 4))))
 
 
 def test_a_draw_holds_its_log_joint_and_labels_without_gaps():

@@ -146,7 +146,7 @@ def z_scores(n_steps, discount=0.0, seed=0):
         problem = posed(columns, named, concentration, discount)
         encoding = problem.cohort.encoding
         hyperprior = replace(Hyperprior.of(problem), centre=flat_prior(encoding, CENTRE))
-        own = Chain(problem, labels[problem.cohort.order], rng, Unknown(True, hyperprior), proposals=1)
+        own = Chain(problem, labels[problem.cohort.order], rng, Unknown(True, hyperprior), sweeps_a_proposal=1)
         draw = own.step()
         labels, concentration = problem.cohort.in_table_order(draw.labels), draw.model.concentration
         named = named_hyperparameters(encoding, own.problem.model.prior)

@@ -1,0 +1,138 @@
+"""Tests of one feature in two samples: whether the batch has the distribution of the cohort.
+
+Under the hypothesis every choice of the subjects of the batch among all subjects is equally probable. Given how often
+each value occurs in both samples together, the numbers of the batch then have a multivariate hypergeometric
+distribution, from which they are drawn: tied values cannot break the level, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from clinclust.likelihoods.likelihood import Likelihood
+
+__all__ = ["NO_TEST", "TwoSampleTest", "chi_squared", "compared_margins"]
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
+"""Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
+_ENOUGH = 10
+"""Draws at least as far out as the batch, from which on p is known well enough."""
+_MOST_VALUES = 100
+"""Different values up to which the test is by permutation. With more, ties are too few to matter."""
+_MOST_EXACT = 1_000_000
+"""Product of the sizes of the samples up to which the distribution of Kolmogorov and Smirnov is computed exactly."""
+
+
+@dataclass(frozen=True)
+class TwoSampleTest:
+    """A test of two samples.
+
+    Attributes
+    ----------
+    name : str
+        Empty if nothing could be tested.
+    statistic : float
+        Kolmogorov and Smirnov: the largest distance of the distribution functions. Trend: the difference of the mean
+        steps. Chi-squared: its statistic.
+    p : float
+    """
+
+    name: str
+    statistic: float
+    p: float
+
+
+NO_TEST = TwoSampleTest("", np.nan, np.nan)
+
+
+def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> TwoSampleTest:
+    """Return the test that suits a feature: chi-squared, trend over the steps, or Kolmogorov and Smirnov.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    cohort, batch : float64 (n,) and (m,)
+        The observed values on the model's scale.
+    rng : numpy.random.Generator
+        It draws the permutations.
+    """
+    if not cohort.size or not batch.size:
+        return NO_TEST
+    values, places = np.unique(np.concatenate([cohort, batch]), return_inverse=True)
+    in_cohort = np.bincount(places[: cohort.size], minlength=values.size)
+    in_batch = np.bincount(places[cohort.size :], minlength=values.size)
+    if values.size < 2:
+        return NO_TEST
+    if likelihood.is_share:
+        return chi_squared(in_cohort, in_batch, rng)
+    if likelihood.is_scale:
+        return _trend(values, in_cohort, in_batch, rng)
+    if values.size <= _MOST_VALUES:
+        return _permuted("Kolmogorov-Smirnov, permuted", _largest_distance, in_cohort, in_batch, rng)
+    from scipy.stats import ks_2samp
+
+    found = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
+    return TwoSampleTest("Kolmogorov-Smirnov", float(found.statistic), float(found.pvalue))
+
+
+def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> TwoSampleTest:
+    """Return the chi-squared test of numbers by level, int64 (L,), in cohort and batch, by permutation."""
+    held = in_cohort + in_batch > 0
+    if held.sum() < 2 or not in_cohort.any() or not in_batch.any():
+        return NO_TEST
+    return _permuted("chi-squared, permuted", _chi_squared, in_cohort[held], in_batch[held], rng)
+
+
+def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> TwoSampleTest:
+    """Return the test of Cochran and Armitage: whether one of the samples has the higher steps."""
+
+    def differences(batch: Counts, totals: Counts) -> Array:
+        here = batch.sum(axis=1)
+        return np.asarray((batch @ values) / here - ((totals - batch) @ values) / (totals.sum() - here))
+
+    found = _permuted("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
+    signed = differences(in_batch[None, :], in_cohort + in_batch)
+    return TwoSampleTest(found.name, float(signed[0]), found.p)
+
+
+def _largest_distance(batch: Counts, totals: Counts) -> Array:
+    in_batch, in_both = batch.cumsum(axis=1), totals.cumsum()
+    n_batch, n_both = int(batch[0].sum()), int(totals.sum())
+    distances = np.abs(in_batch / n_batch - (in_both - in_batch) / (n_both - n_batch))
+    return np.asarray(distances.max(axis=1))
+
+
+def _chi_squared(batch: Counts, totals: Counts) -> Array:
+    n_batch, n_both = int(batch[0].sum()), int(totals.sum())
+    expected = totals * (n_batch / n_both)
+    # Both samples depart from their expected numbers by the same; together these terms are one.
+    return np.asarray(((batch - expected) ** 2 / expected).sum(axis=1) * (n_both / (n_both - n_batch)))
+
+
+def _permuted(
+    name: str,
+    statistic: Callable[[Counts, Counts], Array],
+    in_cohort: Counts,
+    in_batch: Counts,
+    rng: np.random.Generator,
+) -> TwoSampleTest:
+    """Return the test of a statistic of the numbers of the batch, int64 (draws, L), and those of both samples (L,)."""
+    totals, n_batch = in_cohort + in_batch, int(in_batch.sum())
+    here = float(statistic(in_batch[None, :], totals)[0])
+    p = 1.0
+    for n in (_FIRST, min(_MOST, _CELLS // totals.size)):
+        drawn = rng.multivariate_hypergeometric(totals, n_batch, size=n, method="marginals")
+        n_as_far = int((statistic(drawn, totals) >= here - 1e-9 * max(here, 1.0)).sum())
+        p = (1 + n_as_far) / (1 + n)
+        if n_as_far >= _ENOUGH:
+            break
+    return TwoSampleTest(name, here, p)

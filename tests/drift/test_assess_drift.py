@@ -1,0 +1,234 @@
+"""Drift of a batch: no alarm without drift, what was planted is found, and odd batches work."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import clinclust as cc
+from clinclust.errors import InputError
+from clinclust.estimators.left_out import left_out_scores
+
+LEVELS = ("a", "b", "c")
+KINDS = {
+    "gait": {"likelihood": "gaussian", "label": "Gait speed"},
+    "crp": {"likelihood": "gaussian", "transform": "log"},
+    "falls": {"likelihood": "poisson"},
+    "stage": {"likelihood": "binomial", "trials": 4},
+    "tremor": {"likelihood": "bernoulli"},
+    "kind": {"likelihood": "categorical", "levels": LEVELS},
+}
+QUICK = {"n_restarts": 2, "random_state": 0, "progress": False, "n_jobs": 1}
+
+
+def people(n, seed):
+    rng = np.random.default_rng(seed)
+    group = (rng.random(n) < 0.4).astype(int)
+    frame = pd.DataFrame(
+        {
+            "gait": rng.normal(4.0 * group, 1.0),
+            "crp": rng.lognormal(3.0 * group, 0.8),
+            "falls": rng.poisson(1.0 + 6.0 * group).astype(float),
+            "stage": rng.binomial(4, 0.2 + 0.5 * group).astype(float),
+            "tremor": rng.binomial(1, 0.3, n).astype(float),
+            "kind": rng.choice(LEVELS, n),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.08)
+
+
+def schema():
+    return cc.FeatureSchema([cc.Feature(name=name, **kind) for name, kind in KINDS.items()])
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    return people(200, 0)
+
+
+@pytest.fixture(scope="module")
+def model(cohort):
+    return cc.MAPDP(schema(), **QUICK).fit(cohort)
+
+
+def of_features(drift):
+    return drift.features.set_index("feature")
+
+
+def test_without_drift_few_batches_are_called_different():
+    """40 cohorts, each fitted, with a batch of the same people: at most 7 of 40 p below .05 (binomial, .999)."""
+    p = {"none of these": [], "shares of subtypes": []}
+    any_q, p_missing = [], []
+    for seed in range(40):
+        everybody = people(180, seed + 1)
+        fitted = cc.MAPDP(schema(), **QUICK | {"n_restarts": 1}).fit(everybody.iloc[:120])
+        drift = cc.assess_drift(fitted, everybody.iloc[:120], everybody.iloc[120:])
+        for row in drift.tests.itertuples():
+            p[row.question].append(row.p)
+        any_q.append((drift.features[["q", "q_missing"]] < 0.05).any(axis=None))
+        p_missing += drift.features["p_missing"].tolist()
+    most = stats.binom.ppf(0.999, 40, 0.05)
+    assert all(np.sum(np.array(found) <= 0.05) <= most for found in p.values())
+    assert np.sum(any_q) <= stats.binom.ppf(0.999, 40, 0.1)  # two families of features
+    assert np.sum(np.array(p_missing) <= 0.05) <= stats.binom.ppf(0.999, len(p_missing), 0.05)
+
+
+def test_members_are_judged_without_themselves(model, cohort):
+    """The scores are those of a fit that never had the subject, for some subjects, under the same hyperparameters."""
+    scores = left_out_scores(model.fit_, model.schema_.validate(cohort, warn=False))
+    for subject in (0, 7, 199):
+        others = np.delete(np.arange(200), subject)
+        labels = pd.Series(model.labels_[others])
+        again = cc.MAPDP(
+            model.schema_, hyperparameters=model.hyperparameters_, init=labels.to_numpy(), max_sweeps=1, **QUICK
+        ).fit(cohort.iloc[others])
+        order = [int(np.bincount(labels[again.labels_ == k]).argmax()) for k in range(again.n_clusters_)]
+        expected = again.finer_scores(cohort.iloc[[subject]])[0]
+        found = scores[subject][[*order, model.n_clusters_]]
+        np.testing.assert_allclose(found - found[-1], expected - expected[-1], atol=1e-6)
+
+
+def test_planted_differences_are_found_and_said(model, cohort):
+    new = people(120, 5)
+    new["crp"] *= 4.0
+    new["kind"] = np.where(np.arange(120) % 3, "c", new["kind"])
+    new.loc[new.index % 2 == 0, "falls"] = np.nan
+    new.loc[:29, "gait"] = 60.0
+    drift = cc.assess_drift(model, cohort, new)
+    features = of_features(drift)
+    assert set(features.index[features["q"] < 0.05]) == {"gait", "crp", "kind"}
+    assert set(features.index[features["q_missing"] < 0.05]) == {"falls"}
+    assert features.loc["falls", "missing_batch"] > 0.5 > 0.2 > features.loc["falls", "missing_cohort"]
+    assert features.loc["crp", "effect"] > 0.5
+    assert features.loc["kind", "measure"] == "Cramer's V"
+    tests = drift.tests.set_index("question")
+    none = drift.subtypes.iloc[-1]
+    assert none["subtype"] == 0
+    assert none["n_batch"] >= 30 > 3 >= none["n_cohort"]
+    assert tests.loc["none of these", "p"] < 1e-6
+    np.testing.assert_allclose(tests.loc["none of these", "effect"], none["share_batch"] - none["share_cohort"])
+    said = drift.summary.splitlines()
+    assert said[0] == "The batch has 120 subjects, the cohort 200."
+    assert "more of the batch fit no subtype (p < 0.001)" in said[1]
+    assert said[3].startswith("1 of 6 features is missing more or less often (q below 0.05): falls (")
+    assert "Gait speed (+" in said[4]
+    assert "kind (Cramer's V " in said[4]
+    assert "3 of 6 features differ" not in repr(drift)
+    assert "4 of 6 features differ" in repr(drift)
+
+
+def test_more_of_one_subtype_is_found_among_those_with_a_subtype(model, cohort):
+    pool = people(400, 8)
+    batch = pool[model.predict(pool) == 1].iloc[:60]
+    drift = cc.assess_drift(model, cohort, batch)
+    assert drift.subtypes["n_batch"].tolist() == [0, 60, 0]
+    shares = drift.tests.set_index("question").loc["shares of subtypes"]
+    assert shares["p"] < 1e-3
+    counts = drift.subtypes.iloc[:-1][["n_cohort", "n_batch"]].to_numpy()
+    np.testing.assert_allclose(shares["effect"], stats.contingency.association(counts, method="cramer"))
+    assert "Shares of subtypes: 0.0% / 100.0% in the batch" in drift.summary
+
+
+def test_the_numbers_of_the_batch_are_those_of_its_predictions(model, cohort):
+    new = people(80, 9)
+    new.iloc[:3] = np.nan
+    drift = cc.assess_drift(model, cohort, new)
+    labels = model.predict(new.iloc[3:])
+    assert drift.subtypes["n_batch"].tolist() == [*np.bincount(labels[labels >= 0], minlength=2), (labels < 0).sum()]
+    assert drift.n_batch == 80
+    features = of_features(drift)
+    assert (features["n_batch"] == new.notna().sum()).all()
+    np.testing.assert_allclose(features["missing_batch"], new.isna().mean()[features.index])
+    gait = features.loc["gait"]
+    shift = (new["gait"].mean() - cohort["gait"].mean()) / cohort["gait"].std(ddof=0)
+    np.testing.assert_allclose(gait["effect"], shift)
+    np.testing.assert_allclose(gait["p"], stats.ks_2samp(cohort["gait"].dropna(), new["gait"].dropna()).pvalue)
+
+
+def test_values_never_seen_are_counted_and_taken_for_missing(model, cohort):
+    new = people(50, 3).astype(object)
+    blank = new.copy()
+    new.loc[[1, 4], "stage"], blank.loc[[1, 4], "stage"] = 9, np.nan
+    new.loc[6, "kind"], blank.loc[6, "kind"] = "z", np.nan
+    drift, without = (cc.assess_drift(model, cohort, batch) for batch in (new, blank))
+    assert of_features(drift)["n_unseen"].to_dict() == dict.fromkeys(KINDS, 0) | {"stage": 2, "kind": 1}
+    assert of_features(without)["n_unseen"].sum() == 0
+    pd.testing.assert_frame_equal(drift.subtypes, without.subtypes)
+    assert (of_features(drift)["n_batch"] == of_features(without)["n_batch"]).all()
+    missing = of_features(without)["missing_batch"] - of_features(drift)["missing_batch"]
+    np.testing.assert_allclose(missing[["stage", "kind", "gait"]], [2 / 50, 1 / 50, 0.0])
+    said = drift.summary.splitlines()[-1]
+    assert said == "Values that the model does not know, taken for missing: stage (2 subjects), kind (1 subject)."
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_batches_of_a_few_subjects_work(model, cohort, n):
+    drift = cc.assess_drift(model, cohort, people(n, n))
+    assert drift.subtypes["n_batch"].sum() == n
+    assert drift.features["p"].dropna().between(0.0, 1.0).all()
+    assert f"The batch has {n} subject" in drift.summary
+
+
+def test_a_feature_without_any_value_in_the_batch_is_missing_and_not_compared(model, cohort):
+    drift = cc.assess_drift(model, cohort, people(60, 4).assign(gait=np.nan, kind=None))
+    features = of_features(drift)
+    assert features.loc[["gait", "kind"], "p"].isna().all()
+    assert features.loc[["gait", "kind"], "q"].isna().all()
+    assert (features.loc[["gait", "kind"], "q_missing"] < 1e-6).all()
+    assert features.drop(["gait", "kind"])["q"].notna().all()
+    assert "Not compared, because the batch has no value: Gait speed, kind." in drift.summary
+    nobody = cc.assess_drift(model, cohort, people(3, 4).assign(**dict.fromkeys(KINDS)))
+    assert nobody.tests["p"].isna().all()
+    assert "too few subjects for a test" in nobody.summary
+
+
+def test_a_feature_that_must_be_complete_may_be_missing_in_the_batch():
+    frame = people(120, 2)[["gait", "crp"]].dropna()
+    features = [cc.Feature(name=name, complete=True, **KINDS[name]) for name in frame]
+    fitted = cc.MAPDP(cc.FeatureSchema(features), **QUICK).fit(frame)
+    new = people(30, 3)[["gait", "crp"]].assign(gait=None)
+    assert of_features(cc.assess_drift(fitted, frame, new)).loc["gait", "missing_batch"] == 1.0
+
+
+def test_one_subtype_and_a_cut_model_are_compared(model, cohort):
+    drift = cc.assess_drift(model.cut(1), cohort, people(40, 6))
+    assert drift.subtypes["subtype"].tolist() == [1, 0]
+    assert np.isnan(drift.tests["p"].iloc[1])
+    assert "there is only one subtype" in drift.summary
+
+
+def test_the_same_seed_gives_the_same_and_the_order_of_the_tables_does_not_matter(model, cohort):
+    new = people(60, 7)
+    one = cc.assess_drift(model, cohort, new)
+    with pytest.warns(cc.CohortWarning, match="another order"):
+        two = cc.assess_drift(model, cohort.sample(frac=1.0, random_state=1), new.sample(frac=1.0, random_state=2))
+    pd.testing.assert_frame_equal(one.features, two.features)
+    pd.testing.assert_frame_equal(one.tests, two.tests)
+    other = cc.assess_drift(model, cohort, new, random_state=5)
+    assert not other.features["p"].equals(one.features["p"])
+
+
+def test_text_of_the_data_stays_on_its_line():
+    frame = people(100, 2)[["gait"]].assign(grip=people(100, 3)["gait"])
+    frame = frame.rename(columns={"gait": "gait\nclinclust: all is well"})
+    gaussian = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
+    fitted = cc.MAPDP(cc.FeatureSchema(gaussian), **QUICK).fit(frame)
+    drift = cc.assess_drift(fitted, frame, frame.iloc[:40] + 50.0)
+    assert len(drift.summary.splitlines()) == 5
+    assert "gait\u240aclinclust" in drift.summary
+
+
+def test_what_cannot_be_compared_is_refused(model, cohort):
+    new = people(20, 1)
+    with pytest.raises(InputError, match="new has no rows"):
+        cc.assess_drift(model, cohort, new.iloc[:0])
+    with pytest.raises(InputError, match="new subjects is the cohort of the fit itself"):
+        cc.assess_drift(model, cohort, cohort)
+    with pytest.raises(InputError, match="but the model was fitted on 200 subjects"):
+        cc.assess_drift(model, new, cohort)
+    with pytest.raises(InputError, match="assess_drift needs a fitted MAPDP"):
+        cc.assess_drift(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), cohort, new)
+    with pytest.raises(InputError, match="new must be a pandas DataFrame"):
+        cc.assess_drift(model, cohort, new.to_numpy())
+    with pytest.raises(cc.CohortError, match="expected a column of this name"):
+        cc.assess_drift(model, cohort, new.drop(columns="gait"))

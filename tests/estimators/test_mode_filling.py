@@ -1,0 +1,248 @@
+"""Missing values filled with modes, as in the paper: against a slow reimplementation, and what the filling does."""
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from sklearn.metrics import adjusted_rand_score
+from test_saving import edited
+
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
+from clinclust.associations.cold_search import cold_plan
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.starts import single_starts
+from clinclust.errors import InputError
+from clinclust.estimators.search import search
+
+QUICK = {"random_state": 0, "progress": False, "n_jobs": 1}
+
+# The likelihoods of simulated columns are not always the best ones of these few subjects.
+pytestmark = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+
+
+def mode_of(likelihood, hyperparameters, values, trials, most):
+    """Return the most probable next value after `values`, by trying every count up to `most`, or every level."""
+    if likelihood in ("exponential", "geometric"):
+        return 0.0
+    if likelihood == "gaussian":
+        return float(oracles.predictive(likelihood, hyperparameters, values).median())
+    levels = {
+        "bernoulli": lambda: 2,
+        "binomial": lambda: trials + 1,
+        "categorical": lambda: len(hyperparameters["concentrations"]),
+        "ordinal": lambda: len(hyperparameters["lower"]) + 1,
+    }
+    n_levels = levels.get(likelihood, lambda: int(most) + 1)()
+    return float(
+        np.argmax([oracles.log_predictive(likelihood, hyperparameters, values, x, trials) for x in range(n_levels)])
+    )
+
+
+def swept(columns, labels, hyperparameters, concentration, visits, *, ignore_size):
+    """Return the labels after each subject has moved to its best cluster, one after the other."""
+    labels = labels.copy()
+    for subject in visits:
+        values = {name: column[2][subject] for name, column in columns.items()}
+        weights = oracles.log_weights(columns, labels, hyperparameters, concentration, values, subject)
+        n_first = (labels == 0).sum() - (labels[subject] == 0)
+        if ignore_size and n_first > 0:
+            weights[0] -= np.log(n_first)
+        labels[subject] = weights.argmax()
+        labels = np.unique(labels, return_inverse=True)[1]
+    return labels
+
+
+def fill(columns, missing, labels, hyperparameters, order, most):
+    """Set each missing value in turn to the mode in its subject's cluster without this value, in place."""
+    for name, (likelihood, trials, values) in columns.items():
+        for subject in order[missing[name][order]]:
+            others = np.flatnonzero((labels == labels[subject]) & (np.arange(labels.size) != subject))
+            values[subject] = mode_of(likelihood, hyperparameters[name], values[others], trials, most[name])
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_the_search_agrees_with_a_slow_reimplementation(seed):
+    frame, schema, columns, _ = mixed_cohort(seed, n=24, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
+    model = MAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+    order = pose(schema.validate(frame), schema, None, 3.0).cohort.order
+    visits = order[single_starts(24, SearchPlan(seed=0, n_restarts=1).seeds)[0].order]
+    missing = {name: np.isnan(values) for name, (_, _, values) in columns.items()}
+    most = {name: np.nanmax(values) for name, (_, _, values) in columns.items()}
+    completed = {name: (likelihood, trials, values.copy()) for name, (likelihood, trials, values) in columns.items()}
+    for name, (likelihood, trials, values) in completed.items():
+        observed = values[~missing[name]]
+        values[missing[name]] = mode_of(likelihood, model.hyperparameters_[name], observed, trials, most[name])
+    labels = np.zeros(24, dtype=np.int64)
+    for place in range(model.restarts_["sweeps"].iloc[0]):
+        labels = swept(completed, labels, model.hyperparameters_, 3.0, visits, ignore_size=place == 0)
+        fill(completed, missing, labels, model.hyperparameters_, order, most)
+    assert model.n_clusters_ > 1
+    assert adjusted_rand_score(labels, model.labels_) == 1.0
+    expected = oracles.log_joint(completed, labels, model.hyperparameters_, 3.0)
+    assert model.completed_log_joint_ == pytest.approx(expected, abs=1e-6)
+    again = swept(completed, labels, model.hyperparameters_, 3.0, visits, ignore_size=False)
+    assert adjusted_rand_score(again, labels) == 1.0
+
+
+@pytest.mark.parametrize("init", ["single", "labels"])
+def test_what_is_said_of_the_result_is_of_observed_values(init):
+    frame, schema, _, groups = mixed_cohort(3, n=50, likelihoods=EVERY_LIKELIHOOD, missing=0.3)
+    given = groups if init == "labels" else init
+    model = MAPDP(schema, missing="mode", init=given, n_restarts=2, **QUICK).fit(frame)
+    assert model.log_joint_ == pytest.approx(log_joint(frame, model.labels_, schema), abs=1e-7)
+    assert model.completed_log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
+
+
+def test_the_joint_of_the_completed_table_never_falls():
+    for seed in range(6):
+        frame, schema, _, _ = mixed_cohort(seed, n=50, likelihoods=EVERY_LIKELIHOOD, missing=0.4)
+        model = MAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+        assert model.restarts_["converged"].all()
+        assert (np.diff(model.log_joint_trace_[1:]) >= -1e-9).all()
+
+
+def test_probabilities_predictions_and_imputations_are_those_of_the_same_partition_under_marginal():
+    frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.1)
+    marginal = MAPDP(schema, init="single", n_restarts=1, **QUICK).fit(frame)
+    model = MAPDP(schema, missing="mode", init=marginal.labels_, n_restarts=1, **QUICK).fit(frame)
+    assert model.labels_.tolist() == marginal.labels_.tolist()
+    np.testing.assert_allclose(model.membership_, marginal.membership_, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(frame), marginal.predict_proba(frame), atol=1e-12)
+    pd.testing.assert_frame_equal(model.impute(frame), marginal.impute(frame))
+    assert model.log_joint_ == pytest.approx(marginal.log_joint_, abs=1e-9)
+    assert model.completed_log_joint_ != pytest.approx(model.log_joint_, abs=1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_missing_values_it_is_the_search_from_a_single_cluster(seed):
+    frame, schema, _, _ = mixed_cohort(seed, n=60, likelihoods=EVERY_LIKELIHOOD, missing=0.0)
+    model = MAPDP(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
+    single = MAPDP(schema, init="single", n_restarts=3, **QUICK).fit(frame)
+    assert model.labels_.tolist() == single.labels_.tolist()
+    assert model.log_joint_ == pytest.approx(single.log_joint_, abs=1e-9)
+    assert model.completed_log_joint_ == single.log_joint_
+    np.testing.assert_array_equal(model.log_joint_trace_, single.log_joint_trace_)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_zeros_filled_for_missing_durations_make_a_cluster_of_the_subjects_without_them(seed):
+    rng = np.random.default_rng(seed)
+    days = rng.exponential(30.0, 150)
+    is_missing = rng.random(150) < 0.4
+    days[is_missing] = np.nan
+    frame = pd.DataFrame({"days": days, "age": rng.normal(60.0, 8.0, 150)})
+    schema = FeatureSchema([Feature(name="days", likelihood="exponential"), Feature(name="age", likelihood="gaussian")])
+    marginal = MAPDP(schema, init="single", n_restarts=3, **QUICK).fit(frame)
+    filled = MAPDP(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
+    assert marginal.n_clusters_ == 1
+    assert filled.n_clusters_ == 2
+    assert adjusted_rand_score(filled.labels_, is_missing) > 0.85
+
+
+def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows():
+    frame, schema, _, _ = mixed_cohort(5, n=60, missing=0.3)
+    options = {"missing": "mode", "n_restarts": 4, "random_state": 0, "progress": False}
+    one = MAPDP(schema, n_jobs=1, **options).fit(frame)
+    two = MAPDP(schema, n_jobs=2, **options).fit(frame)
+    rows = np.random.default_rng(0).permutation(60)
+    turned = MAPDP(schema, n_jobs=1, **options).fit(frame.iloc[rows])
+    assert one.labels_.tolist() == two.labels_.tolist()
+    assert one.completed_log_joint_ == two.completed_log_joint_
+    assert one.labels_[rows].tolist() == turned.labels_.tolist()
+
+
+def test_what_cannot_be_combined_is_refused_in_one_message():
+    frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian",))
+    model = MAPDP(
+        schema,
+        missing="mode",
+        n_clusters="distinct",
+        coarsening="auto",
+        outlying_share=0.1,
+        concentration="map",
+        hyperparameters="greedy",
+        select_features=True,
+    )
+    with pytest.raises(InputError, match="missing='mode' cannot be combined with") as refused:
+        model.fit(frame)
+    searches = ("auto", "outlying_share", "estimated concentration", "estimated hyperparameters", "select_features")
+    for named in ("n_clusters='distinct'", *searches):
+        assert named in str(refused.value)
+    with pytest.raises(InputError, match="missing must be 'marginal' or 'mode', not 'mean'"):
+        MAPDP(schema, missing="mean").fit(frame)
+
+
+def test_the_recommended_parameters_give_way():
+    assert repr(MAPDP.recommended(missing="mode")) == "MAPDP(missing='mode')"
+
+
+def test_saving_keeps_it(tmp_path):
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    model = MAPDP(schema, missing="mode", n_restarts=2, **QUICK).fit(frame)
+    loaded = MAPDP.load(model.save(tmp_path / "model"))
+    assert loaded.missing == "mode"
+    assert loaded.completed_log_joint_ == model.completed_log_joint_
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_table():
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    assert not hasattr(MAPDP(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
+
+
+def test_a_model_of_the_format_before_integrated_missing_values_out(tmp_path):
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    model = MAPDP(schema, n_restarts=1, **QUICK).fit(frame)
+
+    def before(text):
+        del text["parameters"]["missing"], text["fit"]["completed_log_joint_"]
+        text["clinclust_model"] = 10
+
+    folder = model.save(tmp_path / "model")
+    edited(before)(folder)
+    loaded = MAPDP.load(folder)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.missing == "marginal"
+
+
+def test_searches_of_the_model_again_fill_values_too():
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    model = MAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+    plan = cold_plan(model, 0, 1)
+    assert (plan.fill_modes, plan.start, plan.finishers) == (True, "single", None)
+    problem = pose(schema.validate(frame), schema, None, 3.0)
+    assert search(problem, plan).winner.log_joint == model.completed_log_joint_
+    marginal = MAPDP(schema, n_restarts=1, **QUICK).fit(frame)
+    assert not cold_plan(marginal, 0, 1).fill_modes
+
+
+def test_reports_say_which_numbers_hold_filled_values(tmp_path):
+    frame, schema, _, _ = mixed_cohort(5, n=60, missing=0.3)
+    told = {}
+    for missing in ("mode", "marginal"):
+        model = MAPDP(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)
+        written = write_report(model, frame, tmp_path / f"{missing}.html", progress=False, associations=None)
+        told[missing] = written.read_text(encoding="utf-8")
+        assert ("filled in the search with modes" in told[missing]) == (missing == "mode")
+        assert ("integrated out of the model" in told[missing]) == (missing == "marginal")
+        assert ("Log joint with filled values (nats)" in told[missing]) == (missing == "mode")
+        assert ("The partition with the highest log joint with filled values" in told[missing]) == (missing == "mode")
+    assert "with all subjects in one subtype" in told["mode"]
+    assert "log joint of observed values" in told["mode"]
+
+
+def test_a_fit_that_ends_before_the_filled_values_stay_says_so():
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    with pytest.warns(CohortWarning, match="moving subjects or changing filled values after 1 sweeps"):
+        MAPDP(schema, missing="mode", max_sweeps=1, n_restarts=1, **QUICK).fit(frame)
+
+
+def test_blocks_and_numbers_of_subtypes_can_be_asked_for():
+    frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.3)
+    model = MAPDP(with_blocks(schema), missing="mode", n_clusters=2, n_restarts=2, **QUICK).fit(frame)
+    assert model.n_clusters_ == 2
+    assert set(model.block_powers_) == {"block 0", "block 1"}
+    expected = log_joint(frame, model.finer_labels_, with_blocks(schema), block_powers=model.block_powers_)
+    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)

@@ -1,0 +1,46 @@
+"""Values that a model does not know, taken for missing: the other cells of their column keep their meaning."""
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+import pytest
+
+import clinclust as cc
+from clinclust.estimators.unseen_values import unseen_rows, without_unseen
+
+
+def metres_from_centimetres():
+    """Return a schema whose column is parsed: applied twice, its parser would give other numbers."""
+    metadata = {"clinclust": {"likelihood": "gaussian"}}
+    parser = pa.Parser(lambda column: column / 100.0)
+    columns = {"height": pa.Column(float, nullable=True, metadata=metadata, parsers=parser)}
+    return cc.FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
+
+
+def test_a_parser_reads_a_column_with_such_a_value_once():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"height": rng.normal(150.0 + 60.0 * (np.arange(120) % 2), 5.0)})
+    model = cc.MAPDP(metres_from_centimetres(), n_restarts=2, random_state=0, progress=False).fit(frame)
+    odd = frame.head(6).copy()
+    odd.loc[0, "height"] = np.inf
+    blank = odd.replace(np.inf, np.nan)
+    with pytest.warns(cc.CohortWarning, match=r"taken for missing, as asked: height \(row 0\)"):
+        found = model.predict_proba(odd, unseen="missing")
+    np.testing.assert_array_equal(found, model.predict_proba(blank))
+
+
+def test_rows_are_those_whose_cell_cannot_be_read():
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="stage", likelihood="binomial", trials=4, complete=True),
+            cc.Feature(name="falls", likelihood="poisson"),
+        ]
+    )
+    frame = pd.DataFrame({"stage": [0, 9, None, 4], "falls": [1, 2, None, 0], "other": ["=1"] * 4})
+    found = unseen_rows(schema, frame)
+    assert {name: rows.tolist() for name, rows in found.items()} == {"stage": [False, True, False, False]}
+    cleared, note = without_unseen(schema, frame)
+    assert cleared["stage"].isna().tolist() == [False, True, True, False]
+    assert cleared.drop(columns="stage").equals(frame.drop(columns="stage"))
+    assert "stage (row 1)" in note
+    assert without_unseen(schema, frame.drop(index=1))[1] == ""
