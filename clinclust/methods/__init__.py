@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from clinclust.methods.dp_means import DPMeans
 from clinclust.methods.gaussian_mixture import GaussianMixture
+from clinclust.methods.hard_hdp import HardHDP
 from clinclust.methods.harmonic_means import KHarmonicMeans
 from clinclust.methods.k_means import KMeans
 from clinclust.methods.k_prototypes import KPrototypes
 from clinclust.methods.latent_classes import LatentClasses
 from clinclust.methods.mean_shift import MeanShift
 
-__all__ = ["DPMeans", "GaussianMixture", "KHarmonicMeans", "KMeans", "KPrototypes", "LatentClasses", "MeanShift"]
+__all__ = [
+    "DPMeans",
+    "GaussianMixture",
+    "HardHDP",
+    "KHarmonicMeans",
+    "KMeans",
+    "KPrototypes",
+    "LatentClasses",
+    "MeanShift",
+]

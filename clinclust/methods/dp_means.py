@@ -12,7 +12,7 @@ from clinclust.engine.search.labels import compact
 from clinclust.methods.encoded import encoded
 from clinclust.methods.farthest_first import penalty_for, squared_distances
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_STARTS, PENALTY, WISHED, refuse_too_many
+from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -43,7 +43,7 @@ class DPMeans(Method):
     n_clusters : int, optional
         About how many clusters are wished: the penalty is set by the farthest-first heuristic of the paper. The number
         found can differ.
-    n_starts : int
+    n_restarts : int
         Number of runs, of which the one with the lowest objective is kept. The result depends on the order of the
         subjects: the first run takes that of the table, the others random ones.
     random_state : int, numpy.random.Generator or None
@@ -71,7 +71,7 @@ class DPMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"penalty": PENALTY, "n_clusters": WISHED, "n_starts": N_STARTS})
+    _rules = MappingProxyType({"penalty": PENALTY, "n_clusters": WISHED, "n_restarts": N_RESTARTS})
 
     penalty_: float
     objective_: float
@@ -83,13 +83,13 @@ class DPMeans(Method):
         *,
         penalty: float | None = None,
         n_clusters: int | None = None,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.penalty = penalty
         self.n_clusters = n_clusters
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _problems(self) -> list[str]:
@@ -101,7 +101,7 @@ class DPMeans(Method):
         numbers = encoded(given.frame, given.features)
         penalty, n_subjects = self._penalty_of(numbers.values), len(numbers.values)
         rng = np.random.default_rng(given.seed)
-        orders = [None, *(rng.permutation(n_subjects) for _ in range(self.n_starts - 1))]
+        orders = [None, *(rng.permutation(n_subjects) for _ in range(self.n_restarts - 1))]
         best = min((dp_means(numbers.values, penalty, order) for order in orders), key=lambda run: run.trace[-1])
         facts = {"penalty_": penalty, "objective_": float(best.trace[-1]), "objective_trace_": best.trace}
         return Clustered(best.labels, numbers.prepared, facts=facts)

@@ -14,7 +14,7 @@ from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic
 from clinclust.methods.encoded import encoded
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import MAX_CLUSTERS, N_STARTS, WISHED, refuse_too_many
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -50,7 +50,7 @@ class GaussianMixture(Method):
         ``"auto"``: by BIC.
     variance_floor : float
         Added to every variance of the standardised columns.
-    n_starts : int
+    n_restarts : int
         Starts for each K and kind, of which the one with the highest likelihood is kept.
     random_state : int, numpy.random.Generator or None
 
@@ -92,7 +92,7 @@ class GaussianMixture(Method):
                 lambda value: isinstance(value, str) and value in ("auto", *_SHAPES),
             ),
             "variance_floor": Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0 < value <= 1),
-            "n_starts": N_STARTS,
+            "n_restarts": N_RESTARTS,
         }
     )
 
@@ -108,7 +108,7 @@ class GaussianMixture(Method):
         max_clusters: int = 10,
         covariance: str = "auto",
         variance_floor: float = 1e-3,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
@@ -116,7 +116,7 @@ class GaussianMixture(Method):
         self.max_clusters = max_clusters
         self.covariance = covariance
         self.variance_floor = variance_floor
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _clustered(self, given: Given) -> Clustered:
@@ -143,7 +143,7 @@ class GaussianMixture(Method):
                 n_clusters,
                 covariance_type=shape,
                 reg_covar=float(self.variance_floor),
-                n_init=int(self.n_starts),
+                n_init=int(self.n_restarts),
                 max_iter=500,
                 random_state=seed_for_scikit_learn(seed),
             ).fit(values)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clinclust.methods.encoded import encoded
 from clinclust.methods.farthest_first import squared_distances
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_STARTS, WANTED, refuse_too_many
+from clinclust.methods.rules import N_RESTARTS, WANTED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -46,7 +46,7 @@ class KHarmonicMeans(Method):
         As in `MAPDP`.
     n_clusters : int
         K.
-    n_starts : int
+    n_restarts : int
         Starts from K random subjects, of which the one with the lowest objective is kept.
     random_state : int, numpy.random.Generator or None
 
@@ -75,7 +75,7 @@ class KHarmonicMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WANTED, "n_starts": N_STARTS})
+    _rules = MappingProxyType({"n_clusters": WANTED, "n_restarts": N_RESTARTS})
 
     centres_: Array
     objective_: float
@@ -86,12 +86,12 @@ class KHarmonicMeans(Method):
         schema: FeatureSchema | None,
         n_clusters: int,
         *,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.n_clusters = n_clusters
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _clustered(self, given: Given) -> Clustered:
@@ -99,7 +99,7 @@ class KHarmonicMeans(Method):
         refuse_too_many(self.n_clusters, numbers.values)
         rng = np.random.default_rng(given.seed)
         different = np.unique(numbers.values, axis=0)
-        starts = [different[rng.choice(len(different), self.n_clusters, replace=False)] for _ in range(self.n_starts)]
+        starts = [different[rng.choice(len(different), self.n_clusters, replace=False)] for _ in range(self.n_restarts)]
         best = min((harmonic_means(numbers.values, start) for start in starts), key=lambda run: run.trace[-1])
         labels = squared_distances(numbers.values, best.centres).argmin(axis=1).astype(np.int64)
         facts = {"objective_": float(best.trace[-1]), "objective_trace_": best.trace}

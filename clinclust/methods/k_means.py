@@ -13,7 +13,7 @@ from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic
 from clinclust.methods.encoded import encoded
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import MAX_CLUSTERS, N_STARTS, WISHED, refuse_too_many
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -47,7 +47,7 @@ class KMeans(Method):
         K; by default it is found by BIC.
     max_clusters : int
         The largest K that is tried.
-    n_starts : int
+    n_restarts : int
         Starts for each K, of which the one with the lowest sum of squares is kept.
     random_state : int, numpy.random.Generator or None
 
@@ -75,7 +75,7 @@ class KMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_starts": N_STARTS})
+    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_restarts": N_RESTARTS})
 
     sum_of_squares_: float
     tried_: pd.DataFrame
@@ -86,13 +86,13 @@ class KMeans(Method):
         *,
         n_clusters: int | None = None,
         max_clusters: int = 10,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _clustered(self, given: Given) -> Clustered:
@@ -111,7 +111,7 @@ class KMeans(Method):
         cluster = needed("sklearn.cluster", "KMeans")
         with one_thread("KMeans"):
             found = cluster.KMeans(
-                n_clusters, init="k-means++", n_init=int(self.n_starts), random_state=seed_for_scikit_learn(seed)
+                n_clusters, init="k-means++", n_init=int(self.n_restarts), random_state=seed_for_scikit_learn(seed)
             ).fit(values)
         labels = found.labels_.astype(np.int64)
         return Candidate(

@@ -13,7 +13,7 @@ from clinclust.estimators.parameters import Rule, is_number
 from clinclust.methods.encoded import filled, numbers_of, standardised
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_STARTS, WANTED, refuse_too_many
+from clinclust.methods.rules import N_RESTARTS, WANTED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
@@ -42,7 +42,7 @@ class KPrototypes(Method):
         K.
     gamma : float, optional
         Weight of a level beside a standardised number; by default 0.5.
-    n_starts : int
+    n_restarts : int
         Random starts, of which the one with the lowest cost is kept.
     random_state : int, numpy.random.Generator or None
 
@@ -79,7 +79,7 @@ class KPrototypes(Method):
             "gamma": Rule(
                 "a number above 0", lambda value: value is None or (is_number(value) and 0 < value < np.inf), " or None"
             ),
-            "n_starts": N_STARTS,
+            "n_restarts": N_RESTARTS,
         }
     )
 
@@ -91,13 +91,13 @@ class KPrototypes(Method):
         n_clusters: int,
         *,
         gamma: float | None = None,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.n_clusters = n_clusters
         self.gamma = gamma
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _clustered(self, given: Given) -> Clustered:
@@ -123,7 +123,7 @@ class KPrototypes(Method):
         settings = {
             "n_clusters": int(self.n_clusters),
             "init": "Huang",
-            "n_init": int(self.n_starts),
+            "n_init": int(self.n_restarts),
             "random_state": seed_for_scikit_learn(seed),
         }
         if not has_numbers:

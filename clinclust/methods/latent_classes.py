@@ -15,7 +15,7 @@ from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.measurement_model import MeasurementModel, measurement_model
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import MAX_CLUSTERS, N_STARTS, WISHED, refuse_too_many
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -49,7 +49,7 @@ class LatentClasses(Method):
         K; by default it is found by BIC.
     max_clusters : int
         The largest K that is tried.
-    n_starts : int
+    n_restarts : int
         Random starts for each K, of which the one with the highest likelihood is kept.
     random_state : int, numpy.random.Generator or None
 
@@ -81,11 +81,11 @@ class LatentClasses(Method):
     >>> from clinclust import methods
     >>> rng = np.random.default_rng(1)
     >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
-    >>> methods.LatentClasses(n_clusters=2, n_starts=3, random_state=0).fit(X).cluster_sizes_.tolist()
+    >>> methods.LatentClasses(n_clusters=2, n_restarts=3, random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_starts": N_STARTS})
+    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_restarts": N_RESTARTS})
 
     log_likelihood_: float
     tried_: pd.DataFrame
@@ -96,13 +96,13 @@ class LatentClasses(Method):
         *,
         n_clusters: int | None = None,
         max_clusters: int = 8,
-        n_starts: int = 10,
+        n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.random_state = random_state
 
     def _clustered(self, given: Given) -> Clustered:
@@ -115,7 +115,7 @@ class LatentClasses(Method):
         ]
         failed = [one.n_clusters for one in tried if not np.isfinite(one.log_likelihood)]
         if len(failed) == len(tried):
-            raise InputError(f"n_clusters={failed[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_starts`")
+            raise InputError(f"n_clusters={failed[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
         chosen = lowest_bic(tried)
         not_compared = [k for k in failed if k <= chosen.n_clusters + 1]
         if not_compared:
@@ -128,7 +128,7 @@ class LatentClasses(Method):
         """Return the start with the highest likelihood of those whose variances stay above 0."""
         with one_thread("LatentClasses"):
             starts = [
-                _one_start(model, n_clusters, seed_for_scikit_learn(seed) ^ start) for start in range(self.n_starts)
+                _one_start(model, n_clusters, seed_for_scikit_learn(seed) ^ start) for start in range(self.n_restarts)
             ]
         estimated = [one for one in starts if np.isfinite(one.log_likelihood)]
         return max(estimated, key=lambda one: one.log_likelihood) if estimated else starts[0]

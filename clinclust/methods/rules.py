@@ -11,7 +11,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.parameters import RULES, Rule, is_number
 from clinclust.methods.encoded import different_rows
 
-__all__ = ["MAX_CLUSTERS", "N_STARTS", "PENALTY", "WANTED", "WISHED", "refuse_too_many"]
+__all__ = ["MAX_CLUSTERS", "N_RESTARTS", "PENALTY", "WANTED", "WISHED", "refuse_too_many"]
 
 
 def _is_whole(value: object) -> bool:
@@ -22,7 +22,7 @@ WANTED = Rule("a whole number of at least 1", _is_whole)
 """A number of clusters that a method needs."""
 WISHED = WANTED.or_none()
 """A number of clusters that a method can find by itself."""
-N_STARTS = RULES["n_restarts"]
+N_RESTARTS = RULES["n_restarts"]
 MAX_CLUSTERS = WANTED
 PENALTY = Rule(
     "a number above 0", lambda value: value is None or (is_number(value) and 0.0 < value < np.inf), " or None"

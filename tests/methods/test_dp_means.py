@@ -75,12 +75,12 @@ def test_the_order_of_the_subjects_is_that_which_was_given():
 @pytest.mark.parametrize("seed", range(5))
 def test_several_starts_come_near_the_best_of_all_partitions_of_a_few_points(seed):
     values = points(seed, 8, 3)
-    model = methods.DPMeans(penalty=0.8, n_starts=100, random_state=0).fit(values)
+    model = methods.DPMeans(penalty=0.8, n_restarts=100, random_state=0).fit(values)
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     best = min(objective(standard, labels, 0.8) for labels in partitions(8))
     assert model.objective_ == pytest.approx(objective(standard, model.labels_, 0.8))
     assert best - 1e-9 <= model.objective_ <= 1.2 * best
-    one_start = methods.DPMeans(penalty=0.8, n_starts=1).fit(values)
+    one_start = methods.DPMeans(penalty=0.8, n_restarts=1).fit(values)
     assert model.objective_ <= one_start.objective_
 
 
@@ -92,7 +92,7 @@ def test_the_farthest_first_heuristic_by_hand():
 def test_a_larger_penalty_gives_fewer_clusters_at_its_ends():
     frame, _ = cohort(0, 0.0)
     assert methods.DPMeans(SCHEMA, penalty=1e6).fit(frame).n_clusters_ == 1
-    assert methods.DPMeans(SCHEMA, penalty=1e-9, n_starts=1).fit(frame).n_clusters_ == 90
+    assert methods.DPMeans(SCHEMA, penalty=1e-9, n_restarts=1).fit(frame).n_clusters_ == 90
 
 
 @pytest.mark.parametrize("given", [{}, {"penalty": 2.0, "n_clusters": 3}])

@@ -54,7 +54,7 @@ def log_likelihood(frame, membership):
 
 def test_it_is_the_fixed_point_of_a_plain_em_algorithm_on_the_observed_values():
     frame = mixed(0, 150)
-    model = methods.LatentClasses(MIXED, n_clusters=2, n_starts=4, random_state=0).fit(frame)
+    model = methods.LatentClasses(MIXED, n_clusters=2, n_restarts=4, random_state=0).fit(frame)
     plain, membership = log_likelihood(frame, model.membership_)
     assert model.log_likelihood_ == pytest.approx(plain, abs=0.01)
     np.testing.assert_allclose(membership, model.membership_, atol=0.02)
@@ -93,8 +93,8 @@ def test_a_class_without_variance_is_told_or_refused():
     schema = cc.FeatureSchema([cc.Feature(name="size", likelihood="gaussian")])
     frame = pd.DataFrame({"size": values})
     with pytest.raises(ValueError, match=r"n_clusters=2: every start ended with a class in which a measurement"):
-        methods.LatentClasses(schema, n_clusters=2, n_starts=3, random_state=0).fit(frame)
-    finder = methods.LatentClasses(schema, max_clusters=2, n_starts=3, random_state=0)
+        methods.LatentClasses(schema, n_clusters=2, n_restarts=3, random_state=0).fit(frame)
+    finder = methods.LatentClasses(schema, max_clusters=2, n_restarts=3, random_state=0)
     with pytest.warns(cc.CohortWarning, match=r"LatentClasses: 2 classes: every start .* so BIC chose without"):
         finder.fit(frame)
     assert finder.n_clusters_ == 1

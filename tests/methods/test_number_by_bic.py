@@ -24,8 +24,8 @@ def measurements(seed, sizes):
 
 FINDERS = {
     "KMeans": lambda: methods.KMeans(random_state=0),
-    "GaussianMixture": lambda: methods.GaussianMixture(max_clusters=5, n_starts=3, random_state=0),
-    "LatentClasses": lambda: methods.LatentClasses(max_clusters=4, n_starts=4, random_state=0),
+    "GaussianMixture": lambda: methods.GaussianMixture(max_clusters=5, n_restarts=3, random_state=0),
+    "LatentClasses": lambda: methods.LatentClasses(max_clusters=4, n_restarts=4, random_state=0),
     "MeanShift": lambda: methods.MeanShift(bandwidth=1.0),
 }
 
@@ -109,6 +109,6 @@ def test_equal_subjects_need_a_given_bandwidth():
 
 def test_a_kind_of_covariance_is_kept():
     frame, _ = cohort(0, 0.0)
-    model = methods.GaussianMixture(SCHEMA, n_clusters=2, covariance="diag", n_starts=2, random_state=0).fit(frame)
+    model = methods.GaussianMixture(SCHEMA, n_clusters=2, covariance="diag", n_restarts=2, random_state=0).fit(frame)
     assert model.covariance_ == "diag"
     assert "diagonal covariances, a number given" in model.made_by
