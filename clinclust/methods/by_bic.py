@@ -46,14 +46,14 @@ class Candidate:
         return float(-2.0 * self.log_likelihood + self.n_parameters * np.log(self.labels.size))
 
 
-def numbers_to_try(n_clusters: int | None, max_clusters: int, values: NDArray[np.float64]) -> list[int]:
-    """Return the numbers of clusters that are compared: the wanted one, or 1 .. `max_clusters`.
+def numbers_to_try(n_clusters: int | None, max_clusters: int, values: NDArray[np.float64], first: int = 1) -> list[int]:
+    """Return the numbers of clusters that are compared: the wanted one, or `first` .. `max_clusters`.
 
     There are fewer where not more rows of the matrix (N, C) differ.
     """
     if n_clusters is not None:
         return [n_clusters]
-    return list(range(1, max(min(max_clusters, different_rows(values) - 1), 1) + 1))
+    return list(range(first, max(min(max_clusters, different_rows(values) - 1), first) + 1))
 
 
 def lowest_bic(candidates: Sequence[Candidate]) -> Candidate:
@@ -67,12 +67,12 @@ def lowest_bic(candidates: Sequence[Candidate]) -> Candidate:
     return min((one for one in candidates if np.isfinite(one.log_likelihood)), key=lambda one: one.bic)
 
 
-def how_chosen(n_clusters: int | None, tried: pd.DataFrame) -> str:
+def how_chosen(n_clusters: int | None, tried: pd.DataFrame, criterion: str = "BIC") -> str:
     """Return how the number of clusters was chosen, as reports say it; `tried` is what `compared` returned."""
     if n_clusters is not None:
         return "a number given"
     estimated = tried.loc[tried["bic"].notna(), "n_clusters"]
-    return f"a number chosen by BIC among 1 to {int(estimated.max())}"
+    return f"a number chosen by {criterion} among {int(estimated.min())} to {int(estimated.max())}"
 
 
 def compared(candidates: Sequence[Candidate], chosen: Candidate) -> pd.DataFrame:

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.parameters import Rule, is_number
-from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic, numbers_to_try
+from clinclust.methods.by_bic import Candidate, compared, how_chosen, numbers_to_try
+from clinclust.methods.by_separation import BIC, CHOOSE_BY, CRITERIA, best_by, first_number, separation
 from clinclust.methods.encoded import encoded
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.method import Clustered, Given, Method
@@ -45,6 +46,9 @@ class GaussianMixture(Method):
         K; by default it is found by BIC.
     max_clusters : int
         The largest K that is tried.
+    choose_by : {"bic", "silhouette", "calinski_harabasz"}
+        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
+        one cluster, so that they find at least two in every cohort (`clinclust.methods.by_separation`).
     covariance : {"auto", "full", "tied", "diag", "spherical"}
         Covariances: any matrix for each cluster, one matrix for all, a diagonal one for each, or one variance for each;
         ``"auto"``: by BIC.
@@ -87,6 +91,7 @@ class GaussianMixture(Method):
         {
             "n_clusters": WISHED,
             "max_clusters": MAX_CLUSTERS,
+            "choose_by": CHOOSE_BY,
             "covariance": Rule(
                 "'auto', 'full', 'tied', 'diag' or 'spherical'",
                 lambda value: isinstance(value, str) and value in ("auto", *_SHAPES),
@@ -106,6 +111,7 @@ class GaussianMixture(Method):
         *,
         n_clusters: int | None = None,
         max_clusters: int = 10,
+        choose_by: str = BIC,
         covariance: str = "auto",
         variance_floor: float = 1e-3,
         n_restarts: int = 10,
@@ -114,6 +120,7 @@ class GaussianMixture(Method):
         self.schema = schema
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
+        self.choose_by = choose_by
         self.covariance = covariance
         self.variance_floor = variance_floor
         self.n_restarts = n_restarts
@@ -125,10 +132,10 @@ class GaussianMixture(Method):
             refuse_too_many(self.n_clusters, numbers.values)
         tried = [
             self._candidate(numbers.values, k, shape, given.seed)
-            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values)
+            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values, first_number(self.choose_by))
             for shape in (_SHAPES if self.covariance == "auto" else (self.covariance,))
         ]
-        chosen = lowest_bic(tried)
+        chosen = best_by(self.choose_by, tried)
         facts = {
             "covariance_": chosen.facts["covariance"],
             "log_likelihood_": chosen.log_likelihood,
@@ -149,20 +156,21 @@ class GaussianMixture(Method):
             ).fit(values)
             membership = np.asarray(found.predict_proba(values), dtype=np.float64)
             log_likelihood = float(found.score(values) * len(values))
+        labels = membership.argmax(axis=1).astype(np.int64)
         return Candidate(
             n_clusters=n_clusters,
             log_likelihood=log_likelihood,
             n_parameters=n_parameters_of(n_clusters, values.shape[1], shape),
-            labels=membership.argmax(axis=1).astype(np.int64),
+            labels=labels,
             membership=membership,
             has_converged=bool(found.converged_),
-            facts={"covariance": shape},
+            facts={"covariance": shape, **separation(values, labels, seed)},
         )
 
     def _made_by(self, found: Clustered) -> str:
         word = _SHAPES[self.covariance_]
         components = "1 component" if self.n_clusters_ == 1 else f"{self.n_clusters_} components"
-        how = how_chosen(self.n_clusters, self.tried_)
+        how = how_chosen(self.n_clusters, self.tried_, CRITERIA[self.choose_by])
         return f"a Gaussian mixture of {components} with {word} covariances, {how} ({found.prepared})"
 
     @property

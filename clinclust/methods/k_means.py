@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic, numbers_to_try
+from clinclust.methods.by_bic import Candidate, compared, how_chosen, numbers_to_try
+from clinclust.methods.by_separation import BIC, CHOOSE_BY, CRITERIA, best_by, first_number, separation
 from clinclust.methods.encoded import encoded
 from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.method import Clustered, Given, Method
@@ -44,9 +45,12 @@ class KMeans(Method):
     schema : FeatureSchema, optional
         As in `MAPDP`.
     n_clusters : int, optional
-        K; by default it is found by BIC.
+        K; by default it is found by `choose_by`.
     max_clusters : int
         The largest K that is tried.
+    choose_by : {"bic", "silhouette", "calinski_harabasz"}
+        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
+        one cluster, so that they find at least two in every cohort (`clinclust.methods.by_separation`).
     n_restarts : int
         Starts for each K, of which the one with the lowest sum of squares is kept.
     random_state : int, numpy.random.Generator or None
@@ -56,7 +60,7 @@ class KMeans(Method):
     sum_of_squares_ : float
         The minimised sum, within clusters.
     tried_ : DataFrame
-        One row for each K that was tried, with its BIC.
+        One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
     labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
@@ -75,7 +79,9 @@ class KMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_restarts": N_RESTARTS})
+    _rules = MappingProxyType(
+        {"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "choose_by": CHOOSE_BY, "n_restarts": N_RESTARTS}
+    )
 
     sum_of_squares_: float
     tried_: pd.DataFrame
@@ -86,12 +92,14 @@ class KMeans(Method):
         *,
         n_clusters: int | None = None,
         max_clusters: int = 10,
+        choose_by: str = BIC,
         n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
+        self.choose_by = choose_by
         self.n_restarts = n_restarts
         self.random_state = random_state
 
@@ -101,9 +109,9 @@ class KMeans(Method):
             refuse_too_many(self.n_clusters, numbers.values)
         tried = [
             self._candidate(numbers.values, k, given.seed)
-            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values)
+            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values, first_number(self.choose_by))
         ]
-        chosen = lowest_bic(tried)
+        chosen = best_by(self.choose_by, tried)
         facts = {"sum_of_squares_": float(chosen.facts["sum_of_squares"]), "tried_": compared(tried, chosen)}
         return Clustered(chosen.labels, numbers.prepared, facts=facts)
 
@@ -119,12 +127,13 @@ class KMeans(Method):
             log_likelihood=spherical_log_likelihood(values, labels),
             n_parameters=n_clusters * values.shape[1] + n_clusters,
             labels=labels,
-            facts={"sum_of_squares": float(found.inertia_)},
+            facts={"sum_of_squares": float(found.inertia_), **separation(values, labels, seed)},
         )
 
     def _made_by(self, found: Clustered) -> str:
         clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
-        return f"K-means with {clusters}, {how_chosen(self.n_clusters, self.tried_)} ({found.prepared})"
+        how = how_chosen(self.n_clusters, self.tried_, CRITERIA[self.choose_by])
+        return f"K-means with {clusters}, {how} ({found.prepared})"
 
 
 def spherical_log_likelihood(values: Array, labels: Labels) -> float:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics
 import sklearn.mixture
 from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import methods
 from clinclust.methods.by_bic import Candidate, lowest_bic, numbers_to_try
+from clinclust.methods.by_separation import separation
 from clinclust.methods.gaussian_mixture import n_parameters_of
 from clinclust.methods.k_means import spherical_log_likelihood
 
@@ -112,3 +114,38 @@ def test_a_kind_of_covariance_is_kept():
     model = methods.GaussianMixture(SCHEMA, n_clusters=2, covariance="diag", n_restarts=2, random_state=0).fit(frame)
     assert model.covariance_ == "diag"
     assert "diagonal covariances, a number given" in model.made_by
+
+
+@pytest.mark.parametrize("name", ["KMeans", "GaussianMixture"])
+@pytest.mark.parametrize("criterion", ["silhouette", "calinski_harabasz"])
+def test_separation_chooses_the_number_that_scikit_learn_would(name, criterion):
+    values, group = measurements(5, (60, 40, 30))
+    model = getattr(methods, name)(max_clusters=6, n_restarts=3, choose_by=criterion, random_state=0).fit(values)
+    assert adjusted_rand_score(group, model.labels_) == 1.0
+    assert {"silhouette": "silhouette width among 2 to 6", "calinski_harabasz": "Harabasz index among 2 to 6"}[
+        criterion
+    ] in model.made_by
+    standard = (values - values.mean(axis=0)) / values.std(axis=0)
+    score = {
+        "silhouette": sklearn.metrics.silhouette_score,
+        "calinski_harabasz": sklearn.metrics.calinski_harabasz_score,
+    }[criterion]
+    chosen = model.tried_[model.tried_["chosen"]]
+    assert chosen[criterion].item() == pytest.approx(score(standard, model.labels_))
+    assert chosen[criterion].item() == model.tried_[criterion].max()
+
+
+def test_separation_of_one_cluster_is_not_defined_and_of_many_subjects_it_is_sampled():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6000, 2)) + 9.0 * (np.arange(6000) % 2)[:, None]
+    assert all(np.isnan(value) for value in separation(values[:50], np.zeros(50, dtype=np.int64), 0).values())
+    assert all(np.isnan(value) for value in separation(values[:50], np.arange(50), 0).values())
+    found = separation(values, np.arange(6000) % 2, 0)
+    assert found == separation(values, np.arange(6000) % 2, 0)
+    whole = sklearn.metrics.silhouette_score(values, np.arange(6000) % 2)
+    assert found["silhouette"] == pytest.approx(whole, abs=0.01)
+
+
+def test_a_criterion_that_nobody_knows_is_refused():
+    with pytest.raises(ValueError, match="choose_by must be 'bic', 'silhouette' or 'calinski_harabasz'"):
+        methods.KMeans(choose_by="elbow").fit(np.arange(10.0)[:, None])
