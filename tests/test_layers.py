@@ -31,7 +31,7 @@ LAYERS = (
     ("engine.sampling",),
     ("engine.continuum",),
     ("estimators",),
-    ("comparisons",),
+    ("comparisons", "methods"),
     ("associations", "disclosure"),
     ("stability", "model_check", "drift"),
     ("reporting",),

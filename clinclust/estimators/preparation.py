@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Prepared", "posed", "prepared", "several_subjects"]
+__all__ = ["Prepared", "posed", "prepared", "several_subjects", "warn_of_unobserved", "warn_of_visits"]
 
 _ROWS_SHOWN = 5
 
@@ -115,15 +115,16 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
     from clinclust.engine.search.threads import interruptible
     from clinclust.schema.informative import warn_of_uninformative
 
-    _warn_of_visits(frame, stacklevel=stacklevel + 1)
+    warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(pose)
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
-    _warn_of_unobserved(problem, frame, stacklevel=stacklevel + 1)
+    names = [feature.name for feature in problem.cohort.encoding.features]
+    warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
     _warn_of_gaps(problem, frame, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
 
 
-def _warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
+def warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
     """Warn of a table that holds several rows of its subjects."""
     found = noted_several_rows(frame)
     if found is not None:
@@ -131,9 +132,8 @@ def _warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
         warnings.warn(limited(told), CohortWarning, stacklevel=stacklevel + 1)
 
 
-def _warn_of_unobserved(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of rows without any value to cluster on, which are often notes or totals, and count as subjects."""
-    names = [feature.name for feature in problem.cohort.encoding.features]
+def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int) -> None:
+    """Warn of rows without any value in these columns, which are often notes or totals, and count as subjects."""
     rows = frame.index[frame[names].isna().all(axis="columns").to_numpy()]
     if len(rows):
         shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))

@@ -127,19 +127,20 @@ def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
 
 
 @pytest.mark.parametrize("way", ["draw", "multiple"])
-def test_drawn_values_keep_the_correlation_of_their_block(with_gaps, way):
+def test_drawn_values_follow_the_observed_ones_of_their_block(with_gaps, way):
+    """Around the true regression, with its residual standard deviation of 1.56: half of them lie within 1.05.
+
+    The median is asked for, because in some draws a subject is a cluster of its own, and its value from the prior.
+    """
     model, _, gaps = with_gaps
-    drawn = (
-        [model.impute(gaps, how="draw", random_state=0)]
-        if way == "draw"
-        else model.multiple_imputations(gaps, 3, random_state=0)
-    )
-    missing = gaps["dia"].isna()
+    drawn = [model.impute(gaps, how="draw", random_state=0)]
+    if way == "multiple":
+        drawn = model.multiple_imputations(gaps, 3, random_state=0)
+    groups, missing = np.repeat([0, 1], 150), gaps["dia"].isna().to_numpy()
     for table in drawn:
-        for group in (slice(0, 149), slice(150, 299)):
-            rows = missing.loc[group].index[missing.loc[group]]
-            # A subject may be in a cluster of its own in a draw, where its value comes from the wide prior: by ranks.
-            assert stats.spearmanr(table.loc[rows, "sys"], table.loc[rows, "dia"]).statistic > 0.75
+        expected = 80 + 40 * groups + 0.475 * (table["sys"] - 130 - 80 * groups)
+        apart = (table["dia"] - expected).to_numpy()[missing]
+        assert 0.6 < np.median(np.abs(apart)) < 1.6
 
 
 def test_two_missing_values_of_a_subject_are_drawn_together():

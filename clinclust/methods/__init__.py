@@ -1,0 +1,27 @@
+"""Other methods of clustering, each a `SubtypeModel`, whose partitions are reported, tested and shared like any other.
+
+They are for comparison: reviewers ask why not K-means, a Gaussian mixture or latent classes. Most need packages that
+``pip install "clinclust[methods]"`` brings.
+"""
+
+from __future__ import annotations
+
+from clinclust.methods.dp_means import DPMeans
+from clinclust.methods.gaussian_mixture import GaussianMixture
+from clinclust.methods.hard_hdp import HardHDP
+from clinclust.methods.harmonic_means import KHarmonicMeans
+from clinclust.methods.k_means import KMeans
+from clinclust.methods.k_prototypes import KPrototypes
+from clinclust.methods.latent_classes import LatentClasses
+from clinclust.methods.mean_shift import MeanShift
+
+__all__ = [
+    "DPMeans",
+    "GaussianMixture",
+    "HardHDP",
+    "KHarmonicMeans",
+    "KMeans",
+    "KPrototypes",
+    "LatentClasses",
+    "MeanShift",
+]

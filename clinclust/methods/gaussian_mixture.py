@@ -1,0 +1,191 @@
+"""GaussianMixture: a mixture of Gaussians by the EM algorithm, with the number of clusters by BIC."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.estimators.parameters import Rule, is_number
+from clinclust.methods.by_bic import Candidate, compared, how_chosen, numbers_to_try
+from clinclust.methods.by_separation import BIC, CHOOSE_BY, CRITERIA, best_by, first_number, separation
+from clinclust.methods.encoded import encoded
+from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
+from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["GaussianMixture", "n_parameters_of"]
+
+Array = NDArray[np.float64]
+
+_SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}
+"""The kinds of covariance matrices, with the word for readers."""
+
+
+class GaussianMixture(Method):
+    """Mixture of Gaussians by the EM algorithm, through scikit-learn; the number of clusters K by BIC.
+
+    It maximises sum_i log sum_k pi_k N(x_i | mu_k, Sigma_k) (Dempster, Laird and Rubin 1977). K and the kind of the
+    covariances are those with the lowest BIC = -2 log L + p log N, as in mclust (Fraley and Raftery 2002). The label of
+    a subject is its most probable component; components that are nobody's are left out. The columns are those of
+    `clinclust.methods.encoded`: missing values are filled, and every column counts alike. Columns of few different
+    values are no Gaussians: where such a column is constant in a component, `variance_floor` bounds its density, and
+    BIC tends to find too many clusters.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    n_clusters : int, optional
+        K; by default it is found by BIC.
+    max_clusters : int
+        The largest K that is tried.
+    choose_by : {"bic", "silhouette", "calinski_harabasz"}
+        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
+        one cluster, so that they find at least two in every cohort (`clinclust.methods.by_separation`).
+    covariance : {"auto", "full", "tied", "diag", "spherical"}
+        Covariances: any matrix for each cluster, one matrix for all, a diagonal one for each, or one variance for each;
+        ``"auto"``: by BIC.
+    variance_floor : float
+        Added to every variance of the standardised columns.
+    n_restarts : int
+        Starts for each K and kind, of which the one with the highest likelihood is kept.
+    random_state : int, numpy.random.Generator or None
+
+    Attributes
+    ----------
+    covariance_ : str
+        The kind of the covariances.
+    membership_ : float64 (N, K)
+        Probability of each cluster for each subject; rows sum to 1.
+    log_likelihood_ : float
+        In nats, of the standardised columns.
+    tried_ : DataFrame
+        One row for each K and kind that was tried, with its BIC.
+    labels_, n_clusters_, cluster_sizes_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`.
+
+    References
+    ----------
+    Dempster AP, Laird NM, Rubin DB. Maximum likelihood from incomplete data via the EM algorithm. JRSS B 1977;39:1-38.
+    Fraley C, Raftery AE. Model-based clustering, discriminant analysis, and density estimation. JASA 2002; 97: 611-631.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> model = methods.GaussianMixture(max_clusters=4, random_state=0).fit(X)
+    >>> model.cluster_sizes_.tolist(), model.membership_.shape
+    ([60, 40], (100, 2))
+    """
+
+    _rules = MappingProxyType(
+        {
+            "n_clusters": WISHED,
+            "max_clusters": MAX_CLUSTERS,
+            "choose_by": CHOOSE_BY,
+            "covariance": Rule(
+                "'auto', 'full', 'tied', 'diag' or 'spherical'",
+                lambda value: isinstance(value, str) and value in ("auto", *_SHAPES),
+            ),
+            "variance_floor": Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0 < value <= 1),
+            "n_restarts": N_RESTARTS,
+        }
+    )
+
+    covariance_: str
+    log_likelihood_: float
+    tried_: pd.DataFrame
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        n_clusters: int | None = None,
+        max_clusters: int = 10,
+        choose_by: str = BIC,
+        covariance: str = "auto",
+        variance_floor: float = 1e-3,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.schema = schema
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.choose_by = choose_by
+        self.covariance = covariance
+        self.variance_floor = variance_floor
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        if self.n_clusters is not None:
+            refuse_too_many(self.n_clusters, numbers.values)
+        tried = [
+            self._candidate(numbers.values, k, shape, given.seed)
+            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values, first_number(self.choose_by))
+            for shape in (_SHAPES if self.covariance == "auto" else (self.covariance,))
+        ]
+        chosen = best_by(self.choose_by, tried)
+        facts = {
+            "covariance_": chosen.facts["covariance"],
+            "log_likelihood_": chosen.log_likelihood,
+            "tried_": compared(tried, chosen),
+        }
+        return Clustered(chosen.labels, numbers.prepared, chosen.membership, facts)
+
+    def _candidate(self, values: Array, n_clusters: int, shape: str, seed: int) -> Candidate:
+        mixture = needed("sklearn.mixture", "GaussianMixture")
+        with one_thread("GaussianMixture"):
+            found = mixture.GaussianMixture(
+                n_clusters,
+                covariance_type=shape,
+                reg_covar=float(self.variance_floor),
+                n_init=int(self.n_restarts),
+                max_iter=500,
+                random_state=seed_for_scikit_learn(seed),
+            ).fit(values)
+            membership = np.asarray(found.predict_proba(values), dtype=np.float64)
+            log_likelihood = float(found.score(values) * len(values))
+        labels = membership.argmax(axis=1).astype(np.int64)
+        return Candidate(
+            n_clusters=n_clusters,
+            log_likelihood=log_likelihood,
+            n_parameters=n_parameters_of(n_clusters, values.shape[1], shape),
+            labels=labels,
+            membership=membership,
+            has_converged=bool(found.converged_),
+            facts={"covariance": shape, **separation(values, labels, seed)},
+        )
+
+    def _made_by(self, found: Clustered) -> str:
+        word = _SHAPES[self.covariance_]
+        components = "1 component" if self.n_clusters_ == 1 else f"{self.n_clusters_} components"
+        how = how_chosen(self.n_clusters, self.tried_, CRITERIA[self.choose_by])
+        return f"a Gaussian mixture of {components} with {word} covariances, {how} ({found.prepared})"
+
+    @property
+    def membership_basis(self) -> str:
+        """What the probabilities rest on, as reports say it."""
+        return "given the estimated mixture"
+
+
+def n_parameters_of(n_clusters: int, n_columns: int, shape: str) -> int:
+    """Return the number of free parameters of a mixture: shares, means, and covariances of this kind."""
+    of_matrix = n_columns * (n_columns + 1) // 2
+    of_covariances = {
+        "full": n_clusters * of_matrix,
+        "tied": of_matrix,
+        "diag": n_clusters * n_columns,
+        "spherical": n_clusters,
+    }
+    return n_clusters - 1 + n_clusters * n_columns + of_covariances[shape]

@@ -1,0 +1,171 @@
+"""KHarmonicMeans: K-means with the harmonic mean of the distances from all centres, which starts matter less to."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.methods.encoded import encoded
+from clinclust.methods.farthest_first import squared_distances
+from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.rules import N_RESTARTS, WANTED, refuse_too_many
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["KHarmonicMeans", "harmonic_means"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_MOST_ITERATIONS = 1000
+_LEAST_GAIN = 1e-9
+"""Share of the objective by which an iteration must lower it, or it is the last."""
+
+
+class KHarmonicMeans(Method):
+    """K-harmonic means (Zhang, Hsu and Dayal 1999): every subject pulls at every centre, near ones most.
+
+    It minimises, over K centres, the sum of the harmonic means of the squared distances,
+
+        sum_i K / sum_k 1 / |x_i - c_k|^2,
+
+    where the subjects that no centre is near count most, so that centres that start in one place spread. Each iteration
+    sets c_k to the mean of all subjects with the weights 1 / (d_ik^4 (sum_l 1 / d_il^2)^2), where d_ik = |x_i - c_k|:
+    the derivative of the objective is 0 there. (The comparison of Ash 2018 prints d^3 in its place.) The harmonic mean
+    is a concave function of the squared distances, so that the objective never rises. The label of a subject is its
+    nearest centre; centres that are nearest to nobody are left out. The columns are those of
+    `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+
+    Parameters
+    ----------
+    schema : FeatureSchema or None
+        As in `MAPDP`.
+    n_clusters : int
+        K.
+    n_restarts : int
+        Starts from K random subjects, of which the one with the lowest objective is kept.
+    random_state : int, numpy.random.Generator or None
+
+    Attributes
+    ----------
+    centres_ : float64 (K, C)
+        In the standardised columns, in the order of the labels.
+    objective_ : float
+    objective_trace_ : float64 (T,)
+        The objective before the first iteration and after each one. It never rises.
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`; `membership_` is None.
+
+    References
+    ----------
+    Zhang B, Hsu M, Dayal U. K-harmonic means: a data clustering algorithm. HP Labs HPL-1999-124, 1999.
+    Ash J. Cluster comparison simulation study. 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> methods.KHarmonicMeans(None, 2, random_state=0).fit(X).cluster_sizes_.tolist()
+    [60, 40]
+    """
+
+    _rules = MappingProxyType({"n_clusters": WANTED, "n_restarts": N_RESTARTS})
+
+    centres_: Array
+    objective_: float
+    objective_trace_: Array
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None,
+        n_clusters: int,
+        *,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.schema = schema
+        self.n_clusters = n_clusters
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        refuse_too_many(self.n_clusters, numbers.values)
+        rng = np.random.default_rng(given.seed)
+        different = np.unique(numbers.values, axis=0)
+        starts = [different[rng.choice(len(different), self.n_clusters, replace=False)] for _ in range(self.n_restarts)]
+        best = min((harmonic_means(numbers.values, start) for start in starts), key=lambda run: run.trace[-1])
+        labels = squared_distances(numbers.values, best.centres).argmin(axis=1).astype(np.int64)
+        facts = {"objective_": float(best.trace[-1]), "objective_trace_": best.trace}
+        return Clustered(labels, numbers.prepared, facts=facts, by_cluster={"centres_": best.centres})
+
+    def _made_by(self, found: Clustered) -> str:
+        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
+        return f"K-harmonic means with {clusters}, a number given ({found.prepared})"
+
+
+class Run(NamedTuple):
+    """One run of K-harmonic means."""
+
+    centres: Array
+    """float64 (K, C)."""
+    trace: Array
+    """The objective before the first iteration and after each one, float64 (T,)."""
+
+
+def harmonic_means(values: Array, centres: Array) -> Run:
+    """Run K-harmonic means until the objective falls no more.
+
+    Parameters
+    ----------
+    values : float64 (N, C)
+    centres : float64 (K, C)
+        Where it starts.
+    """
+    distances = squared_distances(values, centres)
+    trace = [_objective(distances)]
+    for _ in range(_MOST_ITERATIONS):
+        weights = _weights(distances)
+        totals = weights.sum(axis=0)
+        # A centre that nobody pulls at, because all subjects lie on other ones, stays where it is.
+        moved = np.where(
+            totals[:, None] > 0.0, weights.T @ values / np.where(totals > 0.0, totals, 1.0)[:, None], centres
+        )
+        distances_moved = squared_distances(values, moved)
+        objective = _objective(distances_moved)
+        if objective >= trace[-1]:  # by rounding
+            break
+        gain = trace[-1] - objective
+        centres, distances = moved, distances_moved
+        trace.append(objective)
+        if gain <= _LEAST_GAIN * objective:
+            break
+    return Run(centres, np.array(trace))
+
+
+def _shares(distances: Array) -> tuple[Array, Array]:
+    """Return the squared distance (N, 1) of the nearest centre, and its ratio to that of each centre, (N, K).
+
+    All ratios lie from 0 to 1, also where a subject lies on a centre: there they are 1 or 0.
+    """
+    nearest = distances.min(axis=1, keepdims=True)
+    is_nearest = distances == nearest
+    return nearest, np.where(is_nearest, 1.0, nearest / np.where(is_nearest, 1.0, distances))
+
+
+def _weights(distances: Array) -> Array:
+    """Return the weight of each subject in each centre, (N, K), of squared distances (N, K)."""
+    _, ratios = _shares(distances)
+    return np.asarray((ratios / ratios.sum(axis=1, keepdims=True)) ** 2, dtype=np.float64)
+
+
+def _objective(distances: Array) -> float:
+    """Return the sum of the harmonic means of squared distances (N, K)."""
+    nearest, ratios = _shares(distances)
+    return float((distances.shape[1] * nearest[:, 0] / ratios.sum(axis=1)).sum())

@@ -1,0 +1,147 @@
+"""KMeans: K-means++, with the number of clusters by the BIC of X-means."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.methods.by_bic import Candidate, compared, how_chosen, numbers_to_try
+from clinclust.methods.by_separation import BIC, CHOOSE_BY, CRITERIA, best_by, first_number, separation
+from clinclust.methods.encoded import encoded
+from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
+from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["KMeans", "spherical_log_likelihood"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+class KMeans(Method):
+    """K-means with the starts of K-means++, through scikit-learn; the number of clusters K by BIC.
+
+    It minimises sum_i |x_i - mu_(z_i)|^2 over partitions into K clusters. K is that with the lowest
+    BIC = -2 log L + p log N of X-means (Pelleg and Moore 2000), with p = K C + K for C columns (K means, K - 1 shares,
+    one variance) and
+
+        log L = sum_k N_k log(N_k / N) - N C / 2 log(2 pi s^2) - C (N - K) / 2,
+        s^2 = sum_i |x_i - mu_(z_i)|^2 / (C (N - K)),
+
+    the likelihood of spherical Gaussians of one variance, in which each subject belongs to its cluster. The paper
+    leaves C out of s^2; here it is the variance of one column. BIC is compared over all K instead of divisions of
+    clusters. The columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts
+    alike. Columns of few different values are no Gaussians, and BIC tends to find too many clusters in them.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    n_clusters : int, optional
+        K; by default it is found by `choose_by`.
+    max_clusters : int
+        The largest K that is tried.
+    choose_by : {"bic", "silhouette", "calinski_harabasz"}
+        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
+        one cluster, so that they find at least two in every cohort (`clinclust.methods.by_separation`).
+    n_restarts : int
+        Starts for each K, of which the one with the lowest sum of squares is kept.
+    random_state : int, numpy.random.Generator or None
+
+    Attributes
+    ----------
+    sum_of_squares_ : float
+        The minimised sum, within clusters.
+    tried_ : DataFrame
+        One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`; `membership_` is None.
+
+    References
+    ----------
+    Arthur D, Vassilvitskii S. k-means++: the advantages of careful seeding. SODA 2007.
+    Pelleg D, Moore A. X-means: extending K-means with efficient estimation of the number of clusters. ICML 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> methods.KMeans(random_state=0).fit(X).cluster_sizes_.tolist()
+    [60, 40]
+    """
+
+    _rules = MappingProxyType(
+        {"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "choose_by": CHOOSE_BY, "n_restarts": N_RESTARTS}
+    )
+
+    sum_of_squares_: float
+    tried_: pd.DataFrame
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        n_clusters: int | None = None,
+        max_clusters: int = 10,
+        choose_by: str = BIC,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.schema = schema
+        self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.choose_by = choose_by
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        if self.n_clusters is not None:
+            refuse_too_many(self.n_clusters, numbers.values)
+        tried = [
+            self._candidate(numbers.values, k, given.seed)
+            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values, first_number(self.choose_by))
+        ]
+        chosen = best_by(self.choose_by, tried)
+        facts = {"sum_of_squares_": float(chosen.facts["sum_of_squares"]), "tried_": compared(tried, chosen)}
+        return Clustered(chosen.labels, numbers.prepared, facts=facts)
+
+    def _candidate(self, values: Array, n_clusters: int, seed: int) -> Candidate:
+        cluster = needed("sklearn.cluster", "KMeans")
+        with one_thread("KMeans"):
+            found = cluster.KMeans(
+                n_clusters, init="k-means++", n_init=int(self.n_restarts), random_state=seed_for_scikit_learn(seed)
+            ).fit(values)
+        labels = found.labels_.astype(np.int64)
+        return Candidate(
+            n_clusters=n_clusters,
+            log_likelihood=spherical_log_likelihood(values, labels),
+            n_parameters=n_clusters * values.shape[1] + n_clusters,
+            labels=labels,
+            facts={"sum_of_squares": float(found.inertia_), **separation(values, labels, seed)},
+        )
+
+    def _made_by(self, found: Clustered) -> str:
+        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
+        how = how_chosen(self.n_clusters, self.tried_, CRITERIA[self.choose_by])
+        return f"K-means with {clusters}, {how} ({found.prepared})"
+
+
+def spherical_log_likelihood(values: Array, labels: Labels) -> float:
+    """Return log L of the class description, in nats, of values (N, C) in clusters 0 .. K - 1, none empty."""
+    sizes = np.bincount(labels).astype(np.float64)
+    n_subjects, n_columns, n_clusters = *values.shape, sizes.size
+    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
+    freedom = n_columns * (n_subjects - n_clusters)
+    variance = ((values - means[labels]) ** 2).sum() / freedom
+    of_shares = float((sizes * np.log(sizes / n_subjects)).sum())
+    return float(of_shares - n_subjects * n_columns / 2.0 * np.log(2.0 * np.pi * variance) - freedom / 2.0)

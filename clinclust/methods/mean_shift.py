@@ -1,0 +1,89 @@
+"""MeanShift: clusters around the modes of a density."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.errors import InputError
+from clinclust.estimators.parameters import Rule, is_number
+from clinclust.methods.encoded import encoded
+from clinclust.methods.installed import needed, one_thread
+from clinclust.methods.method import Clustered, Given, Method
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["MeanShift"]
+
+_QUANTILE = 0.3
+"""Share of the subjects that are neighbours of a subject where the bandwidth is estimated."""
+
+
+class MeanShift(Method):
+    """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
+
+    From each subject, x moves to the mean of all subjects closer than the bandwidth h until it rests (a flat kernel;
+    Fukunaga and Hostetler 1975, Comaniciu and Meer 2002). Modes within h of each other are one, and each subject has
+    the label of its nearest mode. The number of clusters follows from h; a subject
+    far from all others is a cluster of its own. The columns are those of
+    `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    bandwidth : float, optional
+        h, a distance of standardised columns. By default the mean distance from a subject to the farthest of the
+        nearest 30% of the subjects, as scikit-learn estimates it.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`; `membership_` is None.
+
+    References
+    ----------
+    Fukunaga K, Hostetler L. The estimation of the gradient of a density function. IEEE Trans Inf Theory 1975;21:32-40.
+    Comaniciu D, Meer P. Mean shift: a robust approach toward feature space analysis. IEEE TPAMI 2002; 24: 603-619.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> methods.MeanShift(bandwidth=1.0).fit(X).cluster_sizes_.tolist()
+    [60, 40]
+    """
+
+    _rules = MappingProxyType(
+        {
+            "bandwidth": Rule(
+                "a number above 0", lambda value: value is None or (is_number(value) and 0 < value < np.inf), " or None"
+            )
+        }
+    )
+
+    bandwidth_: float
+
+    def __init__(self, schema: FeatureSchema | None = None, *, bandwidth: float | None = None) -> None:
+        self.schema = schema
+        self.bandwidth = bandwidth
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        cluster = needed("sklearn.cluster", "MeanShift")
+        with one_thread("MeanShift"):
+            estimated = cluster.estimate_bandwidth(numbers.values, quantile=_QUANTILE) if self.bandwidth is None else 0
+            bandwidth = float(self.bandwidth or estimated)
+            if bandwidth <= 0.0:
+                raise InputError("bandwidth must be given: so many subjects are equal that the estimate is 0")
+            labels = cluster.MeanShift(bandwidth=bandwidth).fit(numbers.values).labels_
+        return Clustered(labels.astype(np.int64), numbers.prepared, facts={"bandwidth_": bandwidth})
+
+    def _made_by(self, found: Clustered) -> str:
+        return f"mean shift with a bandwidth of {self.bandwidth_:.4g} ({found.prepared})"

@@ -1,0 +1,152 @@
+"""Laws of every method: it finds groups, with missing values, the same each time, and its report says who it was."""
+
+import pickle
+import sys
+import warnings
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+import clinclust as cc
+from clinclust import methods
+from clinclust.errors import MissingPackageError, NotFittedError
+
+from .clear_groups import CLUSTERED, SCHEMA, cohort
+
+# A small fit of each method that knows the number of groups, and the agreement with the true ones that it reaches.
+METHODS = {
+    "DPMeans": (lambda schema: methods.DPMeans(schema, n_clusters=3, random_state=0), 0.3),
+    "KMeans": (lambda schema: methods.KMeans(schema, n_clusters=3, random_state=0), 0.6),
+    "GaussianMixture": (
+        lambda schema: methods.GaussianMixture(schema, n_clusters=3, covariance="spherical", random_state=0),
+        0.6,
+    ),
+    "KHarmonicMeans": (lambda schema: methods.KHarmonicMeans(schema, 3, random_state=0), 0.6),
+    "MeanShift": (lambda schema: methods.MeanShift(schema), 0.6),
+    "LatentClasses": (lambda schema: methods.LatentClasses(schema, n_clusters=3, n_restarts=5, random_state=0), 0.99),
+    "KPrototypes": (lambda schema: methods.KPrototypes(schema, 3, n_restarts=3, random_state=0), 0.6),
+}
+PACKAGES = {
+    "KMeans": "scikit-learn",
+    "GaussianMixture": "scikit-learn",
+    "MeanShift": "scikit-learn",
+    "LatentClasses": "stepmix",
+    "KPrototypes": "kmodes",
+}
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def fitted(name):
+    frame, group = cohort(0, 0.05)
+    return METHODS[name][0](SCHEMA).fit(frame), frame, group
+
+
+def test_every_public_method_is_tested():
+    """The hard HDP needs a column that names centres: `test_hard_hdp`."""
+    assert {*METHODS, "HardHDP"} == set(methods.__all__)
+
+
+def test_it_finds_groups_in_spite_of_missing_values(fitted, name):
+    model, frame, group = fitted
+    assert frame.isna().to_numpy().any()
+    assert adjusted_rand_score(group, model.labels_) >= METHODS[name][1]
+
+
+def test_it_is_a_subtype_model(fitted):
+    model, frame, _ = fitted
+    assert model.labels_.shape == (90,)
+    assert model.labels_.dtype == np.int64
+    assert model.cluster_sizes_.tolist() == np.bincount(model.labels_).tolist()
+    assert (np.diff(model.cluster_sizes_) <= 0).all()
+    assert model.n_clusters_ == model.cluster_sizes_.size
+    assert model.schema_ == SCHEMA
+    assert model.index_.equals(frame.index)
+    assert (dict(model.names_), dict(model.kept_out_), model.fit_) == ({}, {}, None)
+    assert model.prepared_ in model.made_by
+    if model.membership_ is not None:
+        assert model.membership_.shape == (90, model.n_clusters_)
+        np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
+
+
+def test_the_same_seed_gives_the_same_bits(fitted, name):
+    model, frame, _ = fitted
+    again = clone(model).fit(frame)
+    for attribute, value in vars(model).items():
+        if attribute.endswith("_") and isinstance(value, np.ndarray | float):
+            np.testing.assert_array_equal(getattr(again, attribute), value, err_msg=attribute)
+    assert again.made_by == model.made_by
+
+
+def test_it_can_be_cloned_pickled_and_printed(fitted, name):
+    model, _, _ = fitted
+    assert not hasattr(clone(model), "labels_")
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.labels_, model.labels_)
+    assert dict(copy.kept_out_) == {}
+    assert repr(model).startswith(f"{name}(schema=")
+
+
+@pytest.mark.parametrize("suppress", [None, 5])
+def test_a_report_says_what_made_the_subtypes(fitted, tmp_path, suppress):
+    model, frame, _ = fitted
+    path = cc.write_report(model, frame, tmp_path / "report.html", associations=None, suppress=suppress)
+    assert f"made by {model.made_by}" in unescape(path.read_text(encoding="utf-8"))
+
+
+def test_a_table_without_missing_values_and_a_column_that_says_nothing(name):
+    frame, _ = cohort(1, 0.0)
+    frame["gait"] = 3.0
+    with pytest.warns(cc.CohortWarning, match=r"1 column cannot inform a clustering: gait"):
+        model = METHODS[name][0](SCHEMA).fit(frame)
+    assert dict(model.kept_out_) == {"gait": "the same value in every subject observed"}
+    assert "missing" not in model.made_by
+
+
+def test_a_row_without_values_is_told(name):
+    frame, _ = cohort(1, 0.0)
+    frame.loc["patient 7", list(CLUSTERED)] = None
+    with pytest.warns(cc.CohortWarning, match=r"no observed value in any feature to cluster on: 1 row"):
+        assert METHODS[name][0](SCHEMA).fit(frame).labels_.size == 90
+
+
+def test_a_method_that_is_not_fitted_is_refused(name, tmp_path):
+    frame, _ = cohort(1, 0.0)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        cc.write_report(METHODS[name][0](SCHEMA), frame, tmp_path / "report.html", associations=None)
+
+
+def test_parameters_at_fault_are_all_named(name):
+    model = METHODS[name][0](SCHEMA)
+    numbers = [key for key in model.get_params() if key != "schema"]
+    model.set_params(**dict.fromkeys(numbers, "many"))
+    with pytest.raises(ValueError, match="must be") as refused:
+        model.fit(cohort(1, 0.0)[0])
+    assert [key for key in numbers if f"{key} must be" not in str(refused.value)] == []
+
+
+def test_nothing_to_cluster_on_is_refused(name):
+    described = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian", role="describe")])
+    with pytest.raises(ValueError, match="No feature is left to cluster on"):
+        METHODS[name][0](described).fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
+
+
+@pytest.mark.parametrize("method", PACKAGES)
+def test_a_package_that_is_not_installed_is_named_with_the_extra(method, monkeypatch):
+    module = {"scikit-learn": "sklearn"}.get(PACKAGES[method], PACKAGES[method])
+    for known in [known for known in sys.modules if known.partition(".")[0] == module]:
+        monkeypatch.setitem(sys.modules, known, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    frame, _ = cohort(1, 0.0)
+    said = rf'^{method} needs {PACKAGES[method]}: pip install "clinclust\[methods\]"$'
+    with pytest.raises(MissingPackageError, match=said), warnings.catch_warnings():
+        METHODS[method][0](SCHEMA).fit(frame)
