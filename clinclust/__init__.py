@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.pooled_estimates import pool_estimates
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
+    from clinclust.method_comparison import MethodComparison, compare_methods
     from clinclust.model_check import ModelCheck, check_model
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
@@ -53,6 +54,7 @@ _HOME = {
     "FeatureSchema": "clinclust.schema",
     "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
+    "MethodComparison": "clinclust.method_comparison",
     "ModelCheck": "clinclust.model_check",
     "Stability": "clinclust.stability",
     "check_model": "clinclust.model_check",
@@ -60,6 +62,7 @@ _HOME = {
     "assess_drift": "clinclust.drift",
     "assess_stability": "clinclust.stability",
     "audit_disclosure": "clinclust.disclosure",
+    "compare_methods": "clinclust.method_comparison",
     "compare_partitions": "clinclust.comparisons",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
@@ -95,6 +98,7 @@ __all__ = [
     "Feature",
     "FeatureSchema",
     "GibbsDP",
+    "MethodComparison",
     "ModelCheck",
     "Partition",
     "SchemaError",
@@ -103,6 +107,7 @@ __all__ = [
     "assess_stability",
     "audit_disclosure",
     "check_model",
+    "compare_methods",
     "compare_partitions",
     "compare_subtypes",
     "continuum_score",

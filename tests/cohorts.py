@@ -38,8 +38,14 @@ def mixed_cohort(seed, n, likelihoods=LIKELIHOODS, n_groups=3, missing=0.1):
 
 
 def with_blocks(schema, n_blocks=2):
-    """Return the schema with every third feature in no block, the others in blocks in turn."""
-    blocks = [None if place % 3 == 2 else f"block {place % n_blocks}" for place in range(len(schema))]
+    """Return the schema with every third feature in no block, the others in blocks in turn.
+
+    A block of multivariate Gaussian features has no power, so these stay by themselves.
+    """
+    blocks = [
+        None if place % 3 == 2 or one.traits.is_chained else f"block {place % n_blocks}"
+        for place, one in enumerate(schema)
+    ]
     return FeatureSchema(
         [Feature(**{**one.content(), "block": block}) for one, block in zip(schema, blocks, strict=True)]
     )

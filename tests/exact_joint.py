@@ -101,6 +101,10 @@ def _gaussian(values, _, mean, kappa, shape, rate):
     return total
 
 
+def _alone_in_a_block(values, _, mean, kappa, degrees, scatter):
+    return _gaussian(values, _, mean, kappa, degrees / 2, scatter[0] / 2)
+
+
 _MARGINALS = {
     "bernoulli": _binomial,
     "binomial": _binomial,
@@ -111,4 +115,5 @@ _MARGINALS = {
     "negative_binomial": _negative_binomial,
     "exponential": _exponential,
     "gaussian": _gaussian,
+    "multivariate_gaussian": _alone_in_a_block,
 }

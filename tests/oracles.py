@@ -31,6 +31,8 @@ def predictive(likelihood, hyperparameters, values, trials=None):
         return _Halved(h["lower"], h["upper"], x)
     if likelihood == "exponential":
         return stats.lomax(h["shape"] + n, scale=h["rate"] + x.sum())
+    if likelihood == "multivariate_gaussian":  # a feature that is a block by itself
+        h = {**h, "shape": h["degrees"] / 2, "rate": h["scatter"][0] / 2}
     mean, kappa, shape, rate = h["mean"], h["kappa"], h["shape"], h["rate"]
     for value in x:  # one observation after the other, so that no sum of squares is shared with the package
         rate = rate + kappa * (value - mean) ** 2 / (2 * (kappa + 1))
@@ -93,7 +95,7 @@ def log_predictive(likelihood, hyperparameters, values, new, trials=None):
         counts = np.bincount(np.asarray(values, dtype=int), minlength=len(h))
         return float(np.log((h[int(new)] + counts[int(new)]) / (sum(h) + len(values))))
     distribution = predictive(likelihood, hyperparameters, values, trials)
-    continuous = likelihood in ("exponential", "gaussian")
+    continuous = likelihood in ("exponential", "gaussian", "multivariate_gaussian")
     return float(distribution.logpdf(new) if continuous else distribution.logpmf(new))
 
 

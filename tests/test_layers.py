@@ -33,7 +33,7 @@ LAYERS = (
     ("estimators",),
     ("comparisons", "methods"),
     ("associations", "disclosure"),
-    ("stability", "model_check", "drift"),
+    ("stability", "model_check", "drift", "method_comparison"),
     ("reporting",),
     ("cli",),
     ("",),  # clinclust/__init__.py, the public names of all rooms

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.engine.beside.concentration import DEFAULT
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
+from clinclust.errors import InputError
 from clinclust.estimators.parameters import cluster_codes, is_number, seed_of
+from clinclust.files.listed import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +67,7 @@ def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Bud
     ValueError
         If `init` holds labels, but not exactly one for each subject.
     """
+    _refuse_with_blocks(model, problem)
     automatic, share = isinstance(model.coarsening, str), model.outlying_share
     if share is None:
         share = AUTOMATIC_SHARE if automatic else 0.0
@@ -89,6 +92,22 @@ def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Bud
         budget=budget,
         progress=progress,
     )
+
+
+def _refuse_with_blocks(model: MAPDP, problem: Problem) -> None:
+    """Refuse what is not defined for a feature whose distribution is given other features of its block."""
+    asked = [
+        name
+        for name, is_asked in (("select_features", model.select_features), ("missing='mode'", model.missing == "mode"))
+        if is_asked
+    ]
+    features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
+    blocks = {feature.block for feature, each in zip(features, likelihoods, strict=True) if each.n_before}
+    if asked and blocks:
+        raise InputError(
+            f"{' and '.join(asked)} cannot be combined with a block of multivariate Gaussian features "
+            f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(asked)} out"
+        )
 
 
 def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:

@@ -38,9 +38,10 @@ def _is_possible(likelihood: Likelihood, key: str, value: float | list[float]) -
 
     The bounds of stated hyperparameters do not hold for estimated ones, nor for those set from the data.
     """
-    values = np.array(value, dtype=np.float64)
+    values = np.atleast_1d(np.array(value, dtype=np.float64))
     may_be_negative = likelihood.bounds.get(key, likelihood.usual_bounds)[0] < 0.0
-    return bool(np.isfinite(values).all() and (may_be_negative or (values > 0.0).all()))
+    positive = values[-1:] if key in likelihood.with_unit else values  # of a list with a unit, the last is its own
+    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
 
 
 def _form(named: dict[str, Any]) -> dict[str, int | None]:
@@ -66,7 +67,7 @@ def _differing(fit: Fit) -> list[str]:
         stated, back = (likelihood.from_dict(some[feature.name], unknown) for some in (fit.hyperparameters_, named))
         # Either may have been computed from the other, and far from 0 the way back is not exact.
         agree = np.allclose(flat[start:stop], prior[start:stop], rtol=1e-6, atol=0.0) or np.allclose(
-            stated, back, rtol=1e-6, atol=0.0
+            stated, back, rtol=1e-6, atol=0.0, equal_nan=True
         )
         standard = type(likelihood).standardisation is not Likelihood.standardisation or (
             encoding.centres[index] == 0.0 and encoding.scales[index] == 1.0

@@ -17,6 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.block_predictives import (
+    block_predictive,
+    encoded_block,
+    patterns_of,
+)
+from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError
 from clinclust.estimators.imputed_values import cells_of, with_cells
 from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
@@ -42,7 +48,9 @@ def impute(
     """Return the validated columns with missing values filled in; see `Prediction.impute`."""
     _check_way(how)
     filled = validated_for_imputation(model, frame)
-    for missing in _missing(model, filled, how, within_subtype, rng):
+    # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
+    given = filled if how == "draw" else filled.copy()
+    for missing in _missing(model, given, how, within_subtype, rng):
         cells = cells_of(missing.values(how, rng), model.clusters_.encoding, missing.index)
         filled[missing.feature.name] = with_cells(filled[missing.feature.name], missing.rows, cells)
     return filled
@@ -163,6 +171,38 @@ class _Missing:
         return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class _MissingInBlock:
+    """The missing values of a feature of a multivariate Gaussian block: each has a mixture of its own.
+
+    Attributes
+    ----------
+    index : int
+        The place of the feature in the encoding.
+    rows : int64 (n,)
+    each : list of _Missing
+        The missing value of each row.
+    """
+
+    feature: Feature
+    index: int
+    rows: NDArray[np.int64]
+    each: list[_Missing]
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
+        return np.concatenate([one.values(how, rng) for one in self.each])
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals, float64 (n,)."""
+        below, above = zip(*(one.intervals(level) for one in self.each), strict=True)
+        return np.concatenate(below), np.concatenate(above)
+
+    def probabilities(self, values: Array) -> Array:
+        """Return NaN for each value: a measurement has a density."""
+        return np.full(values.size, np.nan)
+
+
 def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
     """Return the median, mean or mode of one posterior predictive."""
     if how == "mode" or likelihood.is_nominal:
@@ -175,15 +215,38 @@ def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
 
 def _missing(
     model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
-) -> Iterator[_Missing]:
+) -> Iterator[_Missing | _MissingInBlock]:
     """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     weights = _weights(model, frame, how, within_subtype, rng)
     encoding = model.clusters_.encoding
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+    in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         rows = np.flatnonzero(frame[feature.name].isna())
-        if rows.size:
+        if rows.size and index in in_block:
+            yield _missing_in_block(model, frame, in_block[index], index, rows, weights)
+        elif rows.size:
             posteriors = model.finer_clusters_.posteriors(index)
             yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows])
+
+
+def _missing_in_block(
+    model: Prediction, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
+) -> _MissingInBlock:
+    """Return the missing values of a feature of a multivariate Gaussian block, given what is there of the block.
+
+    `members` are the encoded features of the block.
+    """
+    clusters, encoding = model.finer_clusters_, model.clusters_.encoding
+    feature, likelihood, place = encoding.features[index], encoding.alone[index], members.index(index)
+    of_block = encoded_block(frame.iloc[rows], encoding, members)
+    predictive = block_predictive(clusters, members)
+    posteriors = np.empty((rows.size, weights.shape[1], len(likelihood.prior.NAMES)))
+    for known, here in patterns_of(~np.isnan(of_block)):
+        posteriors[here] = predictive.given(place, known, of_block[here])
+    each = [
+        _Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]]) for at, own in enumerate(posteriors)
+    ]
+    return _MissingInBlock(feature, index, rows, each)
 
 
 def _weights(model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator) -> Array:

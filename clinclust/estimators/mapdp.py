@@ -115,7 +115,8 @@ class MAPDP(Parameterised, Prediction):
 
         ``"auto"`` gives each block w = 1 / (1 + mean over its features of the sum of the absolute correlations with its
         other features within clusters, corrected for chance): 1 / p for p equal features, 1 for features that are
-        independent within clusters, and for a block of one. w p is the number of independent features that tell
+        independent within clusters, and for a block of one. A block of multivariate Gaussian features has no power,
+        because its likelihood says how they depend on each other. w p is the number of independent features that tell
         clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
         from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
         fit then keeps them. With ``n_clusters="distinct"``, every feature is then counted in full once: where the
@@ -179,8 +180,13 @@ class MAPDP(Parameterised, Prediction):
         declared transform. Names: Bernoulli, binomial, geometric ``a, b``; negative binomial ``a, b, dispersion``;
         ordinal ``lower, upper`` (lists, one number for each boundary between neighbouring levels); categorical
         ``concentrations`` (a list in level order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape,
-        rate``. Hyperparameters that are not given here or in the schema are set from the data; each such prior is about
-        as strong as one subject, four for a boundary of an ordinal feature.
+        rate``; multivariate Gaussian ``mean, kappa, degrees, scatter`` for each feature of a block, with one ``kappa``
+        and one ``degrees`` (above the number of its features minus 1) for all, and as ``scatter`` its row of the lower
+        triangle of the scatter matrix in the order of the schema: the precision matrix is Wishart distributed with the
+        inverse of this matrix. With ``degrees`` of 1e8 and ``scatter`` of 1e8 times a covariance matrix, this is known,
+        and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17). Hyperparameters that are not given
+        here or in the schema are set from the data; each such prior is about as strong as one subject, four for a
+        boundary of an ordinal feature.
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
         coarsening * power of its block * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for
@@ -192,9 +198,10 @@ class MAPDP(Parameterised, Prediction):
         each tried at its default times 1/8 to 8 (the mean of a Gaussian feature: its default less or more up to one
         standard deviation).
 
-        Both keep the hyperparameters that the schema states as `prior`. Neither is the default, because the joint alone
-        should not choose the prior: on nine labelled clinical cohorts a maximised prior raised the joint by hundreds of
-        nats, doubled or tripled the number of clusters, and agreed less with the labels.
+        Both keep the hyperparameters that the schema states as `prior`, and those of multivariate Gaussian blocks.
+        Neither is the default, because the joint alone should not choose the prior: on nine labelled clinical cohorts a
+        maximised prior raised the joint by hundreds of nats, doubled or tripled the number of clusters, and agreed less
+        with the labels.
     max_sweeps : int
         Maximum number of sweeps of a restart. A restart that still moves subjects after them counts as not converged.
     max_seconds : float, optional

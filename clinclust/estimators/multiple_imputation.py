@@ -17,6 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.engine.problem.block_predictives import (
+    draw_in_block,
+    drawn_moments,
+    encoded_block,
+)
+from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
@@ -104,9 +110,14 @@ def _in_rows(labels: Labels, rows: Labels) -> Labels:
 def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.random.Generator) -> pd.DataFrame:
     """Return the table with each missing value drawn, given the cluster of each row, int64 (N,)."""
     filled = seen.copy()
-    for index, (feature, likelihood) in enumerate(
-        zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True)
-    ):
+    encoding = clusters.encoding
+    chains = members_of_chains(encoding.features)
+    for members in chains:
+        _complete_block(filled, clusters, members, labels, rng)
+    in_chains = {index for members in chains for index in members}
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+        if index in in_chains:
+            continue
         rows = np.flatnonzero(seen[feature.name].isna())
         posteriors = clusters.posteriors(index)
         # A feature that does not differ between the clusters has one distribution, whose parameters are drawn once.
@@ -116,6 +127,24 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
             here = of_rows == cluster
             values[here] = likelihood.draw_jointly(posteriors[cluster], int(here.sum()), rng)
         if rows.size:
-            cells = cells_of(values, clusters.encoding, index)
+            cells = cells_of(values, encoding, index)
             filled[feature.name] = with_cells(seen[feature.name], rows, cells)
     return filled
+
+
+def _complete_block(
+    filled: pd.DataFrame, clusters: Clusters, members: list[int], labels: Labels, rng: np.random.Generator
+) -> None:
+    """Draw the missing values of a multivariate Gaussian block, those of a subject together and given the others."""
+    encoding = clusters.encoding
+    values = encoded_block(filled, encoding, members)
+    is_missing = np.isnan(values)
+    drawn = values.copy()
+    for cluster in np.unique(labels[is_missing.any(axis=1)]):
+        rows = np.flatnonzero(labels == cluster)
+        moments = drawn_moments(clusters, members, int(cluster), rng)
+        drawn[rows] = draw_in_block(*moments, values[rows], rng)
+    for place, index in enumerate(members):
+        rows, name = np.flatnonzero(is_missing[:, place]), encoding.features[index].name
+        if rows.size:
+            filled[name] = with_cells(filled[name], rows, cells_of(drawn[rows, place], encoding, index))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
@@ -119,6 +120,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     names = [feature.name for feature in problem.cohort.encoding.features]
     warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
+    _warn_of_gaps(problem, frame, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
 
 
@@ -138,6 +140,27 @@ def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int
         warnings.warn(
             f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
             "as a subject, so leave notes, totals and empty rows out of the table",
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of values in a multivariate Gaussian block that take no part, because one before them is missing."""
+    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
+    n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
+    lost: dict[str, int] = {}
+    for index, likelihood in enumerate(encoding.likelihoods):
+        if likelihood.n_before:
+            feature = encoding.features[index]
+            n_lost = int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
+            lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
+    told = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
+    if told:
+        warnings.warn(
+            "values of multivariate Gaussian blocks that take no part in the search, because a feature that the schema "
+            f"lists before theirs in the block is missing: {'; '.join(told)}. List the features of a block by their "
+            "number of missing values, the most complete first",
             CohortWarning,
             stacklevel=stacklevel + 1,
         )

@@ -192,7 +192,7 @@ def _columns(fit: Fit, cohort: pd.DataFrame, reference: Labels) -> list[_Column]
     encoding, values = clusters.encoding, model_values(cohort, clusters.encoding.features)
     names, is_own = fit.schema_.names, reference == fit.finer_labels_
     found = []
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
         column = np.where(fit.outlying_[:, names.index(feature.name)], np.nan, column)
         theta, sums = clusters.of_feature(index)

@@ -9,6 +9,7 @@ from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.likelihoods.multivariate_gaussian import MultivariateGaussian
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
@@ -27,6 +28,7 @@ REGISTRY: dict[str, type[Likelihood]] = {
         NegativeBinomial,
         Exponential,
         Gaussian,
+        MultivariateGaussian,
     )
 }
 """Every likelihood by its name in a schema, in the order in which messages and documents list them."""

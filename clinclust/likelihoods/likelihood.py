@@ -90,6 +90,10 @@ class Likelihood(ABC):
     """Whether its values are continuous, without a table of levels."""
     counts_levels: ClassVar[bool] = False
     """Whether its sufficient statistics are the numbers of subjects at each level."""
+    is_chained: ClassVar[bool] = False
+    """Whether the distribution of a feature is given the features before it in its block, which has no power then."""
+    shared_in_block: ClassVar[tuple[str, ...]] = ()
+    """Names of the hyperparameters that all features of a block share, if it `is_chained`."""
     base_depends_on_prior: ClassVar[bool] = False
     """Whether the log base measure depends on a hyperparameter."""
     largest: ClassVar[float] = LARGEST_COUNT
@@ -158,6 +162,20 @@ class Likelihood(ABC):
         """Return the hyperparameters by name, each with its length if it is a list, and None if it is a number."""
         return dict.fromkeys(cls.prior.NAMES)
 
+    def in_block(self, place: int, size: int) -> Likelihood:
+        """Return the likelihood of the feature at this place, from 0, of a block of this many features."""
+        return self
+
+    @property
+    def n_before(self) -> int:
+        """Number of features before it in its block on which its distribution depends; 0 unless it `is_chained`."""
+        return 0
+
+    @property
+    def alone(self) -> Likelihood:
+        """The likelihood of the feature when nothing is known of others; another one only if it `is_chained`."""
+        return self
+
     @property
     @abstractmethod
     def n_statistics(self) -> int:
@@ -177,6 +195,10 @@ class Likelihood(ABC):
     def statistics(self, values: Array) -> Array:
         """Return the sufficient statistics T(x), float64 (n, S), of values (n,). A missing value has T = 0."""
 
+    def statistics_of_block(self, values: Array) -> Array:
+        """Return the sufficient statistics, float64 (n, S), from values (n, l + 1): those before it, then its own."""
+        return self.statistics(values[:, -1])
+
     def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
         """Return log h(x), float64 (n,), of values (n,), under hyperparameters (H,). A missing value has log h = 0."""
         return np.zeros(values.shape)
@@ -194,6 +216,10 @@ class Likelihood(ABC):
 
         The prior weighs about as much as one subject.
         """
+
+    def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
+        """Return default hyperparameters (H,) with the correlations of its block, where it `is_chained`."""
+        return own
 
     def compared_hyperparameters(self, values: Array) -> Array:
         """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters.
@@ -238,11 +264,11 @@ class Likelihood(ABC):
         """Return standardised continuous values in the form that the compiled functions read."""
         return values
 
-    def encoded_hyperparameters(self, hyperparameters: Array, centre: float, scale: float) -> Array:
+    def encoded_hyperparameters(self, hyperparameters: Array, centre: Any, scale: Any) -> Array:
         """Return the hyperparameters (H,) for the standardised values, from those for the values of the column."""
         return hyperparameters
 
-    def stated_hyperparameters(self, encoded: Array, centre: float, scale: float) -> Array:
+    def stated_hyperparameters(self, encoded: Array, centre: Any, scale: Any) -> Array:
         """Return the hyperparameters (H,) on the scale of the column: the inverse of `encoded_hyperparameters`."""
         return encoded
 
@@ -272,6 +298,30 @@ class Likelihood(ABC):
     def evidence(self, values: Array) -> float:
         """Return the log marginal of a column (n,) under the weak prior of `draft_hyperparameters`, in nats."""
         return self.log_marginal(values, self.draft_hyperparameters(values))
+
+    def after(self, previous: Array, own: Array) -> Array:
+        """Return the hyperparameters (H,) of the feature after another one of its block, whose are `previous`."""
+        return own
+
+    def without_before(self, hyperparameters: Array, kept: NDArray[np.bool_]) -> Array:
+        """Return the hyperparameters (H,) without those of features before it in its block, bool (l + 1,)."""
+        return hyperparameters
+
+    def problems_of(self, given: Mapping[str, Any]) -> list[str]:
+        """Return what is wrong with hyperparameters by name because of the place in a block, one sentence each."""
+        return []
+
+    def marginal_prior(self, hyperparameters: Array) -> Array:
+        """Return the hyperparameters of `alone` from those of the feature (..., H)."""
+        return hyperparameters
+
+    def marginal_statistics(self, statistics: Array) -> Array:
+        """Return the sufficient statistics of `alone` from those of the feature (..., S)."""
+        return statistics
+
+    def problems_of_factor(self, hyperparameters: Array) -> list[str]:
+        """Return what is wrong with the hyperparameters (H,) together with those of the features before it."""
+        return []
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the hyperparameters (H,) by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,9 @@ class DPMeans(Method):
         assert self.n_clusters is not None  # see `_problems`
         refuse_too_many(self.n_clusters, values)
         return penalty_for(values, self.n_clusters)
+
+    def _kept_for_refits(self) -> dict[str, Any]:
+        return {"penalty": self.penalty_, "n_clusters": None}
 
     def _made_by(self, found: Clustered) -> str:
         wished = "" if self.n_clusters is None else f", set for about {self.n_clusters} clusters"

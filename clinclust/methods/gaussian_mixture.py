@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -166,6 +166,9 @@ class GaussianMixture(Method):
             has_converged=bool(found.converged_),
             facts={"covariance": shape, **separation(values, labels, seed)},
         )
+
+    def _kept_for_refits(self) -> dict[str, Any]:
+        return {**super()._kept_for_refits(), "covariance": self.covariance_}
 
     def _made_by(self, found: Clustered) -> str:
         word = _SHAPES[self.covariance_]

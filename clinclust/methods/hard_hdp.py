@@ -162,6 +162,10 @@ class HardHDP(Method):
         }
         return Clustered(found.labels, numbers.prepared, facts=facts)
 
+    def _kept_for_refits(self) -> dict[str, Any]:
+        penalties = {"local_penalty": self.local_penalty_, "global_penalty": self.global_penalty_}
+        return {**penalties, "n_local": None, "n_clusters": None}
+
     def _made_by(self, found: Clustered) -> str:
         return (
             f"the hard Gaussian HDP of the centres in {self.centre}, with penalties of {self.local_penalty_:.4g} for "

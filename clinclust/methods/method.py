@@ -214,6 +214,17 @@ class Method(Parameterised):
             setattr(self, name, value)
         self.made_by = self._made_by(found)
 
+    def with_number_kept(self, random_state: int) -> Self:
+        """Return an estimator that is not fitted, with the number of clusters, or what chose it, that this fit has."""
+        given = self.get_params()
+        kept = {name: value for name, value in self._kept_for_refits().items() if name in given}
+        kept |= {"random_state": random_state} if "random_state" in given else {}
+        return type(self)(**{**given, **kept, "schema": self.schema_})
+
+    def _kept_for_refits(self) -> dict[str, Any]:
+        """Return what a refit of other subjects is told of this fit, by parameter."""
+        return {"n_clusters": self.n_clusters_}
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")
 

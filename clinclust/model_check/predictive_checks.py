@@ -50,7 +50,7 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
     names = fit.schema_.names
     of_feature: dict[str, list[dict[str, Any]]] = {}
     for index, (feature, likelihood) in enumerate(
-        zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True)
+        zip(clusters.encoding.features, clusters.encoding.alone, strict=True)
     ):
         column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
         kept = ~np.isnan(column) & ~fit.outlying_[:, names.index(feature.name)]

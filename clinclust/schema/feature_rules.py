@@ -155,10 +155,10 @@ def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> I
     (`clinclust.engine.problem.hyperparameters`).
     """
     low, high = feature.traits.bounds.get(name, feature.traits.usual_bounds)
-    values = value if isinstance(value, list) else [value]
+    values = (value if isinstance(value, list) else [value]) or [1.0]
     if name in feature.traits.with_unit:
-        if low > 0 and not min(values, default=1.0) > 0:
-            yield "prior", f"{name} must be greater than 0, not {min(values):g}"
+        if low > 0 and not values[-1] > 0:  # of a list, the last is the feature's own
+            yield "prior", f"{name} must be greater than 0, not {values[-1]:g}"
         return
     outside = [number for number in values if not low <= number <= high]
     if outside:

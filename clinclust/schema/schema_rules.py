@@ -14,7 +14,16 @@ from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
 from clinclust.schema.field_types import codes, text
 
-__all__ = ["TWICE", "Settings", "block_key", "blocks_alike", "clashes", "problems_of_settings", "settings_of"]
+__all__ = [
+    "TWICE",
+    "Settings",
+    "block_key",
+    "blocks_alike",
+    "clashes",
+    "mixed_blocks",
+    "problems_of_settings",
+    "settings_of",
+]
 
 OTHER_COLUMNS = ("error", "ignore")
 TWICE = "two features have this name"
@@ -50,7 +59,8 @@ def settings_of(
         of_table = () if at_fault else codes(missing_codes)
         problems += [f"{shortened(name)}: {problem}" for name, problem in clashes(features, of_table)]
         problems += [f"{shortened(name)}: {TWICE}" for name in repeated_names(features)]
-        problems += [f"{shortened(name)}: {problem}" for name, problem in blocks_alike(features)]
+        of_blocks = (*blocks_alike(features), *mixed_blocks(features))
+        problems += [f"{shortened(name)}: {problem}" for name, problem in of_blocks]
     if problems:
         raise SchemaError(problems)
     sound_title = None if title is None else text(title)
@@ -118,6 +128,24 @@ def blocks_alike(features: Iterable[Feature]) -> list[tuple[str, str]]:
                 )
             )
     return found
+
+
+def mixed_blocks(features: Iterable[Feature]) -> list[tuple[str, str]]:
+    """Return (feature name, sentence) for each feature of another likelihood in a multivariate Gaussian block.
+
+    The likelihood of the block says how its features depend on each other, and knows no features of other kinds.
+    """
+    clustered = [feature for feature in features if feature.block is not None and feature.role == "cluster"]
+    chained = {feature.block: feature for feature in clustered if feature.traits.is_chained}
+    return [
+        (
+            feature.name,
+            f"block: {quoted(feature.block)} is a block of {chained[feature.block].likelihood} features, and "
+            f"{feature.likelihood} cannot be among them; give it another block, or none",
+        )
+        for feature in clustered
+        if feature.block in chained and not feature.traits.is_chained
+    ]
 
 
 def block_key(block: str) -> str:

@@ -29,8 +29,12 @@ def changed_settings(problem: Problem, seed: int) -> list[tuple[str, Problem, in
 
 def _with_prior_strength(problem: Problem, factor: float) -> Problem:
     """Return the problem with a prior that weighs as so many times as many subjects, around the same values."""
-    names = [name for likelihood in problem.cohort.encoding.likelihoods for name in likelihood.hyperparameter_names]
+    likelihoods = problem.cohort.encoding.likelihoods
+    names = [name for likelihood in likelihoods for name in likelihood.hyperparameter_names]
     weighs = np.array([name not in _NO_STRENGTH for name in names])
-    prior = np.where(weighs, factor * problem.model.prior, problem.model.prior)
+    # Degrees of a block weigh by what they are above the number of features before the feature.
+    before = np.repeat([likelihood.n_before for likelihood in likelihoods], np.diff(problem.cohort.arrays.prior_start))
+    least = np.where(np.array(names) == "degrees", before, 0.0)
+    prior = np.where(weighs, least + factor * (problem.model.prior - least), problem.model.prior)
     cohort = problem.cohort.with_prior(prior, problem.model.powers)
     return replace(problem, cohort=cohort, model=problem.model._replace(prior=prior))

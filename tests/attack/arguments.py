@@ -98,6 +98,19 @@ def _sound_calls(folder):
             clinclust.assess_drift,
             {"model": model, "frame": frame, "new": frame.iloc[::2], "random_state": 0},
         ),
+        "compare_methods": (
+            clinclust.compare_methods,
+            {
+                "frame": frame,
+                "schema": schema,
+                "model": model,
+                "methods": ["mean shift"],
+                "n_resamples": 1,
+                "n_draws": 20,
+                "random_state": 0,
+                "progress": False,
+            },
+        ),
         "compare_partitions": (clinclust.compare_partitions, {"first": labels, "second": model}),
         "check_model": (
             clinclust.check_model,

@@ -52,7 +52,7 @@ def _prior(feature, values, rng):
             spread = np.nanstd(values)
             theta[name] = value + spread * rng.choice([-1, 1]) * 10 ** rng.uniform(-3, 5)
         elif name in traits.with_unit:
-            theta[name] = value * 10 ** rng.uniform(np.log10(low) + 0.1, np.log10(high) - 0.1)
+            theta[name] = np.multiply(value, 10 ** rng.uniform(np.log10(low) + 0.1, np.log10(high) - 0.1)).tolist()
         elif isinstance(value, list):
             theta[name] = (10 ** rng.uniform(np.log10(low), np.log10(high), len(value))).clip(low, high).tolist()
         else:

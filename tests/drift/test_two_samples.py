@@ -21,6 +21,7 @@ DRAWS = {
     "negative_binomial": ({}, lambda rng, n: rng.negative_binomial(1.0, 0.1, n)),
     "exponential": ({}, lambda rng, n: rng.exponential(2.0, n)),
     "gaussian": ({}, lambda rng, n: rng.normal(0.0, 1.0, n)),
+    "multivariate_gaussian": ({}, lambda rng, n: rng.normal(0.0, 1.0, n)),
     "gaussian, rounded": ({}, lambda rng, n: rng.normal(60.0, 8.0, n).round()),
 }
 

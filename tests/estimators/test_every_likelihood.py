@@ -15,6 +15,9 @@ from clinclust.engine.problem.problem import pose
 from clinclust.likelihoods import REGISTRY
 
 every = pytest.mark.parametrize("name", EVERY_LIKELIHOOD)
+whose_prior_is_estimated = pytest.mark.parametrize(
+    "name", [name for name in EVERY_LIKELIHOOD if not REGISTRY[name].is_chained]
+)
 
 
 def _cohort(name, seed=5, n=120, n_features=12, missing=0.1):
@@ -71,7 +74,7 @@ def test_a_saved_model_predicts_the_same(name, tmp_path):
     assert again.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
-@every
+@whose_prior_is_estimated
 def test_estimated_hyperparameters_raise_the_joint(name):
     frame, schema, _, _ = _cohort(name, n=60, n_features=4)
     plain = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
@@ -82,7 +85,7 @@ def test_estimated_hyperparameters_raise_the_joint(name):
     )
 
 
-@every
+@whose_prior_is_estimated
 def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints(name):
     frame, schema, _, groups = _cohort(name, n=40, n_features=1)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.8)

@@ -39,15 +39,15 @@ def test_outlying_values_found_for_a_partition_are_no_worse_than_none():
     ("given", "said"),
     [
         ({"outlying_share": 0.1, "select_features": True}, "cannot be combined"),
-        ({"outlying": np.zeros((N, 9), dtype=bool)}, "need an outlying_share"),
-        ({"outlying_share": 0.1, "outlying": np.zeros((N, 2), dtype=bool)}, r"of shape \(40, 9\).*of shape \(40, 2\)"),
-        ({"outlying_share": 0.1, "outlying": np.zeros((N, 9))}, "float64"),
-        ({"outlying_share": 0.1, "outlying": np.ones((N, 9), dtype=bool)}, "missing, or of features"),
+        ({"outlying": np.zeros((N, 10), dtype=bool)}, "need an outlying_share"),
+        ({"outlying_share": 0.1, "outlying": np.zeros((N, 2), dtype=bool)}, r"of shape \(40, 10\).*of shape \(40, 2\)"),
+        ({"outlying_share": 0.1, "outlying": np.zeros((N, 10))}, "float64"),
+        ({"outlying_share": 0.1, "outlying": np.ones((N, 10), dtype=bool)}, "missing, or of features"),
     ],
 )
 def test_outlying_values_that_cannot_be_are_refused(given, said):
     frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)
-    assert len(schema) == 9
+    assert len(schema) == 10
     with pytest.raises(InputError, match=said):
         cc.log_joint(frame, groups, schema, **given)
 

@@ -136,7 +136,7 @@ def chained(name, theta, values, trials):
     total = 0.0
     for place, value in enumerate(values.tolist()):
         ahead = oracles.predictive(name, theta, values[:place], trials)
-        is_density = name in ("gaussian", "exponential")
+        is_density = name in ("gaussian", "exponential", "multivariate_gaussian")
         total += float(ahead.logpdf(value) if is_density else np.log(ahead.pmf(value)))
     return total
 

@@ -26,7 +26,7 @@ def mode_of(likelihood, hyperparameters, values, trials, most):
     """Return the most probable next value after `values`, by trying every count up to `most`, or every level."""
     if likelihood in ("exponential", "geometric"):
         return 0.0
-    if likelihood == "gaussian":
+    if likelihood in ("gaussian", "multivariate_gaussian"):
         return float(oracles.predictive(likelihood, hyperparameters, values).median())
     levels = {
         "bernoulli": lambda: 2,

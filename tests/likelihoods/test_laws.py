@@ -45,7 +45,7 @@ def test_the_predictive_sums_to_one(likelihood, prior, draw):
     def density(x):
         return np.exp(_log_marginal(likelihood, prior, np.append(history, x)) - before)
 
-    if likelihood.name == "gaussian":
+    if likelihood.name in ("gaussian", "multivariate_gaussian"):
         total = integrate.quad(density, -np.inf, np.inf, epsabs=1e-10)[0]
     elif likelihood.name == "exponential":
         total = integrate.quad(density, 0, np.inf, epsabs=1e-10)[0]

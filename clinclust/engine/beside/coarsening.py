@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.beside.within_clusters import within_clusters
+from clinclust.engine.problem.blocks import members_of_chains
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -26,7 +27,8 @@ def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
 
         sum_d w_d / (sum_d w_d^2 + sum over d, e of w_d w_e times the excess),
 
-    at most 1. Dependence that the power of a block takes into account already is thereby not counted twice.
+    at most 1. Dependence that the power of a block takes into account already is thereby not counted twice, and that
+    of the features of a multivariate Gaussian block, which the model describes, not at all.
 
     Parameters
     ----------
@@ -36,6 +38,8 @@ def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
     """
     powers = problem.model.powers
     excess = within_clusters(problem.cohort.arrays, labels).excess
+    for members in members_of_chains(problem.cohort.encoding.features):
+        excess[np.ix_(members, members)] = 0.0
     repeated = ((excess * powers).sum(axis=1) * powers).sum() / powers.sum()
     alone = (powers**2).sum() / powers.sum()
     return min(1.0, float(1.0 / (alone + max(repeated, 0.0))))

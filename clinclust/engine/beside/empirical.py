@@ -133,6 +133,8 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], ModuleType, Pl
     arrays = problem.cohort.arrays
     groups: dict[tuple[ModuleType, int, int], list[int]] = {}
     for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
+        if likelihood.is_chained:
+            continue
         shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
         groups.setdefault(shape, []).append(index)
 

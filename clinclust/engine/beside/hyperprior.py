@@ -7,6 +7,8 @@ feature is normal around its default, in units of the feature's standard deviati
     u = mean / standard deviation   (the mean of a Gaussian feature)
     u ~ Normal(u of the default, 1)
 
+The prior of a multivariate Gaussian block is not estimated.
+
 Densities are densities of u. Given a partition, theta is learned from the clusters, and each cluster counts as one draw
 from the prior. A standard deviation of 1 carries about as much information as one cluster: the information of one
 cluster about ln kappa is at most 1/2, and about ln rate it is about the shape, which is 1 or 2 by default. The log
@@ -59,8 +61,8 @@ class Hyperprior:
         encoding = problem.cohort.encoding
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
             names = likelihood.hyperparameter_names
-            location += [name == "mean" for name in names]
-            free += [name not in (feature.prior or {}) for name in names]
+            location += [likelihood.is_chained or name == "mean" for name in names]
+            free += [not likelihood.is_chained and name not in (feature.prior or {}) for name in names]
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
     def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:

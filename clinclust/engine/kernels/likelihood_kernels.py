@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import subkernel
+from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives import (
     beta,
     dirichlet,
@@ -18,18 +18,21 @@ from clinclust.engine.kernels.predictives import (
     gamma,
     negative_binomial,
     normal_gamma,
+    normal_wishart,
 )
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
+from clinclust.likelihoods.multivariate_gaussian import MultivariateGaussian
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
 __all__ = [
     "BINOMIAL",
+    "CHAINED",
     "GAUSSIAN",
     "add_value",
     "adds_up",
@@ -38,6 +41,7 @@ __all__ = [
     "fill_levels",
     "left_out_value",
     "log_marginal",
+    "place_in_block",
 ]
 
 Array = NDArray[np.float64]
@@ -45,7 +49,7 @@ Array = NDArray[np.float64]
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
-EXPONENTIAL, GAUSSIAN = Exponential.kernel, Gaussian.kernel
+EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
 
 _beta_levels, _geometric_levels, _beta_marginal = (
     beta.level_predictives,
@@ -62,6 +66,18 @@ _student, _student_left_out, _student_marginal = (
     normal_gamma.left_out_value,
     normal_gamma.log_marginal,
 )
+
+
+_add_chained, _chained_marginal = normal_wishart.add_values, normal_wishart.log_marginal
+
+
+@subkernel
+def place_in_block(n_statistics: int) -> int:
+    """Return the place of a feature of a multivariate Gaussian block, from its number of sufficient statistics."""
+    place = 0
+    while (place + 2) * (place + 3) // 2 < n_statistics:
+        place += 1
+    return place
 
 
 @subkernel
@@ -173,8 +189,27 @@ def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
 
 
 @subkernel
-def add_value(kind: int, sums: Array, z: float, sign: float) -> None:
-    """Add a continuous value to the sufficient statistics of a cluster (sign = 1), or remove it (sign = -1)."""
+def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: int, sign: float) -> None:
+    """Add a continuous value to the sufficient statistics of a cluster (sign = 1), or remove it (sign = -1).
+
+    Parameters
+    ----------
+    kind : int
+        Code of the likelihood.
+    sums : float64 (S,), modified in place
+    n_statistics : int
+        S.
+    values : float64 (D_value,)
+        The continuous values of the subject.
+    column : int
+        Which of them is added; it must not be missing.
+    sign : float
+    """
+    if kind == CHAINED:
+        place = place_in_block(n_statistics)
+        _add_chained(sums, flat(values, column - place), place, sign)
+        return
+    z = values[column]
     sums[0] += sign
     if kind == EXPONENTIAL:
         sums[1] += sign * z * z
@@ -184,7 +219,7 @@ def add_value(kind: int, sums: Array, z: float, sign: float) -> None:
 
 
 @subkernel
-def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> float:
+def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: Array) -> float:
     """Return A(posterior) - A(prior), the log marginal without base measure, of one feature in one cluster.
 
     Parameters
@@ -195,6 +230,7 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> flo
     sums : float64 (S,)
     n_statistics : int
         S.
+    work : float64 (3 S,), overwritten
     """
     if kind in (BINOMIAL, GEOMETRIC):
         return _beta_marginal(prior, sums)
@@ -208,4 +244,6 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int) -> flo
         return _tree_marginal(prior, sums, n_statistics)
     if kind == GAUSSIAN:
         return _student_marginal(prior, sums)
+    if kind == CHAINED:
+        return _chained_marginal(prior, sums, place_in_block(n_statistics), work)
     return math.nan

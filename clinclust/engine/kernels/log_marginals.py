@@ -45,8 +45,11 @@ def _fill_log_marginals(
     all_kinds: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
 ) -> None:
     kinds, starts, places = flat(all_kinds, 0), flat(prior_start, 0), flat(statistic_start, 0)
+    work = np.empty(3 * statistics.shape[1])
     for k in range(statistics.shape[0]):
         here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
         for feature in range(all_kinds.shape[0]):
             theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
-            out[feature] = log_marginal(kinds[feature], theta, sums, places[feature + 1] - places[feature])
+            out[feature] = log_marginal(
+                kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
+            )

@@ -14,21 +14,27 @@ from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.inner_loops import eight_binomials, log_in_place
 from clinclust.engine.kernels.likelihood_kernels import (
     BINOMIAL,
+    CHAINED,
     add_value,
     adds_up,
     counts_levels,
     fill_coefficients,
     fill_levels,
     left_out_value,
+    place_in_block,
 )
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.predictives.normal_wishart import chained_coefficients, factorise
 from clinclust.engine.kernels.predictives.rising_factorial import FEW
 
-__all__ = ["State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
+__all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+LEAST_LEFT = 1e-3
+"""Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
 
 
 class State(NamedTuple):
@@ -67,7 +73,15 @@ class State(NamedTuple):
     """(W,) work space for its continuous values, padded with NaN."""
     products: Array
     """(16 (FEW + 1),) work space for the predictives of the levels of eight features."""
+    factors: Array
+    chained: Array
+    """(3 F + 6,) work space for the features of multivariate Gaussian blocks."""
     n_complete: int
+    n_apart: int
+    first_chained: int
+    """Index of the first sufficient statistic of a feature of a multivariate Gaussian block."""
+    n_factors: int
+    """Number of elements of the Cholesky factors of one cluster, F."""
     concentration: float
     discount: float
     coarsening: float
@@ -119,7 +133,12 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
         scores=flat(partition.work, 4 * n_work),
         own_values=flat(partition.work, 4 * n_work + capacity),
         products=flat(partition.work, 4 * n_work + capacity + width),
+        factors=flat(partition.factors, 0),
+        chained=flat(partition.work, 4 * n_work + capacity + width + 16 * (int(FEW) + 1)),
         n_complete=partition.n_complete,
+        n_apart=partition.n_apart,
+        first_chained=partition.statistics.shape[1] - partition.factors.shape[1],
+        n_factors=partition.factors.shape[1],
         concentration=model.concentration,
         discount=model.discount,
         coarsening=model.coarsening,
@@ -195,8 +214,15 @@ def refresh(state: State, k: int) -> None:
         )
         out = flat(state.coefficients, 4 * capacity * at + k)
         left = flat(state.left_out_coefficients, 4 * state.width * k + at)
-        fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
-        for part in range(2):
+        if state.kinds[feature] == CHAINED:
+            start = state.statistic_start[feature]
+            place = place_in_block(state.statistic_start[feature + 1] - start)
+            factor = flat(state.factors, k * state.n_factors + start - state.first_chained)
+            degrees = factorise(prior, sums, place, factor)
+            chained_coefficients(factor, degrees, place, out, capacity, left, state.width)
+        else:
+            fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
+        for part in range(3 if state.kinds[feature] == CHAINED else 2):
             out[part * capacity] *= state.coarsening * state.powers[feature]
             left[part * state.width] *= state.coarsening * state.powers[feature]
     state.log_weights[k] = log_weight(state, state.sizes[k], state.n_clusters[0])
@@ -248,9 +274,11 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
                 sums[0] += sign * state.level_statistics[2 * code]
                 sums[1] += sign * state.level_statistics[2 * code + 1]
     for column in range(state.n_values):
-        z, feature = values[column], state.n_table + column
-        if not math.isnan(z):
-            add_value(state.kinds[feature], flat(sums_of_cluster, state.statistic_start[feature]), z, sign)
+        feature = state.n_table + column
+        if not math.isnan(values[column]):
+            start = state.statistic_start[feature]
+            n_sums = state.statistic_start[feature + 1] - start
+            add_value(state.kinds[feature], flat(sums_of_cluster, start), n_sums, values, column, sign)
 
 
 @subkernel

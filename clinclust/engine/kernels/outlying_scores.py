@@ -1,4 +1,7 @@
-"""Scores of subjects whose values may be outlying, that is, drawn from the prior predictive of their feature."""
+"""Scores of subjects whose values may be outlying, that is, drawn from the prior predictive of their feature.
+
+Values of multivariate Gaussian blocks are never outlying.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import kernel, subkernel
+from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.chained_scores import chained_score
+from clinclust.engine.kernels.likelihood_kernels import CHAINED
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import refresh, state_of, value_left_out
 from clinclust.engine.kernels.partition import Partition
@@ -40,7 +45,11 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
             out[i, feature] = partition.table[cohort.codes[i, feature], empty]
         for feature in range(n_table, cohort.kinds.shape[0]):
             z = cohort.values[i, feature - n_table]
-            if not math.isnan(z):
+            if cohort.kinds[feature] == CHAINED and not math.isnan(z):
+                out[i, feature] = chained_score(
+                    state, empty, feature - n_table, flat(cohort.values, i * state.n_values)
+                )
+            elif not math.isnan(z):
                 c = partition.coefficients[feature - n_table]
                 out[i, feature] = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
 
@@ -92,6 +101,9 @@ def gains_of_indicators(
             z = cohort.values[i, column]
             if math.isnan(z):
                 continue
+            if cohort.kinds[feature] == CHAINED:
+                gains[i, feature] = -math.inf
+                continue
             c = partition.coefficients[column]
             least = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z) + log_odds * state.powers[feature]
             if aside[i, feature]:
@@ -137,6 +149,12 @@ def bounded_scores(
             scores[row, k] = partition.log_weights[0, k]
         for feature in range(cohort.kinds.shape[0]):
             column = feature - n_table
+            if cohort.kinds[feature] == CHAINED:
+                if not math.isnan(cohort.values[i, column]):
+                    values = flat(cohort.values, i * state.n_values)
+                    for k in range(n_clusters):
+                        scores[row, k] += chained_score(state, k, column, values)
+                continue
             table, code, z = column < 0, 0, 0.0
             if table:
                 code = cohort.codes[i, feature]
@@ -180,6 +198,12 @@ def mixed_scores(
             out[i, k] = partition.log_weights[0, k]
         for feature in range(cohort.kinds.shape[0]):
             column = feature - n_table
+            if cohort.kinds[feature] == CHAINED:
+                if not math.isnan(cohort.values[i, column]):
+                    values = flat(cohort.values, i * state.n_values)
+                    for k in range(empty + 1):
+                        out[i, k] += exponents[feature] * chained_score(state, k, column, values)
+                continue
             code, z = 0, 0.0
             if column < 0:
                 code = cohort.codes[i, feature]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.arrays import CohortArrays
 from clinclust.engine.kernels.eights import LANES, padded
-from clinclust.engine.kernels.likelihood_kernels import GAUSSIAN, add_value, counts_levels
+from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
 from clinclust.engine.kernels.predictives.rising_factorial import FEW
 
 __all__ = [
@@ -65,6 +65,10 @@ class Partition(NamedTuple):
     """(D_value,) indices of the continuous features; Gaussian features without missing values come first."""
     n_complete: int
     """Number of Gaussian features without missing values."""
+    n_apart: int
+    """Number of continuous features that are not part of a multivariate Gaussian block; they come first."""
+    factors: Array
+    """(C, F) Cholesky factors of the features of multivariate Gaussian blocks, in the places of their statistics."""
     work: Array
     """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
 
@@ -86,12 +90,16 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
     width = padded(n_values)
     complete = np.asarray(~np.isnan(cohort.values).any(axis=0))
     complete &= cohort.kinds[cohort.codes.shape[1] :] == GAUSSIAN
+    is_chained = cohort.kinds[cohort.codes.shape[1] :] == CHAINED
+    n_apart = int((~is_chained).sum())
+    n_sums = int(cohort.statistic_start[-1])
+    n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
     partition = Partition(
         labels=labels.astype(np.int64),
         n_clusters=np.array([n_clusters], dtype=np.int64),
         sizes=np.zeros(capacity),
         log_weights=np.full((2, capacity), -np.inf),
-        statistics=np.zeros((capacity, int(cohort.statistic_start[-1]))),
+        statistics=np.zeros((capacity, n_sums)),
         table=_aligned((n_rows, capacity)),
         left_out=np.zeros((capacity, n_rows)),
         spread=np.zeros(capacity),
@@ -99,7 +107,9 @@ def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int
         left_out_coefficients=np.zeros((capacity, 4, width)),
         columns=np.argsort(~complete, kind="stable"),
         n_complete=int(complete.sum()),
-        work=_work_space(n_rows, capacity, width),
+        n_apart=n_apart,
+        factors=np.zeros((capacity, n_chained)),
+        work=_work_space(n_rows, capacity, width, n_chained),
     )
     accumulate(cohort, partition)
     return partition
@@ -113,8 +123,8 @@ def _aligned(shape: tuple[int, ...]) -> Array:
     return room[first : first + size].reshape(shape)
 
 
-def _work_space(n_rows: int, capacity: int, width: int) -> Array:
-    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1))
+def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array:
+    work = np.zeros(4 * padded(n_rows) + capacity + width + 16 * (int(FEW) + 1) + 3 * n_chained + 6)
     numbers = work[: 4 * padded(n_rows)].reshape(4, -1)
     numbers[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value
     work[numbers.size + capacity :] = np.nan
@@ -170,9 +180,10 @@ def _add_up(
             counts[codes[feature]] += 1.0
         values, all_sums = flat(cohort.values, i * n_values), flat(statistics, k * statistics.shape[1])
         for column in range(n_values):
-            z, feature = values[column], n_table + column
-            if not math.isnan(z):
-                add_value(kinds[feature], flat(all_sums, starts[feature]), z, 1.0)
+            feature = n_table + column
+            if not math.isnan(values[column]):
+                n_sums = starts[feature + 1] - starts[feature]
+                add_value(kinds[feature], flat(all_sums, starts[feature]), n_sums, values, column, 1.0)
     levels = flat(cohort.level_statistics, 0)
     for k in range(all_sizes.shape[0]):
         counts, all_sums = flat(all_counts, k * n_rows), flat(statistics, k * statistics.shape[1])

@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 
 from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.chained_scores import add_chained, chained_left_out
 from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.inner_loops import add_log_products, add_log_terms, add_rows, sum_log_terms
-from clinclust.engine.kernels.moves import State, log_weight, refresh, value_left_out
+from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refresh, value_left_out
 
 __all__ = ["begin_scoring", "score_all", "score_without_rows"]
-
-_LEAST_LEFT = 1e-3
-"""Smallest accepted 1 - c2 (z - c3)^2, the share of a rate that remains without z. Below it, digits are lost."""
 
 
 @subkernel
@@ -45,10 +43,12 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> float:
             rows_of_own = scores[own] - state.log_weights[own]
         if n_together > 0:
             add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
-        for place in range(n_together, state.n_values):
+        for place in range(n_together, state.n_apart):
             column = state.columns[place]
             if not math.isnan(values[column]):
                 add_log_terms(scores, first, state.coefficients, column, capacity, values[column])
+    if state.n_apart < state.n_values:
+        add_chained(state, values, n_columns)
     return rows_of_own
 
 
@@ -59,16 +59,19 @@ def score_without_rows(state: State, i: int, own: int) -> float:
     score = log_weight(state, 0.0, state.n_clusters[0] - 1) if alone else state.log_weights[state.capacity + own]
     if state.n_values > 0:
         values = flat(state.values, i * state.n_values)
-        for column in range(state.n_values):
+        for column in range(state.n_apart):
             state.own_values[column] = values[column]
         left = flat(state.left_out_coefficients, 4 * state.width * own)
-        without = sum_log_terms(state.own_values, left, 0, state.width, _LEAST_LEFT)
+        without = sum_log_terms(state.own_values, left, 0, state.width, LEAST_LEFT)
         if math.isnan(without):
             without = 0.0
-            for column in range(state.n_values):
+            for column in range(state.n_apart):
                 if not math.isnan(values[column]):
                     without += value_left_out(state, own, column, values[column])
         score += without
+        for column in range(state.n_apart, state.n_values):
+            if not math.isnan(values[column]):
+                score += chained_left_out(state, own, column, values)
     return score
 
 

@@ -1,10 +1,12 @@
 """Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
 
-The likelihood of every feature of a block is raised to the same power. At the power w, p features count for w p.
+The likelihood of every feature of a block is raised to the same power. At the power w, p features count for w p. In a
+block of multivariate Gaussian features, each depends on those before it instead; its power is 1.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,18 +17,54 @@ from clinclust.errors import InputError
 from clinclust.files.listed import listed
 
 if TYPE_CHECKING:
+    from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["members_of_blocks", "powers_of_blocks", "powers_of_features", "refuse_unknown_blocks"]
+__all__ = [
+    "likelihoods_of",
+    "members_of_blocks",
+    "members_of_chains",
+    "powers_of_blocks",
+    "powers_of_features",
+    "refuse_unknown_blocks",
+]
 
 Array = NDArray[np.float64]
 
 
+def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
+    """Return the likelihood of each feature, in its place in its block where that block has one likelihood.
+
+    A feature without a block is a block by itself.
+    """
+    sizes = Counter(feature.block for feature in features if feature.traits.is_chained)
+    before: Counter[str | None] = Counter()
+    found = []
+    for feature in features:
+        likelihood = feature.traits.of(feature)
+        if likelihood.is_chained and feature.block is not None:
+            likelihood = likelihood.in_block(before[feature.block], sizes[feature.block])
+            before[feature.block] += 1
+        found.append(likelihood)
+    return tuple(found)
+
+
+def members_of_chains(features: Sequence[Feature]) -> list[list[int]]:
+    """Return the places of the features of each multivariate Gaussian block of several features, in their order."""
+    chains: list[list[int]] = []
+    for place, likelihood in enumerate(likelihoods_of(features)):
+        if likelihood.n_before:
+            chains[-1].append(place)
+        elif likelihood.is_chained:
+            chains.append([place])
+    return [chain for chain in chains if len(chain) > 1]
+
+
 def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64]]:
-    """Return the indices of the features of each block, int64 (p,), by its name."""
+    """Return the indices of the features of each block that has a power, int64 (p,), by its name."""
     members: dict[str, list[int]] = {}
     for place, feature in enumerate(features):
-        if feature.block is not None:
+        if feature.block is not None and not feature.traits.is_chained:
             members.setdefault(feature.block, []).append(place)
     return {block: np.array(places, dtype=np.int64) for block, places in members.items()}
 
@@ -44,7 +82,9 @@ def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, fl
 
 def refuse_unknown_blocks(named: Iterable[str], features: Iterable[Feature]) -> None:
     """Raise InputError if a block is named to which no clustered feature belongs."""
-    known = dict.fromkeys(feature.block for feature in features if feature.block is not None)
+    known = dict.fromkeys(
+        feature.block for feature in features if feature.block is not None and not feature.traits.is_chained
+    )
     unknown = [str(block) for block in named if block not in known]
     if unknown:
         has = f"it has {listed(list(known))}" if known else "no clustered feature of it has a block"

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.problem.blocks import likelihoods_of
 from clinclust.likelihoods import Likelihood
 
 if TYPE_CHECKING:
@@ -54,8 +55,18 @@ class Encoding:
 
     @property
     def likelihoods(self) -> tuple[Likelihood, ...]:
-        """The likelihood of each feature."""
-        return tuple(feature.traits.of(feature) for feature in self.features)
+        """The likelihood of each feature, in its place in a block if it depends on the features before it."""
+        return likelihoods_of(self.features)
+
+    @property
+    def alone(self) -> tuple[Likelihood, ...]:
+        """The likelihood of each feature when nothing is known of the others."""
+        return tuple(likelihood.alone for likelihood in self.likelihoods)
+
+    def standards_of(self, index: int, n_before: int) -> tuple[Any, Any]:
+        """Return the centre and scale of a feature; with features before it in its block, those of all, (n + 1,)."""
+        where = slice(index - n_before, index + 1) if n_before else index
+        return self.centres[where], self.scales[where]
 
     @classmethod
     def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
@@ -98,6 +109,9 @@ class Encoding:
             column, theta = values.pop(feature.name), prior[prior_start[index] : prior_start[index + 1]]
             levels = likelihood.levels(column)
             if levels is None:
+                if likelihood.n_before:
+                    # Given features one of which is missing, the value has no distribution: it takes no part.
+                    column = np.where(np.isnan(encoded_values[:, index - n_table - 1]), np.nan, column)
                 log_base -= float(np.log(self.scales[index]) * np.sum(~np.isnan(column)))
                 column = (column - self.centres[index]) / self.scales[index]
                 log_base += float(likelihood.log_base_measure(column, theta).sum())
@@ -165,7 +179,10 @@ class EncodedCohort:
         return int(self.order.size)
 
     def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
-        """Return the same subjects with the included features, bool (D,), only, and with this log base measure."""
+        """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
+
+        What is left of a multivariate Gaussian block is a smaller one.
+        """
         arrays, kept = self.arrays, np.flatnonzero(included)
         n_table = arrays.codes.shape[1]
         tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
@@ -176,8 +193,10 @@ class EncodedCohort:
         codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
         encoding = self.encoding
+        features = tuple(encoding.features[d] for d in kept)
+        likelihoods = likelihoods_of(features)
         return EncodedCohort(
-            Encoding(tuple(encoding.features[d] for d in kept), encoding.centres[kept], encoding.scales[kept]),
+            Encoding(features, encoding.centres[kept], encoding.scales[kept]),
             CohortArrays(
                 codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
                 values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
@@ -186,8 +205,8 @@ class EncodedCohort:
                 level_values=arrays.level_values[rows],
                 level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
                 level_log_base=arrays.level_log_base[rows],
-                statistic_start=starts(np.diff(arrays.statistic_start)[kept]),
-                prior_start=starts(np.diff(arrays.prior_start)[kept]),
+                statistic_start=starts([likelihood.n_statistics for likelihood in likelihoods]),
+                prior_start=starts([likelihood.n_hyperparameters for likelihood in likelihoods]),
             ),
             log_base,
             self.order,

@@ -43,24 +43,31 @@ def log_predictives(
     """
     encoding, found = clusters.encoding, []
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
-        column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        theta, sums = clusters.of_feature(index)
+        before = encoding.features[index - likelihood.n_before : index]
+        centres, scales = encoding.standards_of(index, likelihood.n_before)
+        columns = (np.column_stack([values[one.name] for one in (*before, feature)]) - centres) / scales
+        # Given features one of which is missing, the value takes no part.
+        column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
+        theta, sums = clusters.factor_of(index)
         held = np.vstack([sums, np.zeros(sums.shape[1])])[labels]
         # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
         if left_out is not None and clusters.included[index]:
-            held -= likelihood.statistics(column) * left_out[index][:, None]
-        logs = _logs(likelihood, column, likelihood.prior.posterior(theta[None, :], held), theta)
-        if clusters.outlying_share > 0.0:
+            held -= likelihood.statistics_of_block(columns) * left_out[index][:, None]
+        logs = _logs(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
+        if clusters.outlying_share > 0.0 and not likelihood.is_chained:
             share = clusters.outlying_share
-            of_prior = _logs(likelihood, column, theta[None, :], theta)
+            of_prior = _logs(likelihood, columns, theta[None, :], theta)
             logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
         found.append(np.where(np.isnan(column), 0.0, logs))
     return np.array(found).reshape(len(found), labels.size)
 
 
 def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
-    """Return the log predictives of values (n,) under posteriors (n, P) or (1, P); `theta` (P,) is the prior."""
+    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P).
+
+    `theta` (P,) is the prior.
+    """
     prior = likelihood.prior
-    after = prior.posterior(posteriors, likelihood.statistics(values))
+    after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
     rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
-    return rise + likelihood.log_base_measure(values, theta)
+    return rise + likelihood.log_base_measure(values[:, -1], theta)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import Likelihood
+from clinclust.likelihoods.multivariate_gaussian import default_correlations
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ __all__ = [
     "default_hyperparameters",
     "flat_prior",
     "named_hyperparameters",
+    "prior_of_features",
     "stated_hyperparameters",
 ]
 
@@ -46,14 +49,59 @@ def default_hyperparameters(
     """
     complete: Hyperparameters = {}
     problems: list[str] = []
-    for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+    before: dict[str, Any] = {}
+    factor = np.empty(0)
+    correlations = _correlations_of_blocks(encoding, values)
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         default = likelihood.default_hyperparameters(values[feature.name])
+        if index in correlations:
+            default = likelihood.correlated(default, *correlations[index])
         stated = {**(feature.prior or {}), **given.get(feature.name, {})}
+        if likelihood.n_before:
+            problems += _unlike_its_block(feature.name, likelihood.shared_in_block, stated, before)
+            stated = {**{name: before[name] for name in likelihood.shared_in_block}, **stated}
+        found = [f"{feature.name}: {problem}" for problem in likelihood.problems_of(stated)]
+        problems += found
+        if found:
+            before, factor = likelihood.as_dict(default), likelihood.after(factor, default)
+            continue
         theta = likelihood.from_dict(stated, default)
         problems += _out_of_bounds(feature.name, likelihood, theta, values[feature.name], stated)
-        complete[feature.name] = likelihood.as_dict(theta)
+        before = complete[feature.name] = likelihood.as_dict(theta)
+        factor = likelihood.after(factor, theta)
+        problems += [f"{feature.name}: {problem}" for problem in likelihood.problems_of_factor(factor)]
     _refuse(problems)
     return complete
+
+
+def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> dict[int, tuple[Array, Array]]:
+    """Return, by the index of a feature of a multivariate Gaussian block, what its default prior needs of the block.
+
+    It is the square roots of the diagonal of the scatter matrix up to the feature, and its correlations.
+    """
+    found: dict[int, tuple[Array, Array]] = {}
+    for members in members_of_chains(encoding.features):
+        columns = [values[encoding.features[index].name] for index in members]
+        correlations = default_correlations(np.column_stack(columns))
+        diagonal = [
+            encoding.likelihoods[index].default_hyperparameters(values[encoding.features[index].name])[-1]
+            for index in members
+        ]
+        spreads = np.sqrt(np.array(diagonal))
+        for place, index in enumerate(members):
+            found[index] = spreads[: place + 1], correlations[place, : place + 1]
+    return found
+
+
+def _unlike_its_block(
+    name: str, shared: tuple[str, ...], stated: Mapping[str, Any], before: Mapping[str, Any]
+) -> list[str]:
+    """Return one sentence for each shared hyperparameter that is not that of the feature before it in its block."""
+    return [
+        f"{name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one {key}"
+        for key in shared
+        if not np.isclose(stated.get(key, before[key]), before[key], rtol=1e-9, atol=0.0)
+    ]
 
 
 def _out_of_bounds(
@@ -71,10 +119,15 @@ def _out_of_bounds(
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
             found.append(
-                f"{name}: {key} {stated[key]:g} cannot be used beside the values of the column: in units of "
+                f"{name}: {key} {_own(stated[key]):g} cannot be used beside the values of the column: in units of "
                 f"their spread it is {free[key]:g}, and must lie between {low:g} and {high:g}"
             )
     return found
+
+
+def _own(value: Any) -> float:
+    """Return a hyperparameter, or the last element of a list, which is the feature's own."""
+    return float(value[-1] if isinstance(value, list) else value)
 
 
 def _refuse(problems: list[str]) -> None:
@@ -84,11 +137,29 @@ def _refuse(problems: list[str]) -> None:
 
 def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, Any]]) -> Array:
     """Return the hyperparameters of all features, one after the other, on the encoded scale, float64 (H,)."""
-    parts = []
+    parts: list[Array] = []
+    theta = np.empty(0)
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         named = hyperparameters[feature.name]
-        theta = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
-        parts.append(likelihood.encoded_hyperparameters(theta, encoding.centres[index], encoding.scales[index]))
+        own = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
+        theta = likelihood.after(theta, own)
+        parts.append(likelihood.encoded_hyperparameters(theta, *encoding.standards_of(index, likelihood.n_before)))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def prior_of_features(encoding: Encoding, prior: Array, included: NDArray[np.bool_]) -> Array:
+    """Return the part of a flat prior (H,) that belongs to the included features, bool (D,).
+
+    What is left of a multivariate Gaussian block has the marginal prior of the features that are left.
+    """
+    parts: list[Array] = []
+    of_block: list[bool] = []
+    stop = 0
+    for likelihood, is_included in zip(encoding.likelihoods, included.tolist(), strict=True):
+        start, stop = stop, stop + likelihood.n_hyperparameters
+        of_block = [*(of_block if likelihood.n_before else []), is_included]
+        if is_included:
+            parts.append(likelihood.without_before(prior[start:stop], np.array(of_block)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -98,7 +169,8 @@ def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
     stop = 0
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         start, stop = stop, stop + likelihood.n_hyperparameters
-        theta = likelihood.stated_hyperparameters(prior[start:stop], encoding.centres[index], encoding.scales[index])
+        standards = encoding.standards_of(index, likelihood.n_before)
+        theta = likelihood.stated_hyperparameters(prior[start:stop], *standards)
         named[feature.name] = likelihood.as_dict(theta)
     return named
 

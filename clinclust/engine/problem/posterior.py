@@ -146,12 +146,21 @@ class Clusters:
             Hyperparameters on the encoded scale: the mean and rate of a Gaussian refer to its standardised values.
         """
         theta, sums = self.of_feature(feature)
-        prior = self.encoding.likelihoods[feature].prior
+        prior = self.encoding.alone[feature].prior
         found: Array = prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
         return np.vstack([found, theta])
 
     def of_feature(self, feature: int) -> tuple[Array, Array]:
-        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted."""
+        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself.
+
+        They are those of `Encoding.alone`: what other features of a multivariate Gaussian block tell is not used.
+        """
+        likelihood = self.encoding.likelihoods[feature]
+        theta, sums = self.factor_of(feature)
+        return likelihood.marginal_prior(theta), likelihood.marginal_statistics(sums)
+
+    def factor_of(self, feature: int) -> tuple[Array, Array]:
+        """Return the hyperparameters (P,) and the statistics (K, S) of a feature given those before it in its block."""
         likelihood = self.encoding.likelihoods[feature]
         prior, statistics = self._shared()
         stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])

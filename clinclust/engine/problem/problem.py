@@ -19,6 +19,8 @@ from clinclust.engine.problem.hyperparameters import (
     Hyperparameters,
     default_hyperparameters,
     flat_prior,
+    named_hyperparameters,
+    prior_of_features,
     stated_hyperparameters,
 )
 from clinclust.errors import InputError
@@ -65,12 +67,14 @@ class Problem:
         together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
-        kept_prior = prior[np.repeat(included, np.diff(arrays.prior_start))]
-        names = [feature.name for feature in cohort.encoding.features]
+        kept_prior = prior_of_features(self.cohort.encoding, prior, included)
+        named = {feature.name: self.hyperparameters[feature.name] for feature in cohort.encoding.features}
+        if any(likelihood.is_chained for likelihood in cohort.encoding.likelihoods):
+            named = named_hyperparameters(cohort.encoding, kept_prior)
         return replace(
             self,
             cohort=cohort,
-            hyperparameters={name: self.hyperparameters[name] for name in names},
+            hyperparameters=named,
             model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
         )
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.sheets.words import listed
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
+    from clinclust.schema import Feature
 
-__all__ = ["sentences_on_blocks", "worth_of_blocks"]
+__all__ = ["but_for_blocks", "sentences_on_blocks", "worth_of_blocks"]
 
 _MOST_LISTED = 10
 
@@ -31,14 +33,20 @@ def worth_of_blocks(fit: Fit, withheld: Collection[str] = ()) -> dict[str, str]:
     }
 
 
+def but_for_blocks(clustered: Iterable[Feature]) -> str:
+    """Return which features the model does not take for independent; empty if there are none."""
+    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
+    return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
+
+
 def sentences_on_blocks(fit: Fit, given: Mapping[str, Any], withheld: Collection[str] = ()) -> Iterator[str]:
     """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
     if not any(power < 1.0 for power in fit.block_powers_.values()):
         return
     worth = worth_of_blocks(fit, withheld)
-    listed = [f"{block}, {counted}" for block, counted in worth.items()]
-    if len(listed) > _MOST_LISTED:
-        listed = [*listed[:_MOST_LISTED], f"and {len(listed) - _MOST_LISTED} more, listed in the summary"]
+    told = [f"{block}, {counted}" for block, counted in worth.items()]
+    if len(told) > _MOST_LISTED:
+        told = [*told[:_MOST_LISTED], f"and {len(told) - _MOST_LISTED} more, listed in the summary"]
     how = (
         "a power that was taken from the dependence that the subtypes left between them"
         if given["block_powers"] == "auto"
@@ -46,5 +54,5 @@ def sentences_on_blocks(fit: Fit, given: Mapping[str, Any], withheld: Collection
     )
     yield (
         "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
-        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(listed)})."
+        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(told)})."
     )

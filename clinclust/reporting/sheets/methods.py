@@ -12,7 +12,7 @@ from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.blocks import sentences_on_blocks
+from clinclust.reporting.sheets.blocks import but_for_blocks, sentences_on_blocks
 from clinclust.reporting.sheets.effect_sizes import MEASURES
 from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
 from clinclust.reporting.sheets.methods_of_associations import methods_of_associations
@@ -122,8 +122,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         f"Subtypes were found {where}({counted(findings.n_subjects, 'subject')}) from "
         f"{counted(len(clustered), 'feature')} with MAP-DP, maximum a posteriori inference in a Dirichlet process "
         f"mixture ({references.cite('map-dp')}), whose number of {group}s follows from the data.",
-        f"Within a {group} features are independent, each with its likelihood and the conjugate prior of this: "
-        f"{likelihoods}.",
+        f"Within a {group} features are independent{but_for_blocks(clustered)}, each with its likelihood and the "
+        f"conjugate prior of this: {likelihoods}.",
     ]
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
     sentences += [concentration_in_words(findings, fit, given["concentration"], references)]

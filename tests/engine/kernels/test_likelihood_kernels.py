@@ -76,7 +76,7 @@ def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
     encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
     clusters = clusters_of(problem, partition_of(problem, labels))
     expected = np.log([*np.bincount(labels), problem.model.concentration]) + np.zeros((N, 4))
-    for place, likelihood in enumerate(encoding.likelihoods):
+    for place, likelihood in enumerate(encoding.alone):
         for cluster, posterior in enumerate(clusters.posteriors(place)):
             predictive = likelihood.predictive(posterior)
             if likelihood.is_continuous:
@@ -131,4 +131,4 @@ def test_a_code_that_nobody_knows_gives_nan_and_no_score():
     assert np.isnan(here).all()
     assert np.isnan(left).all()
     assert np.isnan(left_out_value.py_func(unknown, two, two, 1.0))
-    assert np.isnan(log_marginal.py_func(unknown, two, two, 2))
+    assert np.isnan(log_marginal.py_func(unknown, two, two, 2, work))

@@ -1,0 +1,350 @@
+"""Multivariate Gaussian likelihood of a block of features, with a Normal-Wishart prior.
+
+Features of a block that depend on each other within subtypes, such as the two blood pressures, have one mean vector and
+one covariance matrix in each cluster. The predictive of a whole block is the multivariate Student's t (Raykov et al.
+2016, eqs. 18-20); it is computed feature by feature, each given the features before it
+(`clinclust.priors.normal_wishart`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.likelihoods.example import Example
+from clinclust.likelihoods.far_values import without_far_values
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
+from clinclust.priors import normal_wishart
+
+__all__ = ["MultivariateGaussian", "default_correlations"]
+
+_SHRINKAGE = (0.99, 0.95, 0.9, 0.8, 0.6, 0.4, 0.2)
+"""Factors of the correlations in a default prior: the first at which the smallest eigenvalue is not below the floor."""
+_FLOOR = 0.005
+"""Smallest eigenvalue of the correlations in a default prior."""
+_LEAST_EIGENVALUE = 1e-10
+"""Smallest eigenvalue of the correlations of a prior scatter matrix."""
+
+
+@dataclass(frozen=True)
+class MultivariateGaussian(Gaussian):
+    """One feature of a multivariate normal block, given the features before it.
+
+    Attributes
+    ----------
+    place : int
+        Place of the feature in its block, counted from 0.
+    size : int
+        Number of features of the block.
+    """
+
+    place: int = 0
+    size: int = 1
+
+    name: ClassVar[str] = "multivariate_gaussian"
+    title: ClassVar[str] = "multivariate Gaussian"
+    also_called: ClassVar[tuple[str, ...]] = ("multivariate_normal", "multivariate", "correlated", "mvn")
+    alternatives: ClassVar[tuple[str, ...]] = ()
+    prior: ClassVar[ModuleType] = normal_wishart
+    kernel: ClassVar[int] = 8
+    is_chained: ClassVar[bool] = True
+    shared_in_block: ClassVar[tuple[str, ...]] = ("kappa", "degrees")
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "mean": (-1e6, 1e6),
+        "kappa": (1e-10, 1e9),
+        "scatter": (2e-6, 2e12),
+    }
+    with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "scatter"})
+    listed_by: ClassVar[str] = "one for each feature of the block up to this one"
+    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
+
+    @classmethod
+    def of(cls, declaration: Declaration) -> MultivariateGaussian:
+        """Return the likelihood of a feature that is a block by itself; `in_block` gives it its place."""
+        return cls()
+
+    def in_block(self, place: int, size: int) -> MultivariateGaussian:
+        """Return the likelihood of the feature at this place of a block of this many features."""
+        return MultivariateGaussian(place, size)
+
+    @property
+    def n_before(self) -> int:
+        """Number of features before it in its block."""
+        return self.place
+
+    @property
+    def alone(self) -> Likelihood:
+        """The likelihood of the feature when nothing is known of the others of its block: Gaussian."""
+        return Gaussian()
+
+    @classmethod
+    def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
+        """Return the hyperparameters by name; `scatter` is a list whose length depends on the place in the block."""
+        return {"mean": None, "kappa": None, "degrees": None, "scatter": 0}
+
+    @property
+    def n_statistics(self) -> int:  # type: ignore[override]
+        """Length S of the sufficient statistic, the lower triangle of v v' with v = (1, x_0 .. x_place)."""
+        return (self.place + 2) * (self.place + 3) // 2
+
+    @property
+    def hyperparameter_names(self) -> tuple[str, ...]:
+        """The name of each of the P hyperparameters, in the order of `clinclust.priors.normal_wishart`."""
+        order = self.place + 1
+        return (*["mean"] * order, "kappa", "degrees", *["scatter"] * (order * (order + 1) // 2))
+
+    def statistics(self, values: Array) -> Array:
+        """Return the sufficient statistics, float64 (n, S), of the first feature of a block from its values (n,).
+
+        Those of a later feature are not a function of its own values: see `statistics_of_block`.
+        """
+        if self.place:
+            raise TypeError("The statistics of a later feature of a block need the values of the features before it")
+        return self.statistics_of_block(values[:, None])
+
+    def statistics_of_block(self, values: Array) -> Array:
+        """Return the sufficient statistics, float64 (n, S), from values of the block up to this feature, (n, l + 1).
+
+        They are 0 where any of these values is missing.
+        """
+        v = np.column_stack([np.ones(len(values)), values])
+        found = normal_wishart.lower(v[:, :, None] * v[:, None, :])
+        found[np.isnan(values).any(axis=1)] = 0.0
+        return found
+
+    def log_base_measure(self, values: Array, hyperparameters: Array) -> Array:
+        """Return -(1/2) ln(pi) for each observed value."""
+        return np.where(np.isnan(values), 0.0, -0.5 * math.log(math.pi))
+
+    def default_hyperparameters(self, values: Array) -> Array:
+        """Return the own part of the default prior: mean, kappa, degrees and the row of the scatter matrix.
+
+        Each feature alone has the prior of `Gaussian.default_hyperparameters`: degrees = features of the block + 1,
+        scatter = twice the observed variance. `correlated` adds what it shares with the features before it.
+        """
+        mean, kappa, shape, rate = super().default_hyperparameters(values)
+        return self._own(mean, kappa, 2.0 * shape + self.size - 1, [0.0] * self.place + [2.0 * rate])
+
+    def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
+        """Return default hyperparameters (P,) whose row of the scatter matrix has the correlations of the cohort.
+
+        The prior is then the same whether a block is given as two pressures, or as their mean and their difference;
+        and what is unusual given the other features of the block, is as unusual as in the whole cohort. Without the
+        correlations, the prior would hold more variance given the others than any cluster of a tight block has.
+
+        Parameters
+        ----------
+        own : float64 (P,)
+            As `default_hyperparameters` returns them.
+        spreads : float64 (l + 1,)
+            Square roots of the diagonal of the scatter matrix.
+        correlations : float64 (l + 1,)
+            With the features before it, and 1.
+        """
+        found = own.copy()
+        found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
+        return found
+
+    def draft_hyperparameters(self, values: Array) -> Array:
+        """Return the default prior."""
+        return self.default_hyperparameters(values)
+
+    def _own(self, mean: float, kappa: float, degrees: float, row: list[float]) -> Array:
+        """Return the factor's hyperparameters (P,) in which those of the features before it are not known (NaN)."""
+        before = self.place * (self.place + 1) // 2
+        degrees -= self.size - 1 - self.place
+        return np.array([*[np.nan] * self.place, mean, kappa, degrees, *[np.nan] * before, *row], dtype=np.float64)
+
+    def after(self, previous: Array, own: Array) -> Array:
+        """Return the hyperparameters (P,) of the factor: those of the factor before it, and its own.
+
+        Parameters
+        ----------
+        previous : float64
+            Hyperparameters of the feature before it; not used by the first.
+        own : float64 (P,)
+            As `from_dict` returned them.
+        """
+        if not self.place:
+            return own
+        known = own.copy()
+        known[: self.place] = previous[: self.place]
+        start = self.place + 3
+        triangle = self.place * (self.place + 1) // 2
+        known[start : start + triangle] = previous[self.place + 2 :]
+        return known
+
+    def without_before(self, hyperparameters: Array, kept: NDArray[np.bool_]) -> Array:
+        """Return the hyperparameters of the marginal prior without some features before it, bool (l + 1,)."""
+        order = self.place + 1
+        scatter = normal_wishart.symmetric(hyperparameters[order + 2 :], order)[np.ix_(kept, kept)]
+        kappa, degrees = hyperparameters[order : order + 2]
+        counts = [kappa, degrees - (order - kept.sum())]
+        return np.concatenate([hyperparameters[:order][kept], counts, normal_wishart.lower(scatter)])
+
+    def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
+        """Return the hyperparameters (P,) by name: its mean, kappa and degrees of the block, its row of the scatter."""
+        place = self.place
+        return {
+            "mean": float(hyperparameters[place]),
+            "kappa": float(hyperparameters[place + 1]),
+            "degrees": float(hyperparameters[place + 2]) + self.size - 1 - place,
+            "scatter": hyperparameters[len(hyperparameters) - place - 1 :].tolist(),
+        }
+
+    def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
+        """Return the hyperparameters (P,), those of the features before it not known (NaN); see `after`."""
+        named = {**self.as_dict(default), **given}
+        return self._own(named["mean"], named["kappa"], named["degrees"], list(named["scatter"]))
+
+    def problems_of(self, given: Mapping[str, Any]) -> list[str]:
+        """Return what is wrong with hyperparameters by name because of the place in the block, one sentence each."""
+        problems = []
+        row = list(given.get("scatter", [0.0] * (self.place + 1)))
+        if len(row) != self.place + 1:
+            problems.append(
+                f"scatter must hold {self.place + 1} number(s), one for each feature of the block up to this one "
+                f"in the order of the schema, not {len(row)}"
+            )
+        degrees = float(given.get("degrees", self.size))
+        if not degrees > self.size - 1:
+            problems.append(
+                f"degrees must be above {self.size - 1}, the number of features of its block minus 1, not {degrees:g}"
+            )
+        return problems
+
+    def problems_of_factor(self, hyperparameters: Array) -> list[str]:
+        """Return one sentence if the scatter matrix of the features up to this one is not positive definite."""
+        order = self.place + 1
+        scatter = normal_wishart.symmetric(hyperparameters[order + 2 :], order)
+        spread = np.sqrt(np.maximum(np.diagonal(scatter), 0.0))
+        if (spread > 0.0).all() and np.linalg.eigvalsh(scatter / np.outer(spread, spread))[0] > _LEAST_EIGENVALUE:
+            return []
+        return [
+            "scatter is not that of a positive definite matrix: no features can have such variances and correlations"
+        ]
+
+    def encoded_hyperparameters(self, hyperparameters: Array, centre: Any, scale: Any) -> Array:
+        """Return the hyperparameters of standardised values; centre and scale are those of all features up to this one.
+
+        Parameters
+        ----------
+        hyperparameters : float64 (P,)
+        centre, scale : float64 (l + 1,)
+        """
+        centre, scale = np.atleast_1d(centre), np.atleast_1d(scale)
+        return self._rescaled(hyperparameters, (hyperparameters[: self.place + 1] - centre) / scale, 1.0 / scale)
+
+    def stated_hyperparameters(self, encoded: Array, centre: Any, scale: Any) -> Array:
+        """Return the hyperparameters on the scale of the columns: the inverse of `encoded_hyperparameters`."""
+        centre, scale = np.atleast_1d(centre), np.atleast_1d(scale)
+        return self._rescaled(encoded, encoded[: self.place + 1] * scale + centre, scale)
+
+    def _rescaled(self, hyperparameters: Array, mean: Array, factor: Array) -> Array:
+        found = hyperparameters.copy()
+        found[: self.place + 1] = mean
+        found[self.place + 3 :] *= normal_wishart.lower(np.outer(factor, factor))
+        return found
+
+    def unit_free(self, hyperparameters: Array, values: Array) -> Array:
+        """Return the hyperparameters of the standardised values, but for those of the features before it (0)."""
+        centre, scale = self.standardisation(values)
+        found = np.nan_to_num(hyperparameters)
+        found[self.place] = (found[self.place] - centre) / scale
+        found[-1] /= scale**2
+        return found
+
+    def marginal_prior(self, hyperparameters: Array) -> Array:
+        """Return the prior of `alone`, Normal-Gamma (mean, kappa, shape, rate), from the hyperparameters (..., P)."""
+        place = self.place
+        return np.stack(
+            [
+                hyperparameters[..., place],
+                hyperparameters[..., place + 1],
+                0.5 * (hyperparameters[..., place + 2] - place),
+                0.5 * hyperparameters[..., -1],
+            ],
+            axis=-1,
+        )
+
+    def marginal_statistics(self, statistics: Array) -> Array:
+        """Return the statistics of `alone`, (n, sum, sum of squares), from the statistics (..., S)."""
+        order = self.place + 2
+        return np.stack([statistics[..., 0], statistics[..., order * (order - 1) // 2], statistics[..., -1]], axis=-1)
+
+    def predictive(self, posterior: Array) -> Any:
+        """Return Student's t distribution of the feature alone."""
+        return super().predictive(self.marginal_prior(posterior))
+
+    def cumulative(self, posterior: Array, values: Array) -> Array:
+        """Return P(x <= value), float64 (n,), of values (n,) of the feature alone."""
+        return super().cumulative(self.marginal_prior(posterior), values)
+
+    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n values of the feature alone that share one draw of its parameters."""
+        return super().draw_jointly(self.marginal_prior(posterior), n, rng)
+
+    def mode(self, posterior: Array) -> float:
+        """Return the centre of the predictive of the feature alone."""
+        return float(posterior[self.place])
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return an example of measurements that are a block by themselves."""
+        (gaussian,) = Gaussian.examples()
+        prior = {"mean": -1.0, "kappa": 0.6, "degrees": 4.4, "scatter": [6.0]}
+        return (
+            Example(
+                prior=prior,
+                draw=lambda rng, theta, n: gaussian.draw(rng, cls().marginal_prior(theta), n),
+                column=gaussian.column,
+                random_prior=_random_prior,
+                edge_cases=gaussian.edge_cases,
+            ),
+        )
+
+
+def default_correlations(columns: Array) -> Array:
+    """Return the correlations (p, p) of the features of a block in the whole cohort (n, p), for its default prior.
+
+    Each is that of the subjects in whom both features were observed, without absurdly far values. All are shrunk
+    until the matrix is positive definite.
+    """
+    seen = np.column_stack([_without_far(column) for column in columns.T])
+    p = seen.shape[1]
+    found = np.eye(p)
+    for one in range(p):
+        for other in range(one):
+            both = seen[~np.isnan(seen[:, [one, other]]).any(axis=1)][:, [one, other]]
+            both = both - both.mean(axis=0) if len(both) > 2 else np.zeros((1, 2))
+            size = np.sqrt((both**2).sum(axis=0))
+            if (size > 0.0).all():
+                found[one, other] = found[other, one] = float((both / size).prod(axis=1).sum())
+    for factor in _SHRINKAGE:
+        shrunk = factor * found + (1.0 - factor) * np.eye(p)
+        if np.linalg.eigvalsh(shrunk)[0] >= _FLOOR:
+            return np.asarray(shrunk)
+    return np.eye(p)
+
+
+def _without_far(column: Array) -> Array:
+    """Return a column (n,) with absurdly far values missing."""
+    usual = without_far_values(column[~np.isnan(column)])
+    return np.where((column >= usual.min()) & (column <= usual.max()), column, np.nan)
+
+
+def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
+    scale = np.nanstd(values)
+    return {
+        "mean": np.nanmean(values) + scale * rng.normal(),
+        "kappa": rng.gamma(2),
+        "degrees": 2.0 * rng.gamma(2),
+        "scatter": [2.0 * scale**2 * rng.gamma(2)],
+    }

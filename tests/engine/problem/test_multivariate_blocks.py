@@ -1,0 +1,307 @@
+"""Blocks of multivariate Gaussian features: the textbook's joint and predictive, and laws of the factors."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import gammaln, multigammaln
+
+import clinclust as cc
+from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import pose
+from clinclust.priors import normal_wishart
+
+NAMES = ("height", "weight", "waist")
+SCALES = np.array([0.1, 10.0, 1e4])
+
+
+def block_schema(names=NAMES, **others):
+    features = [cc.Feature(name=name, likelihood="multivariate_gaussian", block="size") for name in names]
+    return cc.FeatureSchema([*features, *(cc.Feature(name=name, likelihood=kind) for name, kind in others.items())])
+
+
+def measured(seed, n, n_groups=2, p=3):
+    """Return correlated columns of very different units, float64 (n, p), and the group of each row."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) % n_groups
+    mixed = rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) + rng.normal(0, 3, (n_groups, p))[groups]
+    return (mixed + 4.0) * SCALES[:p], groups
+
+
+def a_prior(seed, p=3):
+    """Return (mean, kappa, degrees, scatter) of a block, in the units of `measured`."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(p, p)) * SCALES[:p, None]
+    return (
+        rng.normal(size=p) * SCALES[:p],
+        rng.gamma(2.0),
+        p - 1 + rng.gamma(2.0),
+        root @ root.T + np.diag(SCALES[:p] ** 2),
+    )
+
+
+def by_feature(prior, names=NAMES):
+    mean, kappa, degrees, scatter = prior
+    return {
+        name: {
+            "mean": float(mean[place]),
+            "kappa": float(kappa),
+            "degrees": float(degrees),
+            "scatter": scatter[place, : place + 1].tolist(),
+        }
+        for place, name in enumerate(names)
+    }
+
+
+def updated(prior, values):
+    """Return the posterior (mean, kappa, degrees, scatter), by the textbook (Murphy 2012, eqs. 4.209-4.214)."""
+    mean, kappa, degrees, scatter = prior
+    n = len(values)
+    if n == 0:
+        return prior
+    average = values.mean(axis=0)
+    within = (values - average).T @ (values - average)
+    apart = average - mean
+    return (
+        (kappa * mean + n * average) / (kappa + n),
+        kappa + n,
+        degrees + n,
+        scatter + within + kappa * n / (kappa + n) * np.outer(apart, apart),
+    )
+
+
+def log_marginal(prior, values):
+    """Return the log marginal of rows (n, p) by the textbook (Murphy 2007, eq. 266)."""
+    (_, kappa, degrees, scatter), (n, p) = prior, values.shape
+    _, kappa_n, degrees_n, scatter_n = updated(prior, values)
+    return (
+        -0.5 * n * p * np.log(np.pi)
+        + multigammaln(0.5 * degrees_n, p)
+        - multigammaln(0.5 * degrees, p)
+        + 0.5 * degrees * np.linalg.slogdet(scatter)[1]
+        - 0.5 * degrees_n * np.linalg.slogdet(scatter_n)[1]
+        + 0.5 * p * (np.log(kappa) - np.log(kappa_n))
+    )
+
+
+def log_predictive(prior, values, new):
+    """Return the log density of a new row after rows (n, p), by scipy's multivariate t (Raykov et al. 2016, eq. 20)."""
+    mean, kappa, degrees, scatter = updated(prior, values)
+    free = degrees - mean.size + 1
+    scatter = scatter / np.outer(SCALES, SCALES)  # scipy takes a matrix of very different units for a singular one
+    t = stats.multivariate_t(mean / SCALES, scatter * (kappa + 1) / (kappa * free), df=free)
+    return t.logpdf(new / SCALES) - np.log(SCALES).sum()
+
+
+def log_crp(labels, concentration):
+    sizes, n = np.bincount(labels), len(labels)
+    return (
+        sizes.size * np.log(concentration) + gammaln(sizes).sum() + gammaln(concentration) - gammaln(concentration + n)
+    )
+
+
+def posed(values, prior=None, names=NAMES, concentration=2.0):
+    frame, schema = pd.DataFrame(values, columns=list(names)), block_schema(names)
+    given = None if prior is None else by_feature(prior, names)
+    return pose(schema.validate(frame, warn=False), schema, given, concentration)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_joint_is_that_of_the_textbook(seed, p):
+    values, groups = measured(seed, 14, p=p)
+    prior = a_prior(seed, p)
+    schema, frame = block_schema(NAMES[:p]), pd.DataFrame(values, columns=list(NAMES[:p]))
+    found = cc.log_joint(frame, groups, schema, by_feature(prior, NAMES[:p]), 2.0)
+    expected = log_crp(groups, 2.0) + sum(log_marginal(prior, values[groups == k]) for k in range(2))
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_are_the_predictives_of_scipy(seed):
+    values, groups = measured(seed, 15, n_groups=3)
+    prior = a_prior(seed)
+    problem = posed(values, prior)
+    order = problem.cohort.order
+    scores = np.zeros((15, 4))
+    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, groups[order]), scores)
+    scores += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)[:, None]
+    for place, row in enumerate(order):
+        others = np.delete(np.arange(15), row)
+        for k in range(4):
+            members = others[groups[others] == k]
+            weight = np.log(members.size) if k < 3 else np.log(2.0)
+            expected = weight + log_predictive(prior, values[members], values[row])
+            assert scores[place, k] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_finds_the_best_of_all_partitions(seed):
+    values, _ = measured(seed, 8)
+    prior = a_prior(seed)
+    model = cc.MAPDP(
+        block_schema(), hyperparameters=by_feature(prior), concentration=2.0, n_restarts=10, random_state=0
+    ).fit(pd.DataFrame(values, columns=list(NAMES)))
+    partitions = (
+        np.array(labels)
+        for labels in itertools.product(range(8), repeat=8)
+        if labels[0] == 0 and all(labels[i] <= max(labels[:i]) + 1 for i in range(1, 8))
+    )
+    best = max(
+        log_crp(labels, 2.0) + sum(log_marginal(prior, values[labels == k]) for k in range(labels.max() + 1))
+        for labels in partitions
+    )
+    assert model.log_joint_ == pytest.approx(best, abs=1e-9)
+    assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
+
+
+def test_the_joint_does_not_depend_on_the_order_of_the_features():
+    values, groups = measured(3, 20)
+    mean, kappa, degrees, scatter = prior = a_prior(3)
+    turned = [2, 0, 1]
+    names = tuple(NAMES[place] for place in turned)
+    of_turned = (mean[turned], kappa, degrees, scatter[np.ix_(turned, turned)])
+    frame = pd.DataFrame(values, columns=list(NAMES))
+    here = cc.log_joint(frame, groups, block_schema(), by_feature(prior), 2.0)
+    there = cc.log_joint(frame, groups, block_schema(names), by_feature(of_turned, names), 2.0)
+    assert here == pytest.approx(there, abs=1e-9)
+
+
+def test_a_feature_by_itself_is_a_gaussian():
+    values, groups = measured(4, 30, p=1)
+    frame = pd.DataFrame(values, columns=["height"])
+    prior = {"mean": 1.0, "kappa": 0.4, "shape": 1.7, "rate": 0.02}
+    gaussian = cc.FeatureSchema([cc.Feature(name="height", likelihood="gaussian")])
+    of_block = {"mean": 1.0, "kappa": 0.4, "degrees": 3.4, "scatter": [0.04]}
+    here = cc.log_joint(frame, groups, gaussian, {"height": prior}, 2.0)
+    there = cc.log_joint(frame, groups, block_schema(("height",)), {"height": of_block}, 2.0)
+    assert here == pytest.approx(there, abs=1e-10)
+
+
+def test_later_missing_values_are_integrated_out_exactly():
+    """Rows without the last feature leave the joint of the others as it is, and that of the last given the others."""
+    values, groups = measured(5, 24)
+    values[::3, 2] = np.nan
+    prior = a_prior(5)
+    mean, kappa, degrees, scatter = prior
+    of_two = (mean[:2], kappa, degrees - 1, scatter[:2, :2])
+    seen = ~np.isnan(values[:, 2])
+    expected = log_crp(groups, 2.0)
+    for k in range(2):
+        here = values[groups == k]
+        full = values[(groups == k) & seen]
+        expected += log_marginal(of_two, here[:, :2])
+        expected += log_marginal(prior, full) - log_marginal(of_two, full[:, :2])
+    frame = pd.DataFrame(values, columns=list(NAMES))
+    assert cc.log_joint(frame, groups, block_schema(), by_feature(prior), 2.0) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_value_whose_predecessor_is_missing_takes_no_part():
+    values, groups = measured(6, 20)
+    gaps, without = values.copy(), values.copy()
+    gaps[2, 0] = np.nan
+    without[2] = np.nan
+    found = [
+        cc.log_joint(pd.DataFrame(rows, columns=list(NAMES)), groups, block_schema(), by_feature(a_prior(6)), 2.0)
+        for rows in (gaps, without)
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
+def test_what_is_left_of_a_block_has_the_marginal_prior():
+    values, groups = measured(7, 25)
+    mean, kappa, degrees, scatter = prior = a_prior(7)
+    kept = np.array([True, False, True])
+    smaller = posed(values, prior).with_features(kept)
+    places = np.flatnonzero(kept)
+    of_kept = (mean[places], kappa, degrees - 1, scatter[np.ix_(places, places)])
+    alone = posed(values[:, places], of_kept, tuple(NAMES[place] for place in places))
+    np.testing.assert_allclose(smaller.model.prior, alone.model.prior, rtol=1e-12)
+    assert smaller.hyperparameters.keys() == {"height", "waist"}
+    order = smaller.cohort.order
+    partition = new_partition(smaller.cohort.arrays, groups[order])
+    pooled = new_partition(smaller.cohort.arrays, np.zeros(25, dtype=np.int64))
+    rise = log_joint(smaller, partition) - log_joint(smaller, pooled)
+    expected = sum(log_marginal(of_kept, values[groups == k][:, places]) for k in range(2))
+    expected += log_crp(groups, 2.0) - log_marginal(of_kept, values[:, places]) - log_crp(np.zeros(25, dtype=int), 2.0)
+    assert rise == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_numpy_prior_agrees_with_the_kernels():
+    values, groups = measured(8, 40)
+    problem = posed(values, a_prior(8))
+    partition = new_partition(problem.cohort.arrays, groups[problem.cohort.order])
+    arrays, prior = problem.cohort.arrays, problem.model.prior
+    kernels = log_marginals(arrays, prior, partition.statistics[:2])
+    for feature in range(3):
+        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+        sums = partition.statistics[:2, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
+        after = normal_wishart.posterior(theta[None], sums)
+        found = normal_wishart.log_normalizer(after) - normal_wishart.log_normalizer(theta)
+        np.testing.assert_allclose(found, kernels[:, feature], rtol=1e-11)
+
+
+def test_very_many_degrees_are_a_known_covariance():
+    """Raykov et al. 2016, eqs. 16-17, with a prior covariance of the mean in proportion to the known one."""
+    values, _ = measured(9, 12)
+    mean, kappa, known = np.zeros(3), 0.5, np.cov(values.T)
+    degrees = 1e8
+    prior = (mean, kappa, degrees, degrees * known)
+    problem = posed(values, prior)
+    scores = np.zeros((12, 2))
+    everybody = new_partition(problem.cohort.arrays, np.zeros(12, dtype=np.int64))
+    write_scores(problem.cohort.arrays, problem.model, everybody, scores)
+    scores += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)[:, None]
+    for place, row in enumerate(problem.cohort.order):
+        others = np.delete(values, row, axis=0)
+        precision = np.linalg.inv(known)
+        covariance = np.linalg.inv((kappa + 11) * precision)
+        centre = covariance @ (precision @ others.sum(axis=0) + kappa * precision @ mean)
+        spread = (covariance + known) / np.outer(SCALES, SCALES)
+        normal = stats.multivariate_normal(centre / SCALES, spread)
+        expected = np.log(11) + normal.logpdf(values[row] / SCALES) - np.log(SCALES).sum()
+        assert scores[place, 0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_lone_far_subject_is_scored_without_itself_to_all_digits():
+    values, _ = measured(10, 12)
+    values[0] += 1e3 * SCALES
+    prior = a_prior(10)
+    problem = posed(values, prior)
+    labels = np.zeros(12, dtype=np.int64)
+    scores = np.zeros((12, 2))
+    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, labels), scores)
+    scores += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)[:, None]
+    place = int(np.flatnonzero(problem.cohort.order == 0)[0])
+    expected = np.log(11) + log_predictive(prior, values[1:], values[0])
+    assert scores[place, 0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_impossible_priors_are_all_told():
+    values, _ = measured(11, 10)
+    given = by_feature(a_prior(11))
+    given["weight"] |= {"scatter": [1.0], "kappa": given["weight"]["kappa"] + 1}
+    given["waist"] |= {"degrees": 1.5}
+    with pytest.raises(ValueError, match="The hyperparameters cannot be used") as refused:
+        cc.MAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+    for sentence in ("weight: scatter must hold 2 number", "weight: kappa", "waist: degrees must be above 2"):
+        assert sentence in str(refused.value)
+
+
+def test_a_scatter_matrix_must_be_positive_definite():
+    values, _ = measured(12, 10)
+    given = by_feature(a_prior(12))
+    given["weight"]["scatter"][0] = 1e9
+    with pytest.raises(ValueError, match="weight: scatter is not that of a positive definite matrix"):
+        cc.MAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+
+
+def test_a_block_holds_no_other_likelihood():
+    chained = cc.Feature(name="height", likelihood="multivariate_gaussian", block="size")
+    with pytest.raises(cc.SchemaError, match=r"falls: block: 'size' is a block of multivariate_gaussian features"):
+        cc.FeatureSchema([chained, cc.Feature(name="falls", likelihood="poisson", block="size")])

@@ -1,0 +1,165 @@
+"""Other methods beside ours on one cohort: each column by an oracle, and what cannot run is left out with a reason."""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import adjusted_rand_score
+
+import clinclust as cc
+from clinclust import methods
+from clinclust.method_comparison.candidates import CANDIDATES, refits_of
+from clinclust.method_comparison.under_the_model import held_out_density, n_distinct
+
+SCHEMA = cc.FeatureSchema(
+    [
+        *(cc.Feature(name=name, likelihood="gaussian") for name in ("gait", "grip", "crp")),
+        cc.Feature(name="falls", likelihood="poisson"),
+        cc.Feature(name="fatigue", likelihood="bernoulli", levels=("no", "yes")),
+    ]
+)
+
+
+def cohort(seed=0, n=120):
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 2
+    frame = pd.DataFrame(rng.normal(4.0 * group[:, None], 1.0, (n, 3)), columns=["gait", "grip", "crp"])
+    frame["falls"] = rng.poisson(1 + 6 * group)
+    frame["fatigue"] = np.where(rng.random(n) < 0.2 + 0.6 * group, "yes", "no")
+    frame.loc[::11, "grip"] = np.nan
+    return frame, group
+
+
+@pytest.fixture(scope="module")
+def compared():
+    frame, group = cohort()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = cc.compare_methods(frame, SCHEMA, n_resamples=2, n_draws=20, progress=False)
+    return found, frame, group
+
+
+def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
+    found, _, group = compared
+    table = found.table.set_index("method")
+    assert list(table.index) == ["MAP-DP", *CANDIDATES]
+    assert list(found.models) == list(table.index)
+    assert adjusted_rand_score(group, found.models["MAP-DP"].labels_) > 0.95
+    for name, model in found.models.items():
+        assert table.loc[name, "n_clusters"] == model.n_clusters_
+        assert table.loc[name, "said"] == model.made_by
+        expected = adjusted_rand_score(found.models["MAP-DP"].labels_, model.labels_)
+        assert table.loc[name, "agreement"] == pytest.approx(expected)
+    for name in ("K-means, K by silhouette", "latent classes, K by BIC", "k-prototypes, K of MAP-DP"):
+        assert table.loc[name, "n_clusters"] == 2
+        assert table.loc[name, "agreement"] > 0.8
+        assert table.loc[name, "stability"] > 0.8
+        assert table.loc[name, "n_distinct"] == 2
+    assert table.loc["MAP-DP", "held_out_gain"] == 0.0
+    np.testing.assert_allclose(table["held_out_gain"], table["held_out"] - table["held_out"].iloc[0])
+
+
+def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
+    found, frame, _ = compared
+    lines = found.summary.split("\n")
+    assert len(lines) == len(found.table)
+    assert lines[0].startswith("MAP-DP: 2 clusters, 2 told from one continuum; half-samples agree by ")
+    assert "adjusted Rand index with MAP-DP" in lines[1]
+    assert repr(found).startswith("MethodComparison(9 methods)\nMAP-DP")
+    model = found.models["k-prototypes, K of MAP-DP"]
+    assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
+
+
+def test_the_same_seed_gives_the_same_table(compared):
+    found, frame, _ = compared
+    some = ["K-means, K by silhouette", "DP-means, about K of MAP-DP"]
+    again = cc.compare_methods(
+        frame, SCHEMA, model=found.models["MAP-DP"], methods=some, n_resamples=2, n_draws=20, progress=False
+    )
+    wanted = found.table[found.table["method"].isin(["MAP-DP", *some])]
+    pd.testing.assert_frame_equal(
+        again.table.drop(columns="seconds"), wanted.drop(columns="seconds").reset_index(drop=True)
+    )
+
+
+def test_the_held_out_density_is_that_of_scipy():
+    rng = np.random.default_rng(1)
+    values, labels = rng.normal(size=40), np.arange(40) % 2
+    values += 5.0 * labels
+    inside, outside = pd.DataFrame({"x": values}), pd.DataFrame({"x": [0.3, 4.0, np.nan]})
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
+    found = held_out_density(inside, labels, outside, schema, {})
+    mean, variance = values.mean(), values.var()
+
+    def t_of(part):
+        kappa, shape, n = 10.0 / 40, 1.0, part.size
+        rate = variance
+        if n:
+            rate += 0.5 * ((part - part.mean()) ** 2).sum() + 0.5 * kappa * n * (part.mean() - mean) ** 2 / (kappa + n)
+        centre = (kappa * mean + part.sum()) / (kappa + n)
+        kappa, shape = kappa + n, shape + 0.5 * n
+        return stats.t(2 * shape, centre, np.sqrt(rate * (kappa + 1) / (shape * kappa)))
+
+    weights = np.array([20.0, 20.0, 3.0]) / 43.0
+    parts = [t_of(values[labels == 0]), t_of(values[labels == 1]), t_of(values[:0])]
+    densities = [np.log(sum(w * part.pdf(x) for w, part in zip(weights, parts, strict=True))) for x in (0.3, 4.0)]
+    assert found == pytest.approx(np.mean([*densities, 0.0]), abs=1e-9)
+
+
+def test_slices_of_one_severity_are_one_continuum():
+    rng = np.random.default_rng(2)
+    severity = rng.normal(size=300)
+    frame = pd.DataFrame(severity[:, None] + 0.6 * rng.normal(size=(300, 6)), columns=list("abcdef"))
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    slices = methods.KMeans(schema, n_clusters=4, random_state=0).fit(frame)
+    assert n_distinct(frame, slices.labels_, schema, {}, 0, 50) == 1
+    groups = frame + 6.0 * (np.arange(300) % 2)[:, None] * np.array([1, -1, 1, -1, 1, -1])
+    two = methods.KMeans(schema, n_clusters=2, random_state=0).fit(groups)
+    assert n_distinct(groups, two.labels_, schema, {}, 0, 50) == 2
+
+
+def test_one_cluster_is_one():
+    frame, _ = cohort()
+    assert n_distinct(SCHEMA.validate(frame), np.zeros(len(frame), dtype=np.int64), SCHEMA, {}, 0, 20) == 1
+
+
+def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs_it(monkeypatch):
+    for known in [known for known in sys.modules if known.partition(".")[0] == "stepmix"]:
+        monkeypatch.setitem(sys.modules, known, None)
+    monkeypatch.setitem(sys.modules, "stepmix", None)
+    frame, _ = cohort(n=40)
+    found = cc.compare_methods(
+        frame, SCHEMA, methods=["latent classes, K by BIC"], n_resamples=1, n_draws=20, progress=False
+    )
+    row = found.table.iloc[1]
+    assert np.isnan(row["n_clusters"])
+    assert 'pip install "clinclust[methods]"' in row["said"]
+    assert list(found.models) == ["MAP-DP"]
+    assert "latent classes, K by BIC: left out." in found.summary
+
+
+def test_refits_keep_what_chose_the_number():
+    frame, _ = cohort(n=60)
+    mixture = methods.GaussianMixture(SCHEMA, max_clusters=3, n_restarts=2, random_state=0).fit(frame)
+    again = mixture.with_number_kept(7)
+    assert (again.n_clusters, again.covariance, again.random_state) == (mixture.n_clusters_, mixture.covariance_, 7)
+    means = methods.DPMeans(SCHEMA, n_clusters=3, random_state=0).fit(frame)
+    again = means.with_number_kept(1)
+    assert (again.penalty, again.n_clusters) == (means.penalty_, None)
+    model = cc.MAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
+    assert [one.n_clusters for one in refits_of(model, SCHEMA, 3)] == [model.n_clusters_, None]
+    assert [one.n_restarts for one in refits_of(model, SCHEMA, 3)] == [5, 5]
+
+
+def test_what_cannot_be_used_is_all_told():
+    frame, _ = cohort()
+    with pytest.raises(ValueError, match=r"there is no 'K-modes'.*n_resamples must be at least 1.*n_draws must be at"):
+        cc.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
+    with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
+        cc.compare_methods(frame.head(10), SCHEMA)
+    model = cc.MAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
+    with pytest.raises(ValueError, match="model was fitted to 60 subjects, and the table has 120"):
+        cc.compare_methods(frame, SCHEMA, model=model, methods=[])
