@@ -161,5 +161,5 @@ def test_what_cannot_be_used_is_all_told():
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.compare_methods(frame.head(10), SCHEMA)
     model = cc.MAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
-    with pytest.raises(ValueError, match="model was fitted to 60 subjects, and the table has 120"):
+    with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
         cc.compare_methods(frame, SCHEMA, model=model, methods=[])
