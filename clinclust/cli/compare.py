@@ -37,7 +37,7 @@ def add_parser(commands: Commands) -> None:
         "--method",
         action="append",
         metavar="NAME",
-        help='a method to run, as "latent classes, K by BIC"; may be repeated (default: all)',
+        help='a method to run, as "Latent classes, K by BIC"; may be repeated (default: all)',
     )
     parser.add_argument(
         "--resamples", type=whole_number, default=_DEFAULTS["resamples"], help="half-samples (default: 10)"

@@ -118,7 +118,7 @@ def compare_methods(
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(90) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> wanted = ["K-means, K by silhouette", "mean shift"]
+    >>> wanted = ["K-means, K by silhouette", "Mean shift"]
     >>> found = cc.compare_methods(
     ...     frame, cc.draft_schema(frame), methods=wanted, n_resamples=2, n_draws=20, progress=False
     ... )

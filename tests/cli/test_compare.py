@@ -5,7 +5,7 @@ from command_line import cohort, refused
 
 from clinclust.cli import main
 
-SOME = ["--method", "K-means, K by silhouette", "--method", "mean shift", "--resamples", "1", "--draws", "20"]
+SOME = ["--method", "K-means, K by silhouette", "--method", "Mean shift", "--resamples", "1", "--draws", "20"]
 
 
 def test_methods_are_said_and_written(fitted, tmp_path, capsys):
@@ -17,7 +17,7 @@ def test_methods_are_said_and_written(fitted, tmp_path, capsys):
     assert "K-means, K by silhouette: 2 clusters" in said
     assert f"Wrote {out}: 3 methods" in said
     written = pd.read_csv(out)
-    assert written["method"].tolist() == ["MAP-DP", "K-means, K by silhouette", "mean shift"]
+    assert written["method"].tolist() == ["MAP-DP", "K-means, K by silhouette", "Mean shift"]
     assert written.loc[0, "agreement"] == 1.0
     assert main(["compare", table, "--model", str(fitted), *SOME, "--quiet"]) == 0
     assert capsys.readouterr().out == ""
