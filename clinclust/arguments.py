@@ -27,6 +27,7 @@ __all__ = [
     "FRAME_OF_TESTS",
     "GENERATOR",
     "LABELS",
+    "METHOD_COMPARISON",
     "MODEL",
     "MOMENT",
     "NAMES",
@@ -170,6 +171,7 @@ MODEL = Kind(
 )
 RESOLUTION_PATH = Kind("a ResolutionPath", _has("steps", "labels_at"))
 POSTERIOR = Kind("a GibbsDP", _has("membership_in", "credible_ball"))
+METHOD_COMPARISON = Kind("a MethodComparison", _has("table", "models"))
 STABILITY = Kind("a Stability", _has("subtypes", "same_number", "sensitivity"))
 AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
 LABELS = Kind("one label for each subject", _is_column)

@@ -42,14 +42,14 @@ CANDIDATES: Mapping[str, Make] = MappingProxyType(
         "Gaussian mixture, K by BIC": lambda schema, k, seed: GaussianMixture(
             schema, max_clusters=_MOST, n_restarts=_STARTS, random_state=seed
         ),
-        "latent classes, K by BIC": lambda schema, k, seed: LatentClasses(
+        "Latent classes, K by BIC": lambda schema, k, seed: LatentClasses(
             schema, max_clusters=_MOST - 2, n_restarts=_STARTS, random_state=seed
         ),
-        "mean shift": lambda schema, k, seed: MeanShift(schema),
+        "Mean shift": lambda schema, k, seed: MeanShift(schema),
         "K-harmonic means, K of MAP-DP": lambda schema, k, seed: KHarmonicMeans(
             schema, k, n_restarts=_STARTS, random_state=seed
         ),
-        "k-prototypes, K of MAP-DP": lambda schema, k, seed: KPrototypes(
+        "K-prototypes, K of MAP-DP": lambda schema, k, seed: KPrototypes(
             schema, k, n_restarts=_STARTS, random_state=seed
         ),
         "DP-means, about K of MAP-DP": lambda schema, k, seed: DPMeans(

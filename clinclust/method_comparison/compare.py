@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, SCHEMA, SEED, TEXTS, WHOLE, accepting, either
 from clinclust.comparisons import compare_partitions
 from clinclust.errors import InputError, MissingPackageError
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
 from clinclust.method_comparison.candidates import CANDIDATES, OURS, refits_of
@@ -117,7 +118,7 @@ def compare_methods(
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(90) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> wanted = ["K-means, K by silhouette", "mean shift"]
+    >>> wanted = ["K-means, K by silhouette", "Mean shift"]
     >>> found = cc.compare_methods(
     ...     frame, cc.draft_schema(frame), methods=wanted, n_resamples=2, n_draws=20, progress=False
     ... )
@@ -125,7 +126,9 @@ def compare_methods(
     [2.0, 2.0, 2.0]
     """
     wanted = _checked(frame, methods, n_resamples, n_draws)
-    valid = schema.validate(frame)
+    if model is not None:
+        require_search(model, "compare_methods")
+    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3)
     telling = Progress(bool(progress))
     ours = model
     with telling.stage("methods", 1 + len(wanted)) as advance:
@@ -133,7 +136,6 @@ def compare_methods(
         if ours is None:
             ours = MAPDP.recommended(schema, random_state=random_state, progress=False).fit(valid)
         seconds = time.perf_counter() - began if model is None else np.nan
-        _require_cohort(ours, len(valid))
         at_hand = _AtHand(valid, ours, n_resamples, n_draws, random_state)
         rows = [at_hand.row(OURS, ours, seconds)]
         models: dict[str, Any] = {OURS: ours}
@@ -162,13 +164,6 @@ def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: in
     if problems:
         raise InputError("; ".join(problems))
     return wanted
-
-
-def _require_cohort(model: MAPDP, n_subjects: int) -> None:
-    """Refuse a model that is no fit of a cohort of this size."""
-    fit = require_search(model, "compare_methods")
-    if fit.labels_.size != n_subjects:
-        raise InputError(f"model was fitted to {fit.labels_.size} subjects, and the table has {n_subjects}")
 
 
 def _run(name: str, at_hand: _AtHand) -> tuple[dict[str, Any], Method | None]:

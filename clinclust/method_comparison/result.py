@@ -39,9 +39,9 @@ class MethodComparison:
     >>> frail = rng.random(90) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> schema = cc.draft_schema(frame)
-    >>> found = cc.compare_methods(frame, schema, methods=["mean shift"], n_resamples=2, n_draws=20, progress=False)
+    >>> found = cc.compare_methods(frame, schema, methods=["Mean shift"], n_resamples=2, n_draws=20, progress=False)
     >>> isinstance(found, cc.MethodComparison), found.table["method"].tolist(), list(found.models)
-    (True, ['MAP-DP', 'mean shift'], ['MAP-DP', 'mean shift'])
+    (True, ['MAP-DP', 'Mean shift'], ['MAP-DP', 'Mean shift'])
     """
 
     table: pd.DataFrame

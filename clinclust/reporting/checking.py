@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.method_comparison import MethodComparison
     from clinclust.reporting.options import ReportOptions
 
 __all__ = ["check_report", "unknown_names"]
@@ -44,6 +45,7 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
             problems += _comparisons_problems(model, options.comparisons)
         problems += _stability_problems(model, options.stability)
         problems += _posterior_problems(model, options.posterior)
+        problems += _other_methods_problems(model, options.other_methods)
     if problems:
         raise InputError("; ".join(problems))
 
@@ -68,6 +70,14 @@ def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[
         return ["posterior is not fitted: call its fit with the cohort first"]
     n_drawn, n = posterior.draws_.shape[1], len(model.labels_)
     return [] if n_drawn == n else [f"posterior was drawn for {n_drawn} subjects, and the model has {n}"]
+
+
+def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | None) -> list[str]:
+    """Return why given methods cannot be of the cohort of the model; empty if they can."""
+    if other_methods is None:
+        return []
+    n_compared, n = {len(one.labels_) for one in other_methods.models.values()}, len(model.labels_)
+    return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:

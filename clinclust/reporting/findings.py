@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.method_comparison import MethodComparison
     from clinclust.model_check import ModelCheck
     from clinclust.reporting.continuum_score import Continuum
     from clinclust.schema import Feature
@@ -59,6 +60,8 @@ class Findings(Results):
         The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
     stability : Stability, optional
         From `clinclust.assess_stability`; a shared report has none.
+    other_methods : MethodComparison, optional
+        From `clinclust.compare_methods`; a shared report has none.
     drawn : GibbsDP, optional
         Partitions drawn from the posterior of the same cohort; a shared report has none.
     """
@@ -74,6 +77,7 @@ class Findings(Results):
     n_asked: int | None = None
     stability: Stability | None = None
     drawn: GibbsDP | None = None
+    other_methods: MethodComparison | None = None
 
     @property
     def fit(self) -> Fit | None:

@@ -76,7 +76,8 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     # One group has nothing that could come apart.
     may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
     stability = _stability(model, frame, options) if may_come_apart else None
-    return replace(findings, stability=stability, drawn=_drawn(model, frame, options))
+    drawn = _drawn(model, frame, options)
+    return replace(findings, stability=stability, drawn=drawn, other_methods=options.other_methods)
 
 
 def _stability(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Stability | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from clinclust.associations.associate import Method
     from clinclust.estimators.gibbs import GibbsDP
+    from clinclust.method_comparison import MethodComparison
     from clinclust.stability import Stability
 
 __all__ = ["ReportOptions"]
@@ -33,6 +34,8 @@ class ReportOptions:
         As in `assess_stability`.
     posterior : GibbsDP or bool
         Partitions drawn from the posterior of the same cohort, or whether to draw them.
+    other_methods : MethodComparison, optional
+        Other methods of clustering in the same cohort.
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
@@ -64,6 +67,7 @@ class ReportOptions:
     min_n: int | None = None
     whole_procedure: bool = False
     posterior: GibbsDP | bool = False
+    other_methods: MethodComparison | None = None
     n_jobs: int | None = None
     progress: bool = True
 

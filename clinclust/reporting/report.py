@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clinclust.arguments import (
     ASSOCIATIONS,
     FRAME,
+    METHOD_COMPARISON,
     MODEL,
     MOMENT,
     NAMES,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from clinclust.associations.associate import Method
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.method_comparison import MethodComparison
     from clinclust.stability import Stability
 
 __all__ = ["write_report"]
@@ -53,6 +55,7 @@ __all__ = ["write_report"]
     associations=either(ASSOCIATIONS, TEXT, NOTHING),
     stability=either(STABILITY, WHOLE, NOTHING),
     posterior=either(POSTERIOR, ON_OR_OFF),
+    other_methods=either(METHOD_COMPARISON, NOTHING),
     names=NAMES,
     min_size=WHOLE,
     significance_level=NUMBER,
@@ -72,6 +75,7 @@ def write_report(
     associations: pd.DataFrame | Method | None = "refit",
     stability: Stability | int | None = None,
     posterior: GibbsDP | bool = False,
+    other_methods: MethodComparison | None = None,
     names: Mapping[int, str] | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
@@ -113,6 +117,9 @@ def write_report(
         Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`: the
         report then says how many groups there could be, and how sure each subtype is over all of them. A report of a
         `GibbsDP` has its own. A report made for sharing leaves it out.
+    other_methods : MethodComparison, optional
+        What `compare_methods` returned for the same cohort: K-means, latent classes and others beside the subtypes, on
+        a sheet of their own. A report made for sharing leaves it out.
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
@@ -185,6 +192,7 @@ def write_report(
         missing_is_harmless,
         min_n,
         posterior=posterior,
+        other_methods=other_methods,
         progress=progress,
     )
     check_report(model, frame, path, options)

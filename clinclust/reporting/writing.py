@@ -18,6 +18,7 @@ from clinclust.reporting.sheets.effect_sizes import effect_sizes
 from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import model_check_sheets
+from clinclust.reporting.sheets.other_methods import other_methods_sheets
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
@@ -87,6 +88,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *model_check_sheets(findings),
         *stability_sheets(findings),
         *posterior_sheets(findings),
+        *other_methods_sheets(findings),
         tables.missing_data(findings),
         summary(findings, moment),
         codebook(findings),

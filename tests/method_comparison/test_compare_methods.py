@@ -2,8 +2,10 @@
 
 import sys
 import warnings
+from html import unescape
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from scipy import stats
@@ -53,7 +55,7 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
         assert table.loc[name, "said"] == model.made_by
         expected = adjusted_rand_score(found.models["MAP-DP"].labels_, model.labels_)
         assert table.loc[name, "agreement"] == pytest.approx(expected)
-    for name in ("K-means, K by silhouette", "latent classes, K by BIC", "k-prototypes, K of MAP-DP"):
+    for name in ("K-means, K by silhouette", "Latent classes, K by BIC", "K-prototypes, K of MAP-DP"):
         assert table.loc[name, "n_clusters"] == 2
         assert table.loc[name, "agreement"] > 0.8
         assert table.loc[name, "stability"] > 0.8
@@ -69,8 +71,39 @@ def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
     assert lines[0].startswith("MAP-DP: 2 clusters, 2 told from one continuum; half-samples agree by ")
     assert "adjusted Rand index with MAP-DP" in lines[1]
     assert repr(found).startswith("MethodComparison(9 methods)\nMAP-DP")
-    model = found.models["k-prototypes, K of MAP-DP"]
+    model = found.models["K-prototypes, K of MAP-DP"]
     assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
+
+
+@pytest.mark.parametrize("suffix", ["html", "xlsx"])
+def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
+    found, frame, _ = compared
+    path = tmp_path / f"x.{suffix}"
+    options = {"associations": None, "progress": False, "other_methods": found}
+    cc.write_report(found.models["MAP-DP"], frame, path, **options)
+    if suffix == "html":
+        text = unescape(path.read_text(encoding="utf-8"))
+        assert all(name in text for name in found.table["method"])
+        assert "Told apart: how many of the clusters" in text
+    else:
+        sheet = openpyxl.load_workbook(path)["Other methods"]
+        cells = [[cell.value for cell in row] for row in sheet.iter_rows()]
+        first = next(row for row in cells if row[0] == "MAP-DP")
+        assert first[1:4] == [2, 2, 1]
+    shared = tmp_path / f"shared.{suffix}"
+    cc.write_report(found.models["MAP-DP"], frame, shared, suppress=5, **options)
+    if suffix == "html":
+        assert "K-harmonic means" not in shared.read_text(encoding="utf-8")
+    else:
+        assert "Other methods" not in openpyxl.load_workbook(shared).sheetnames
+
+
+def test_methods_of_another_cohort_are_refused(compared, tmp_path):
+    found, frame, _ = compared
+    some = frame.head(60)
+    model = cc.MAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(some)
+    with pytest.raises(ValueError, match="other_methods were compared on other subjects than the 60 of the model"):
+        cc.write_report(model, some, tmp_path / "x.html", associations=None, other_methods=found)
 
 
 def test_the_same_seed_gives_the_same_table(compared):
@@ -132,13 +165,13 @@ def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs
     monkeypatch.setitem(sys.modules, "stepmix", None)
     frame, _ = cohort(n=40)
     found = cc.compare_methods(
-        frame, SCHEMA, methods=["latent classes, K by BIC"], n_resamples=1, n_draws=20, progress=False
+        frame, SCHEMA, methods=["Latent classes, K by BIC"], n_resamples=1, n_draws=20, progress=False
     )
     row = found.table.iloc[1]
     assert np.isnan(row["n_clusters"])
     assert 'pip install "clinclust[methods]"' in row["said"]
     assert list(found.models) == ["MAP-DP"]
-    assert "latent classes, K by BIC: left out." in found.summary
+    assert "Latent classes, K by BIC: left out." in found.summary
 
 
 def test_refits_keep_what_chose_the_number():
@@ -161,5 +194,5 @@ def test_what_cannot_be_used_is_all_told():
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.compare_methods(frame.head(10), SCHEMA)
     model = cc.MAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
-    with pytest.raises(ValueError, match="model was fitted to 60 subjects, and the table has 120"):
+    with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
         cc.compare_methods(frame, SCHEMA, model=model, methods=[])

@@ -1,0 +1,34 @@
+"""`clinclust compare`: other methods beside a fit, said and written."""
+
+import pandas as pd
+from command_line import cohort, refused
+
+from clinclust.cli import main
+
+SOME = ["--method", "K-means, K by silhouette", "--method", "Mean shift", "--resamples", "1", "--draws", "20"]
+
+
+def test_methods_are_said_and_written(fitted, tmp_path, capsys):
+    out = tmp_path / "methods.csv"
+    table = str(fitted.parent / "cohort.csv")
+    assert main(["compare", table, "--model", str(fitted), "--out", str(out), *SOME]) == 0
+    said = capsys.readouterr().out
+    assert "MAP-DP: 2 clusters" in said
+    assert "K-means, K by silhouette: 2 clusters" in said
+    assert f"Wrote {out}: 3 methods" in said
+    written = pd.read_csv(out)
+    assert written["method"].tolist() == ["MAP-DP", "K-means, K by silhouette", "Mean shift"]
+    assert written.loc[0, "agreement"] == 1.0
+    assert main(["compare", table, "--model", str(fitted), *SOME, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_compared(here, fitted, capsys):
+    cohort(30).to_csv("other.csv", index=False)
+    err = refused(capsys, "compare", "other.csv", "--model", fitted, *SOME)
+    assert "other.csv: the table has 30 rows, but the model was fitted on 40 subjects" in err
+    err = refused(capsys, "compare", "cohort.csv", "--model", fitted, "--method", "K-modes", "--resamples", "0")
+    assert "there is no 'K-modes'" in err
+    assert "n_resamples must be at least 1" in err
+    assert "--seed must be at least 0" in refused(capsys, "compare", "cohort.csv", "--model", fitted, "--seed", "-1")
+    assert "ends in .csv" in refused(capsys, "compare", "cohort.csv", "--model", fitted, "--out", "m.xlsx")
