@@ -7,13 +7,13 @@ every fit, so that one that fails them did not come from a search.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.blocks import powers_of_features
+from clinclust.engine.problem.blocks import members_of_chains, powers_of_features
 from clinclust.engine.problem.encoding import in_encoded_order
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.estimators.array_rules import shape_problems, value_problems
@@ -24,6 +24,7 @@ from clinclust.estimators.table_rules import table_problems
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
+    from clinclust.schema import Feature
 
 __all__ = ["fit_problems"]
 
@@ -65,11 +66,22 @@ def _axes(fit: Fit) -> dict[str, int]:
 def _problems_of_features(fit: Fit) -> Iterator[str]:
     features = fit.finer_clusters_.encoding.features
     clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
-    if features != in_encoded_order(clustered) or not features:
+    # The features of a multivariate Gaussian block are in an order of their own.
+    if _sorted_in_blocks(features) != _sorted_in_blocks(in_encoded_order(clustered)) or not features:
         yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
     unknown = sorted(set(fit.kept_out_) - {feature.name for feature in fit.schema_.clustered})
     if unknown:
         yield f"kept_out_ names {', '.join(unknown)}, on which the schema does not cluster"
+
+
+def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
+    """Return features with those of each multivariate Gaussian block by name."""
+    found = list(features)
+    for members in members_of_chains(features):
+        by_name = sorted((features[place] for place in members), key=lambda feature: feature.name)
+        for place, feature in zip(members, by_name, strict=True):
+            found[place] = feature
+    return found
 
 
 def _problems_of_numbers(fit: Fit) -> Iterator[str]:

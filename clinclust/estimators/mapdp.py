@@ -182,11 +182,11 @@ class MAPDP(Parameterised, Prediction):
         ``concentrations`` (a list in level order); Poisson, exponential ``shape, rate``; Gaussian ``mean, kappa, shape,
         rate``; multivariate Gaussian ``mean, kappa, degrees, scatter`` for each feature of a block, with one ``kappa``
         and one ``degrees`` (above the number of its features minus 1) for all, and as ``scatter`` its row of the lower
-        triangle of the scatter matrix in the order of the schema: the precision matrix is Wishart distributed with the
-        inverse of this matrix. With ``degrees`` of 1e8 and ``scatter`` of 1e8 times a covariance matrix, this is known,
-        and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17). Hyperparameters that are not given
-        here or in the schema are set from the data; each such prior is about as strong as one subject, four for a
-        boundary of an ordinal feature.
+        triangle of the scatter matrix, of length 1 for the first feature to p for the last: the precision matrix is
+        Wishart distributed with the inverse of this matrix. With ``degrees`` of 1e8 and ``scatter`` of 1e8 times a
+        covariance matrix, this is known, and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17).
+        Hyperparameters that are not given here or in the schema are set from the data; each such prior is about as
+        strong as one subject, four for a boundary of an ordinal feature.
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
         coarsening * power of its block * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for

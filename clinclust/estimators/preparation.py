@@ -146,7 +146,7 @@ def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int
 
 
 def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of values in a multivariate Gaussian block that take no part, because one before them is missing."""
+    """Warn of values in a multivariate Gaussian block that take no part, because a more complete one is missing."""
     encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
     n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
     lost: dict[str, int] = {}
@@ -158,9 +158,9 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> 
     told = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
     if told:
         warnings.warn(
-            "values of multivariate Gaussian blocks that take no part in the search, because a feature that the schema "
-            f"lists before theirs in the block is missing: {'; '.join(told)}. List the features of a block by their "
-            "number of missing values, the most complete first",
+            "values of multivariate Gaussian blocks that take no part in the search, because their subject has no "
+            f"value in a more complete feature of the block: {'; '.join(told)}. Where these are many, take the "
+            "features with the most missing values out of the block",
             CohortWarning,
             stacklevel=stacklevel + 1,
         )

@@ -210,8 +210,8 @@ class MultivariateGaussian(Gaussian):
         row = list(given.get("scatter", [0.0] * (self.place + 1)))
         if len(row) != self.place + 1:
             problems.append(
-                f"scatter must hold {self.place + 1} number(s), one for each feature of the block up to this one "
-                f"in the order of the schema, not {len(row)}"
+                f"scatter must hold {self.place + 1} number(s), one for each feature of its block up to this one, "
+                f"not {len(row)}; give all features of the block a scatter, of length 1 to {self.size}"
             )
         degrees = float(given.get("degrees", self.size))
         if not degrees > self.size - 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ __all__ = [
     "likelihoods_of",
     "members_of_blocks",
     "members_of_chains",
+    "most_complete_first",
     "powers_of_blocks",
     "powers_of_features",
     "refuse_unknown_blocks",
@@ -58,6 +59,39 @@ def members_of_chains(features: Sequence[Feature]) -> list[list[int]]:
         elif likelihood.is_chained:
             chains.append([place])
     return [chain for chain in chains if len(chain) > 1]
+
+
+def most_complete_first(
+    features: Sequence[Feature], n_missing: Mapping[str, int], given: Mapping[str, Mapping[str, Any]]
+) -> tuple[Feature, ...]:
+    """Return the same features, those of each multivariate Gaussian block by their number of missing values.
+
+    A value takes part only where those before it in the block are observed. So the most complete come first; of equally
+    complete ones the order stays. Where the block's rows of a scatter matrix are stated, their lengths, 1 to p, say the
+    order, because they have no meaning in another one.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        In an order in which the features of a block are side by side.
+    n_missing : dict
+        Number of missing values of each feature.
+    given : dict
+        Stated hyperparameters by feature, which take precedence over those of the schema.
+    """
+    ordered = list(features)
+    for members in members_of_chains(features):
+        block = [features[place] for place in members]
+        rows = [{**(feature.prior or {}), **given.get(feature.name, {})}.get("scatter") for feature in block]
+        keys = [n_missing[feature.name] for feature in block]
+        if any(row is not None for row in rows):
+            lengths = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
+            is_order = sorted(lengths) == list(range(1, len(block) + 1))
+            keys = lengths if is_order else [0] * len(block)
+        by_key = sorted(range(len(block)), key=lambda place: keys[place])
+        for place, chosen in zip(members, by_key, strict=True):
+            ordered[place] = block[chosen]
+    return tuple(ordered)
 
 
 def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64]]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.problem.blocks import likelihoods_of
+from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
 from clinclust.likelihoods import Likelihood
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Encoding:
     ----------
     features : tuple of Feature
         The clustered features: first discrete features with ordered levels, then nominal features, then continuous
-        features. Each group is sorted by likelihood.
+        features. Each group is sorted by likelihood, and each multivariate Gaussian block by missing values.
     centres, scales : float64 (D,)
         Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
     """
@@ -69,9 +70,18 @@ class Encoding:
         return self.centres[where], self.scales[where]
 
     @classmethod
-    def of(cls, features: tuple[Feature, ...], values: Mapping[str, Array]) -> Encoding:
-        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
-        ordered = in_encoded_order(features)
+    def of(
+        cls,
+        features: tuple[Feature, ...],
+        values: Mapping[str, Array],
+        stated: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    ) -> Encoding:
+        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`.
+
+        Stated hyperparameters may say the order of a multivariate Gaussian block (`most_complete_first`).
+        """
+        n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
+        ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)

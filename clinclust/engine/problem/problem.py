@@ -133,7 +133,7 @@ def pose(
         if feature.traits.is_continuous:
             values[feature.name] = values[feature.name][order]
     _refuse_narrow(features, values)
-    encoding = Encoding.of(features, values)
+    encoding = Encoding.of(features, values, stated)
     complete = default_hyperparameters(encoding, values, stated)
     prior = flat_prior(encoding, complete)
     arrays, log_base = encoding.encode(values, prior, order)

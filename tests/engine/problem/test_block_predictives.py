@@ -156,7 +156,9 @@ def test_two_missing_values_of_a_subject_are_drawn_together():
 def test_values_that_take_no_part_are_told():
     frame = pd.DataFrame(np.random.default_rng(7).normal(size=(30, 3)), columns=list(NAMES))
     frame.loc[:4, "sys"] = np.nan
-    with pytest.warns(cc.CohortWarning, match=r"take no part in the search.*bp: 10 value\(s\)"):
+    frame.loc[10:14, "dia"] = np.nan
+    frame.loc[20:24, "pulse"] = np.nan
+    with pytest.warns(cc.CohortWarning, match=r"take no part in the search.*bp: 15 value\(s\)"):
         cc.MAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
 
 

@@ -1,6 +1,7 @@
 """Blocks of multivariate Gaussian features: the textbook's joint and predictive, and laws of the factors."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -211,6 +212,46 @@ def test_a_value_whose_predecessor_is_missing_takes_no_part():
         for rows in (gaps, without)
     ]
     assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
+def test_the_most_complete_features_come_first(tmp_path):
+    """Then gaps that lie inside each other cost no value, and a fit says its order by the lengths of its rows."""
+    values, _ = measured(8, 60)
+    frame = pd.DataFrame(values, columns=list(NAMES))
+    frame.loc[:19, "height"] = np.nan
+    frame.loc[:9, "weight"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = cc.MAPDP(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
+    turned = block_schema(("waist", "weight", "height"))
+    for schema in (block_schema(), turned):
+        assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(model.log_joint_, abs=1e-9)
+    found = model.hyperparameters_
+    assert [len(found[name]["scatter"]) for name in ("waist", "weight", "height")] == [1, 2, 3]
+    # Stated again they are the same prior, in this cohort and in one whose gaps would give another order.
+    assert cc.log_joint(frame, model.labels_, block_schema(), found) == pytest.approx(model.log_joint_, abs=1e-9)
+    whole = pd.DataFrame(values, columns=list(NAMES))
+    matrix = np.zeros((3, 3))
+    for row, name in enumerate(("waist", "weight", "height")):
+        matrix[row, : row + 1] = matrix[: row + 1, row] = found[name]["scatter"]
+    mean = np.array([found[name]["mean"] for name in NAMES])
+    prior = (mean, found["height"]["kappa"], found["height"]["degrees"], matrix[::-1, ::-1])
+    here, there = (cc.log_joint(whole, model.labels_, block_schema(), one) for one in (found, by_feature(prior)))
+    assert here == pytest.approx(there, abs=1e-9)
+    model.save(tmp_path / "model")
+    again = cc.MAPDP.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert again.hyperparameters_ == found
+
+
+def test_rows_of_a_scatter_matrix_that_say_no_order_are_refused():
+    values, groups = measured(8, 20)
+    frame = pd.DataFrame(values, columns=list(NAMES))
+    stated = {"height": {"scatter": [1.0]}, "weight": {"scatter": [1.0]}, "waist": {"scatter": [0.0, 0.0, 1.0]}}
+    with pytest.raises(
+        ValueError, match=r"weight: scatter must hold 2 number.*give all features of the block a scatter"
+    ):
+        cc.log_joint(frame, groups, block_schema(), stated)
 
 
 def test_what_is_left_of_a_block_has_the_marginal_prior():
