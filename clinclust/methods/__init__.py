@@ -14,6 +14,8 @@ from clinclust.methods.k_means import KMeans
 from clinclust.methods.k_prototypes import KPrototypes
 from clinclust.methods.latent_classes import LatentClasses
 from clinclust.methods.mean_shift import MeanShift
+from clinclust.methods.normalised_cut import NormalisedCut
+from clinclust.methods.spectral_dp_means import SpectralDPMeans
 
 __all__ = [
     "DPMeans",
@@ -24,4 +26,6 @@ __all__ = [
     "KPrototypes",
     "LatentClasses",
     "MeanShift",
+    "NormalisedCut",
+    "SpectralDPMeans",
 ]

@@ -12,12 +12,12 @@ from clinclust.engine.search.labels import compact
 from clinclust.methods.encoded import encoded
 from clinclust.methods.farthest_first import penalty_for, squared_distances
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, refuse_too_many
+from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, one_of_two, refuse_too_many
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = ["DPMeans", "dp_means"]
+__all__ = ["DPMeans", "dp_means", "penalised_sum"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -93,9 +93,7 @@ class DPMeans(Method):
         self.random_state = random_state
 
     def _problems(self) -> list[str]:
-        if (self.penalty is None) == (self.n_clusters is None):
-            return ["give either penalty or n_clusters (about how many clusters are wished)"]
-        return []
+        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "about how many clusters are wished")
 
     def _clustered(self, given: Given) -> Clustered:
         numbers = encoded(given.frame, given.features)
@@ -176,11 +174,17 @@ def _assigned(values: Array, means: Array, penalty: float) -> Labels:
             return labels
         place += int(far[0])
         rest = slice(place, None)
-        to_new = ((values[rest] - values[place]) ** 2).sum(axis=1)
+        to_new = squared_distances(values[rest], values[place : place + 1])[:, 0]
         labels[rest] = np.where(to_new < nearest[rest], n_means, labels[rest])
         nearest[rest] = np.minimum(to_new, nearest[rest])
         n_means += 1
         place += 1
+
+
+def penalised_sum(values: Array, labels: Labels, penalty: float) -> float:
+    """Return the objective of equation (1) of the paper, for clusters 0 .. K - 1 of values (N, C), none empty."""
+    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
+    return _objective(values, labels, means, penalty)
 
 
 def _objective(values: Array, labels: Labels, means: Array, penalty: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 __all__ = ["penalty_for", "penalty_for_groups", "squared_distances"]
 
@@ -12,7 +13,7 @@ Array = NDArray[np.float64]
 
 def squared_distances(values: Array, centres: Array) -> Array:
     """Return the squared Euclidean distance of each row (N, C) from each centre (K, C), float64 (N, K)."""
-    return np.column_stack([((values - centre) ** 2).sum(axis=1) for centre in centres])
+    return cdist(values, centres, "sqeuclidean")
 
 
 def penalty_for(values: Array, n_clusters: int) -> float:
@@ -40,8 +41,10 @@ def penalty_for(values: Array, n_clusters: int) -> float:
 def penalty_for_groups(values: Array, groups: NDArray[np.int64], n_clusters: int) -> float:
     """Return the global penalty of the hard HDP for about this number of global clusters.
 
-    As `penalty_for`, with whole data sets instead of subjects: the distance of a data set from an element of T is the
-    sum of the squared distances of its subjects, and the mean of the farthest data set is added to T.
+    As `penalty_for`, with whole data sets: the distance of a data set from T is the sum of the squared distances of its
+    subjects, each from its nearest element of T. The paper does not say what is added in each round: here the farthest
+    subject of the farthest data set. (With the mean of the data set, or with one element for all its subjects, T covers
+    the data sets as wholes and not their clusters: the penalty is ten times as high, and no cluster is worth it.)
 
     Parameters
     ----------
@@ -51,17 +54,12 @@ def penalty_for_groups(values: Array, groups: NDArray[np.int64], n_clusters: int
     n_clusters : int
         From 1.
     """
-    sizes = np.bincount(groups)
-    means = np.stack([np.bincount(groups, weights=column) / sizes for column in values.T], axis=1)
-
-    def distances(element: Array) -> Array:
-        squared = ((values - element) ** 2).sum(axis=1)
-        return np.bincount(groups, weights=squared).astype(np.float64)
-
-    nearest = distances(values.mean(axis=0))
+    nearest = ((values - values.mean(axis=0)) ** 2).sum(axis=1)
     farthest = 0.0
     for _ in range(n_clusters):
-        added = int(nearest.argmax())
-        farthest = float(nearest[added])
-        nearest = np.minimum(nearest, distances(means[added]))
+        of_sets = np.bincount(groups, weights=nearest)
+        added = int(of_sets.argmax())
+        farthest = float(of_sets[added])
+        members = np.flatnonzero(groups == added)
+        nearest = np.minimum(nearest, ((values - values[members[nearest[members].argmax()]]) ** 2).sum(axis=1))
     return farthest

@@ -14,7 +14,7 @@ from clinclust.estimators.parameters import Rule
 from clinclust.methods.encoded import encoded
 from clinclust.methods.farthest_first import penalty_for, penalty_for_groups, squared_distances
 from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import PENALTY, WISHED
+from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, one_of_two
 from clinclust.schema import FeatureSchema
 
 __all__ = ["HardHDP", "hard_hdp"]
@@ -36,7 +36,7 @@ class HardHDP(Method):
     in turns: every subject moves to the nearest mean, one that its centre does not use yet costing the local penalty
     more, or opens a cluster if all cost more than both penalties together; every local cluster moves to the global
     cluster that serves it best, or opens one; each mean becomes that of its members. It begins with one cluster. The
-    result depends on the order of the table, and on how features are scaled: they are standardised.
+    result depends on the order of subjects, and on how features are scaled: they are standardised.
 
     Parameters
     ----------
@@ -51,8 +51,12 @@ class HardHDP(Method):
         farthest-first gives for it (`DPMeans`).
     n_clusters : int, optional
         About how many global clusters are wished: the global penalty is then what farthest-first gives for centres,
-        with the sum of the squared distances of its subjects as the distance of a centre; the mean of the farthest
-        centre is added in each round (section 6 of the paper, where it is not said what is added).
+        with the sum of the squared distances of its subjects as the distance of a centre; the farthest subject of the
+        farthest centre is added in each round (section 6 of the paper, where it is not said what is added).
+    n_restarts : int
+        Number of runs, of which the one with the lowest objective is kept: the first takes the subjects in the order of
+        the table, the others in random ones.
+    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -90,6 +94,7 @@ class HardHDP(Method):
             "global_penalty": PENALTY,
             "n_local": WISHED,
             "n_clusters": WISHED,
+            "n_restarts": N_RESTARTS,
         }
     )
 
@@ -107,6 +112,8 @@ class HardHDP(Method):
         global_penalty: float | None = None,
         n_local: int | None = None,
         n_clusters: int | None = None,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.schema = schema
         self.centre = centre
@@ -114,6 +121,8 @@ class HardHDP(Method):
         self.global_penalty = global_penalty
         self.n_local = n_local
         self.n_clusters = n_clusters
+        self.n_restarts = n_restarts
+        self.random_state = random_state
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of the centres; see `Method.fit`. `X` is a DataFrame with the column `centre`.
@@ -135,10 +144,10 @@ class HardHDP(Method):
         return super().fit(X if is_described else X.drop(columns=[self.centre]))
 
     def _problems(self) -> list[str]:
+        what = "about how many clusters are wished"
         return [
-            f"give either {price} or {wished} (about how many clusters are wished)"
-            for price, wished in (("local_penalty", "n_local"), ("global_penalty", "n_clusters"))
-            if (getattr(self, price) is None) == (getattr(self, wished) is None)
+            *one_of_two("local_penalty", self.local_penalty, "n_local", self.n_local, what),
+            *one_of_two("global_penalty", self.global_penalty, "n_clusters", self.n_clusters, what),
         ]
 
     def _clustered(self, given: Given) -> Clustered:
@@ -152,7 +161,10 @@ class HardHDP(Method):
             whole = penalty_for_groups(values, centres, self.n_clusters)
         assert local is not None  # see `_problems`
         assert whole is not None
-        found = hard_hdp(values, centres, float(local), float(whole))
+        rng = np.random.default_rng(given.seed)
+        orders = [None, *(rng.permutation(len(values)) for _ in range(self.n_restarts - 1))]
+        runs = (hard_hdp(values, centres, float(local), float(whole), order) for order in orders)
+        found = min(runs, key=lambda run: run.trace[-1])
         n_local = [np.unique(found.labels[centres == centre]).size for centre in range(len(names))]
         facts: dict[str, Any] = {
             "local_penalty_": float(local),
@@ -182,7 +194,13 @@ class Run(NamedTuple):
     """The objective before the first round and after each one, float64 (T,)."""
 
 
-def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalty: float) -> Run:
+def hard_hdp(
+    values: Array,
+    centres: Labels,
+    local_penalty: float,
+    global_penalty: float,
+    order: NDArray[np.intp] | None = None,
+) -> Run:
     """Run the hard Gaussian HDP from one cluster, until the objective falls no more.
 
     Parameters
@@ -192,7 +210,12 @@ def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalt
         Centre of each subject, 0 .. J - 1, none empty.
     local_penalty, global_penalty : float
         At least 0.
+    order : int (N,), optional
+        The order in which subjects move; by default 0 .. N - 1.
     """
+    if order is not None:
+        run = hard_hdp(values[order], centres[order], local_penalty, global_penalty)
+        return Run(run.labels[np.argsort(order)], run.trace)
     prices = local_penalty, global_penalty
     labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
     trace = [_objective(values, centres, labels, means, *prices)]

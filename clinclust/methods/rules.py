@@ -11,7 +11,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.parameters import RULES, Rule, is_number
 from clinclust.methods.encoded import different_rows
 
-__all__ = ["MAX_CLUSTERS", "N_RESTARTS", "PENALTY", "WANTED", "WISHED", "refuse_too_many"]
+__all__ = ["MAX_CLUSTERS", "N_RESTARTS", "PENALTY", "WANTED", "WISHED", "one_of_two", "refuse_too_many"]
 
 
 def _is_whole(value: object) -> bool:
@@ -27,6 +27,11 @@ MAX_CLUSTERS = WANTED
 PENALTY = Rule(
     "a number above 0", lambda value: value is None or (is_number(value) and 0.0 < value < np.inf), " or None"
 )
+
+
+def one_of_two(first: str, value: object, second: str, other: object, what: str) -> list[str]:
+    """Return a problem unless just one of two parameters is given; `what` explains the second."""
+    return [f"give either {first} or {second} ({what})"] if (value is None) == (other is None) else []
 
 
 def refuse_too_many(n_clusters: int, values: NDArray[np.float64]) -> None:

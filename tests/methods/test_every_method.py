@@ -27,6 +27,8 @@ METHODS = {
     ),
     "KHarmonicMeans": (lambda schema: methods.KHarmonicMeans(schema, 3, random_state=0), 0.6),
     "MeanShift": (lambda schema: methods.MeanShift(schema), 0.6),
+    "SpectralDPMeans": (lambda schema: methods.SpectralDPMeans(schema, n_clusters=3, random_state=0), 0.5),
+    "NormalisedCut": (lambda schema: methods.NormalisedCut(schema, n_clusters=3, random_state=0), 0.5),
     "LatentClasses": (lambda schema: methods.LatentClasses(schema, n_clusters=3, n_restarts=5, random_state=0), 0.99),
     "KPrototypes": (lambda schema: methods.KPrototypes(schema, 3, n_restarts=3, random_state=0), 0.6),
 }
@@ -34,6 +36,8 @@ PACKAGES = {
     "KMeans": "scikit-learn",
     "GaussianMixture": "scikit-learn",
     "MeanShift": "scikit-learn",
+    "NormalisedCut": "scikit-learn",
+    "SpectralDPMeans": "scikit-learn",
     "LatentClasses": "stepmix",
     "KPrototypes": "kmodes",
 }

@@ -64,7 +64,7 @@ def test_centres_share_their_clusters_and_it_is_reported(tmp_path):
 
 def test_one_centre_is_dp_means_of_both_penalties():
     frame, schema, _ = cohort(n_centres=1, each=80)
-    alone = HardHDP(schema, centre="hospital", local_penalty=0.2, global_penalty=0.8).fit(frame)
+    alone = HardHDP(schema, centre="hospital", local_penalty=0.2, global_penalty=0.8, n_restarts=1).fit(frame)
     together = DPMeans(schema, penalty=1.0, n_restarts=1).fit(frame)
     assert cc.compare_partitions(alone, together)["adjusted_rand"] == 1.0
     assert alone.n_local_.tolist() == [together.n_clusters_]
@@ -77,8 +77,23 @@ def test_penalties_for_wished_numbers_by_hand():
     model = HardHDP(schema, centre="hospital", n_local=2, n_clusters=2).fit(frame)
     # From each centre's mean both lie 1 away; when one of them is added, the other stays 1 away.
     assert model.local_penalty_ == pytest.approx(1.0 / 26.0)
-    # From 6, A is 36 + 16 away and so is B; when the mean of A is added, B stays as far.
+    # From 6, A is 36 + 16 away and so is B; when 0, the farthest of A, is added, B stays as far.
     assert model.global_penalty_ == pytest.approx(52.0 / 26.0)
+    model = HardHDP(schema, centre="hospital", n_local=2, n_clusters=3).fit(frame)
+    # When 12 is added too, 2 is 4 away from 0, and 10 from 12.
+    assert model.global_penalty_ == pytest.approx(4.0 / 26.0)
+
+
+def test_wished_numbers_find_shared_clusters_of_many_small_centres():
+    """The experiment of section 6.3 of the paper: the penalties of the heuristics are of the size of the clusters."""
+    rng = np.random.default_rng(0)
+    means = rng.uniform(0.0, 1.0, (15, 2))
+    group = np.concatenate([np.repeat(rng.choice(15, 5, replace=False), 5) for _ in range(50)])
+    frame = pd.DataFrame(rng.normal(means[group], 0.1), columns=["x", "y"])
+    frame["hospital"] = np.repeat([f"h{number:02d}" for number in range(50)], 25)
+    model = HardHDP(schema_of_two(), centre="hospital", n_local=5, n_clusters=15).fit(frame)
+    assert 8 <= model.n_clusters_ <= 20
+    assert 3.0 < model.n_local_.mean() < 6.0
 
 
 def test_what_cannot_be_used_is_refused():

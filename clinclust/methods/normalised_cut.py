@@ -1,0 +1,325 @@
+"""NormalisedCut: clusters of a graph of nearest neighbours, with a price for each cluster."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+from clinclust.errors import InputError
+from clinclust.estimators.parameters import Rule, is_number
+from clinclust.methods.encoded import encoded
+from clinclust.methods.installed import needed, one_thread
+from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.relaxation import groups_of_rows
+from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WANTED, WISHED, one_of_two, refuse_too_many
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["NormalisedCut", "lowered_cut", "penalised_cut"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_DENSE = 400
+"""Up to so many subjects all eigenvectors are computed at once."""
+_LEAST_GAIN = 1e-12
+_PRICE = Rule(
+    "a number above 0 and below 1", lambda value: value is None or (is_number(value) and 0.0 < value < 1.0), " or None"
+)
+
+
+class NormalisedCut(Method):
+    """Penalised normalised cut of a graph (Kulis and Jordan 2012, section 5.2): DP-means for graphs.
+
+    The graph joins each subject to its nearest neighbours (and they to it); its adjacency matrix is A. It lowers
+
+        Cut(A) + (penalty - 1) K = penalty * K - sum over clusters c of links(c, c) / degree(c),
+
+    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members. This is the
+    objective of weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to
+    a constant (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above
+    the penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
+
+    It begins with the relaxation: eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty, and
+    K-means of their rows. Subjects then move one by one, and pairs of clusters join, while this lowers the objective
+    exactly, without sigma: with the sigma that makes K positive semidefinite, kernel K-means moves hardly anybody.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    penalty : float, optional
+        The price of a cluster, above 0 and below 1. Give this or `n_clusters`.
+    n_clusters : int, optional
+        K. Clusters then do not join, and `penalty_` is the highest at which no two of them would.
+    n_neighbours : int
+        Nearest neighbours of a subject, in the standardised columns of `clinclust.methods.encoded`.
+    max_clusters : int
+        Most clusters; eigenvectors beyond are not computed.
+    n_restarts : int
+        Starts of K-means.
+    random_state : int, numpy.random.Generator or None
+
+    Attributes
+    ----------
+    penalty_ : float
+    eigenvalues_ : float64 (E,)
+        The largest ones of D^(-1/2) A D^(-1/2), in falling order; the first is 1.
+    cut_ : float
+        Cut(A): the sum over clusters of links to other clusters, over degree.
+    objective_ : float
+    objective_trace_ : float64 (T,)
+        The objective of the relaxation's clusters, and after each round of moves; it never rises.
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`; `membership_` is None.
+
+    References
+    ----------
+    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
+    Dhillon IS, Guan Y, Kulis B. Weighted graph cuts without eigenvectors. IEEE TPAMI 2007; 29: 1944-1957.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> methods.NormalisedCut(n_clusters=2, random_state=0).fit(X).cluster_sizes_.tolist()
+    [60, 40]
+    """
+
+    _rules = MappingProxyType(
+        {
+            "penalty": _PRICE,
+            "n_clusters": WISHED,
+            "n_neighbours": WANTED,
+            "max_clusters": MAX_CLUSTERS,
+            "n_restarts": N_RESTARTS,
+        }
+    )
+
+    penalty_: float
+    eigenvalues_: Array
+    cut_: float
+    objective_: float
+    objective_trace_: Array
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        penalty: float | None = None,
+        n_clusters: int | None = None,
+        n_neighbours: int = 10,
+        max_clusters: int = 20,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.schema = schema
+        self.penalty = penalty
+        self.n_clusters = n_clusters
+        self.n_neighbours = n_neighbours
+        self.max_clusters = max_clusters
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+
+    def _problems(self) -> list[str]:
+        problems = one_of_two(
+            "penalty", self.penalty, "n_clusters", self.n_clusters, "about how many clusters are wished"
+        )
+        if self.n_clusters is not None and self.n_clusters > self.max_clusters:
+            problems.append(f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}")
+        return problems
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        n_subjects = len(numbers.values)
+        if self.n_clusters is not None:
+            refuse_too_many(self.n_clusters, numbers.values)
+        if self.n_neighbours >= n_subjects:
+            raise InputError(f"n_neighbours must be below the number of subjects ({n_subjects})")
+        graph = _graph(numbers.values, int(self.n_neighbours))
+        eigenvalues, vectors = _largest(graph, min(int(self.max_clusters), n_subjects - 1) + 1, given.seed)
+        above = self.n_clusters
+        if above is None:
+            assert self.penalty is not None  # see `_problems`
+            above = min(max(int((eigenvalues > self.penalty).sum()), 1), int(self.max_clusters))
+        degrees = _degrees(graph)
+        rows = vectors[:, :above] / np.sqrt(degrees)[:, None]
+        start = groups_of_rows(rows, degrees, above, int(self.n_restarts), given.seed, "NormalisedCut")
+        run = lowered_cut(graph, start, self.penalty)
+        facts: dict[str, Any] = {
+            "penalty_": run.penalty,
+            "eigenvalues_": eigenvalues,
+            "cut_": float(run.trace[-1] - (run.penalty - 1.0) * (int(run.labels.max()) + 1)),
+            "objective_": float(run.trace[-1]),
+            "objective_trace_": run.trace,
+        }
+        return Clustered(run.labels, numbers.prepared, facts=facts)
+
+    def _kept_for_refits(self) -> dict[str, Any]:
+        return {"n_clusters": self.n_clusters_, "penalty": None}
+
+    def _made_by(self, found: Clustered) -> str:
+        return (
+            f"the penalised normalised cut of a graph of {self.n_neighbours} nearest neighbours, with a penalty of "
+            f"{self.penalty_:.4g} for each cluster ({found.prepared})"
+        )
+
+
+class Run(NamedTuple):
+    """Clusters of a graph after all moves."""
+
+    labels: Labels
+    """Cluster of each subject, int64 (N,), 0 .. K - 1."""
+    trace: Array
+    """The objective before the first round of moves and after each one, float64 (T,)."""
+    penalty: float
+    """The one that was given, or the highest at which no two of the clusters would join."""
+
+
+def _graph(values: Array, n_neighbours: int) -> sparse.csr_array:
+    """Return the adjacency matrix, (N, N): 1 where one of two subjects is among the nearest of the other."""
+    neighbours = needed("sklearn.neighbors", "NormalisedCut")
+    with one_thread("NormalisedCut"):
+        found = neighbours.kneighbors_graph(values, n_neighbours, mode="connectivity", include_self=False)
+    return sparse.csr_array(found.maximum(found.T))
+
+
+def _degrees(graph: sparse.csr_array) -> Array:
+    return np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _largest(graph: sparse.csr_array, n_wanted: int, seed: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of D^(-1/2) A D^(-1/2) in falling order, and their vectors as columns."""
+    roots = sparse.diags_array(1.0 / np.sqrt(_degrees(graph)))
+    scaled = roots @ graph @ roots
+    n_subjects = graph.shape[0]
+    if n_subjects <= _DENSE:
+        values, vectors = np.linalg.eigh(scaled.toarray())
+    else:
+        start = np.random.default_rng(seed).normal(size=n_subjects)
+        values, vectors = eigsh(scaled, k=n_wanted, which="LA", v0=start)
+    order = np.argsort(-values, kind="stable")[:n_wanted]
+    return values[order], vectors[:, order]
+
+
+def penalised_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> float:
+    """Return Cut(A) + (penalty - 1) K of clusters 0 .. K - 1, none empty, of a graph without isolated nodes.
+
+    Parameters
+    ----------
+    graph : sparse array (N, N)
+        The adjacency matrix A: symmetric, not negative.
+    labels : int64 (N,)
+    penalty : float
+    """
+    links, degrees = _between(graph, labels)
+    return float(penalty * degrees.size - (np.diag(links) / degrees).sum())
+
+
+def _between(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]:
+    """Return the links between clusters, float64 (K, K), and their degrees, float64 (K,)."""
+    n_subjects, n_clusters = labels.size, int(labels.max()) + 1
+    members = sparse.csr_array((np.ones(n_subjects), (np.arange(n_subjects), labels)), (n_subjects, n_clusters))
+    links = np.asarray((members.T @ graph @ members).toarray(), dtype=np.float64)
+    return links, links.sum(axis=1)
+
+
+def lowered_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Run:
+    """Move subjects, and join clusters, until the penalised cut falls no more.
+
+    Parameters
+    ----------
+    graph : sparse array (N, N)
+        The adjacency matrix: symmetric, not negative, no isolated node.
+    labels : int64 (N,)
+        Where it begins: clusters 0 .. K - 1.
+    penalty : float or None
+        None: the number of clusters stays.
+    """
+    price = 0.0 if penalty is None else penalty
+    trace = [penalised_cut(graph, labels, price)]
+    while True:
+        moved = _nodes_moved(graph, labels, penalty)
+        moved = moved if penalty is None else _joined(graph, moved, price)
+        objective = penalised_cut(graph, moved, price)
+        if objective >= trace[-1] - _LEAST_GAIN:
+            break
+        labels = moved
+        trace.append(objective)
+    if penalty is None:
+        price = _cheapest_join(graph, labels)[0]
+        trace = [one + price * (int(labels.max()) + 1) for one in trace]
+    return Run(labels, np.array(trace), float(price))
+
+
+def _nodes_moved(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Labels:
+    """Return labels after each node went where the objective is lowest, in their order.
+
+    Without a penalty no cluster is left empty.
+    """
+    moved = labels.copy()
+    links, degrees = _between(graph, labels)
+    inside = np.diag(links).copy()
+    of_node = _degrees(graph)
+    starts, ends, neighbours, weights = graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.data
+    sizes = np.bincount(labels, minlength=degrees.size)
+    for node in range(labels.size):
+        own = moved[node]
+        is_alone = sizes[own] == 1
+        if is_alone and penalty is None:
+            continue
+        row = slice(starts[node], ends[node])
+        to = np.bincount(moved[neighbours[row]], weights=weights[row], minlength=degrees.size)
+        own_loop = weights[row][neighbours[row] == node].sum()
+        to[own] -= own_loop
+        rest_inside, rest_degree = inside[own] - 2.0 * to[own] - own_loop, degrees[own] - of_node[node]
+        # A cluster that the node leaves empty gives its price back.
+        rest = (penalty or 0.0) if is_alone else rest_inside / rest_degree
+        # What each cluster is worth with the node less without it; its own cluster is compared without it.
+        worth = np.where(sizes > 0, inside / np.maximum(degrees, 1e-300), 0.0)
+        gain = (inside + 2.0 * to + own_loop) / (degrees + of_node[node]) - worth
+        gain[sizes == 0] = -np.inf
+        stay = inside[own] / degrees[own] - rest
+        gain[own] = stay
+        best = int(gain.argmax())
+        if gain[best] <= stay + _LEAST_GAIN:
+            continue
+        inside[own], degrees[own] = (0.0, 0.0) if is_alone else (rest_inside, rest_degree)
+        inside[best] += 2.0 * to[best] + own_loop
+        degrees[best] += of_node[node]
+        sizes[own] -= 1
+        sizes[best] += 1
+        moved[node] = best
+    return np.unique(moved, return_inverse=True)[1].astype(np.int64)
+
+
+def _joined(graph: sparse.csr_array, labels: Labels, penalty: float) -> Labels:
+    """Return labels after pairs of clusters joined, the best pair first, while this lowers the objective."""
+    while labels.max() > 0:
+        loss, first, second = _cheapest_join(graph, labels)
+        if loss >= penalty - _LEAST_GAIN:
+            break
+        labels = np.unique(np.where(labels == second, first, labels), return_inverse=True)[1].astype(np.int64)
+    return labels
+
+
+def _cheapest_join(graph: sparse.csr_array, labels: Labels) -> tuple[float, int, int]:
+    """Return the share of links inside clusters that the cheapest join loses, and which two; 1 for one cluster."""
+    if labels.max() == 0:
+        return 1.0, 0, 0
+    links, degrees = _between(graph, labels)
+    inside = np.diag(links)
+    worth = inside / degrees
+    together = (inside[:, None] + inside[None, :] + 2.0 * links) / (degrees[:, None] + degrees[None, :])
+    loss = worth[:, None] + worth[None, :] - together
+    np.fill_diagonal(loss, np.inf)
+    first, second = sorted(int(one) for one in np.unravel_index(int(loss.argmin()), loss.shape))
+    return float(loss[first, second]), first, second

@@ -1,0 +1,194 @@
+"""SpectralDPMeans: DP-means relaxed to eigenvectors, which bounds its objective from below."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.errors import InputError
+from clinclust.methods.dp_means import penalised_sum
+from clinclust.methods.encoded import encoded
+from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.relaxation import groups_of_rows
+from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, one_of_two, refuse_too_many
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["Relaxed", "SpectralDPMeans", "relaxed_dp_means"]
+
+Array = NDArray[np.float64]
+
+
+class SpectralDPMeans(Method):
+    """Spectral relaxation of DP-means (Kulis and Jordan 2012, theorem 5.2): clusters from principal components.
+
+    With Z the matrix of indicators, Y = Z (Z' Z)^(-1/2) and the kernel matrix K = X X', the objective of DP-means is
+    tr K - tr Y' (K - penalty I) Y (lemma 5.1). Over all matrices with orthonormal columns instead of indicators, the
+    eigenvectors of K with eigenvalues above the penalty maximise the last term. The columns X have mean 0, and the
+    constant vector, which is a combination of the columns of every Y, is an eigenvector with the eigenvalue 0. It is
+    kept, so that the number of clusters is one more than the eigenvalues above the penalty, and
+
+        bound = tr K + penalty - sum over eigenvalues e above the penalty of (e - penalty)
+
+    is below the objective of every partition. K-means of the rows of Y gives the clusters. The columns are those of
+    `clinclust.methods.encoded`: missing values are filled, and every column counts alike; there can be one cluster more
+    than columns.
+
+    Parameters
+    ----------
+    schema : FeatureSchema, optional
+        As in `MAPDP`.
+    penalty : float, optional
+        The price of a cluster, in squared standard deviations. Give this or `n_clusters`.
+    n_clusters : int, optional
+        The number of clusters; the penalty is then the middle between the eigenvalues that this divides.
+    n_restarts : int
+        Starts of K-means.
+    random_state : int, numpy.random.Generator or None
+
+    Attributes
+    ----------
+    penalty_ : float
+    eigenvalues_ : float64 (E,)
+        Those of K that are above 0, in falling order.
+    objective_ : float
+        The objective of `DPMeans` at the partition.
+    bound_ : float
+        No partition has a lower one.
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+        As of `clinclust.methods.method.Method`; `membership_` is None.
+
+    References
+    ----------
+    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
+    Zha H, He X, Ding C, Simon H, Gu M. Spectral relaxation for k-means clustering. NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust import methods
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> model = methods.SpectralDPMeans(penalty=50.0, random_state=0).fit(X)
+    >>> model.cluster_sizes_.tolist(), bool(model.bound_ <= model.objective_)
+    ([60, 40], True)
+    """
+
+    _rules = MappingProxyType({"penalty": PENALTY, "n_clusters": WISHED, "n_restarts": N_RESTARTS})
+
+    penalty_: float
+    eigenvalues_: Array
+    objective_: float
+    bound_: float
+
+    def __init__(
+        self,
+        schema: FeatureSchema | None = None,
+        *,
+        penalty: float | None = None,
+        n_clusters: int | None = None,
+        n_restarts: int = 10,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.schema = schema
+        self.penalty = penalty
+        self.n_clusters = n_clusters
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+
+    def _problems(self) -> list[str]:
+        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "how many clusters are wished")
+
+    def _clustered(self, given: Given) -> Clustered:
+        numbers = encoded(given.frame, given.features)
+        if self.n_clusters is not None:
+            refuse_too_many(self.n_clusters, numbers.values)
+        relaxed = relaxed_dp_means(numbers.values, self.penalty, self.n_clusters)
+        n_clusters = relaxed.rows.shape[1] + 1
+        weights = np.ones(len(numbers.values))
+        labels = groups_of_rows(relaxed.rows, weights, n_clusters, int(self.n_restarts), given.seed, "SpectralDPMeans")
+        facts: dict[str, Any] = {
+            "penalty_": relaxed.penalty,
+            "eigenvalues_": relaxed.eigenvalues,
+            "objective_": penalised_sum(numbers.values, labels, relaxed.penalty),
+            "bound_": relaxed.bound,
+        }
+        return Clustered(labels, numbers.prepared, facts=facts)
+
+    def _kept_for_refits(self) -> dict[str, Any]:
+        return {"n_clusters": self.n_clusters_, "penalty": None}
+
+    def _made_by(self, found: Clustered) -> str:
+        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
+        return (
+            f"the spectral relaxation of DP-means with a penalty of {self.penalty_:.4g} for each cluster, which gave "
+            f"{clusters} ({found.prepared})"
+        )
+
+
+class Relaxed(NamedTuple):
+    """The best relaxed indicator."""
+
+    rows: Array
+    """Its columns but the constant one, float64 (N, E)."""
+    penalty: float
+    eigenvalues: Array
+    """Of the kernel matrix, those above 0 in falling order."""
+    bound: float
+    """No partition has a lower objective."""
+
+
+def relaxed_dp_means(values: Array, penalty: float | None, n_clusters: int | None) -> Relaxed:
+    """Return the eigenvectors of X X' above the penalty, or so many that there are `n_clusters` with the constant one.
+
+    Parameters
+    ----------
+    values : float64 (N, C)
+        X. Its columns are centred first, which changes no distance.
+    penalty : float or None
+    n_clusters : int or None
+        Needed if there is no penalty.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer eigenvalues above 0 than `n_clusters` needs.
+    """
+    centred = values - values.mean(axis=0)
+    vectors, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    eigenvalues = singular**2
+    if penalty is None:
+        assert n_clusters is not None  # see `SpectralDPMeans._problems`
+        penalty = _price_between(eigenvalues, n_clusters - 1)
+    above = eigenvalues > penalty
+    bound = float((centred**2).sum() + penalty - (eigenvalues[above] - penalty).sum())
+    rank = eigenvalues > 1e-12 * max(float(eigenvalues[0]), 1e-300)
+    return Relaxed(vectors[:, above], float(penalty), eigenvalues[rank], bound)
+
+
+def _price_between(eigenvalues: Array, n_above: int) -> float:
+    """Return the middle between two eigenvalues, so that a wished number of them lies above it.
+
+    Parameters
+    ----------
+    eigenvalues : float64 (E,)
+        In falling order.
+    n_above : int
+        From 0.
+
+    Raises
+    ------
+    ValueError
+        If so few of the eigenvalues are above 0.
+    """
+    positive = eigenvalues[eigenvalues > 1e-12 * max(float(eigenvalues[0]), 1e-300)]
+    if n_above > positive.size:
+        raise InputError(f"n_clusters asks for {n_above} eigenvalues above 0, and there are {positive.size}")
+    if n_above == 0:
+        return float(2.0 * positive[0])
+    following = positive[n_above] if n_above < positive.size else 0.0
+    return float((positive[n_above - 1] + following) / 2.0)
