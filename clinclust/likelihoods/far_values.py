@@ -1,11 +1,11 @@
-"""Absurdly far values of a column, such as slips of the pen: what is typical of a column is judged without them."""
+"""Far values of a column, such as slips of the pen: what is typical of a column is judged without them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["without_far_values"]
+__all__ = ["ends", "winsorised", "without_far_values"]
 
 Array = NDArray[np.float64]
 
@@ -20,6 +20,46 @@ _ONE_IN = 200
 """At most one value in so many is far, rounded up. More are a group of subjects, and no slips."""
 _FEWEST = 20
 """Of fewer values, none is called far."""
+_QUARTILE_RANGE = 1.3489795003921634
+"""Distance between the quartiles of the standard normal distribution."""
+_REACH = 6.0
+"""Half the width, in standard deviations, outside of which values are a tail: one in 5e8 normal values is."""
+
+
+def ends(observed: Array) -> tuple[float, float]:
+    """Return the ends of a column, outside of which values are in a tail that says nothing of its usual spread.
+
+    They lie 6 standard deviations from the median, as the quartiles tell them: (upper - lower) / 1.349, the standard
+    deviation of normally distributed values with these quartiles. Of fewer than 20 values, or if the quartiles do not
+    differ, they are infinite.
+
+    Parameters
+    ----------
+    observed : float64 (n,)
+        Without missing values.
+    """
+    if observed.size < _FEWEST:
+        return -np.inf, np.inf
+    lower, median, upper = np.percentile(observed, [25.0, 50.0, 75.0])
+    if lower == upper:
+        return -np.inf, np.inf
+    reach = _REACH * (upper - lower) / _QUARTILE_RANGE
+    return float(median - reach), float(median + reach)
+
+
+def winsorised(observed: Array) -> Array:
+    """Return the values without absurdly far ones, and those outside of the `ends` of the rest moved to them.
+
+    One value in a hundred that is written ten times too large makes up nearly all of the variance of a column. A prior
+    of that scale hides the subtypes (`benchmarks/far_values.py`).
+
+    Parameters
+    ----------
+    observed : float64 (n,)
+        Without missing values.
+    """
+    usual = without_far_values(observed)
+    return np.clip(usual, *ends(usual))
 
 
 def without_far_values(observed: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.far_values import without_far_values
+from clinclust.likelihoods.far_values import winsorised, without_far_values
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
@@ -113,11 +113,12 @@ class Gaussian(Likelihood):
         """Return the prior of Raykov, Boukouvalas and Little (2014, section 4.2).
 
         Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n), all three of the
-        n values that are not absurdly far from the others (`clinclust.likelihoods.far_values`). One value at a distance
-        of t standard deviations adds t² / n variances to the rate. Where this exceeds half the sum of squares of a
-        cluster, about n / (2 K) variances with K clusters, splits would hardly raise the joint any more.
+        n values that are not absurdly far from the others, and with values more than 6 standard deviations from the
+        median moved there (`clinclust.likelihoods.far_values.winsorised`). One value at a distance of t standard
+        deviations adds t² / n variances to the rate. Where this exceeds half the sum of squares of a cluster, about
+        n / (2 K) variances with K clusters, splits would hardly raise the joint any more.
         """
-        usual = _usual(values)
+        usual = winsorised(values[~np.isnan(values)])
         return np.array([usual.mean(), 10.0 / usual.size, 1.0, usual.var()])
 
     def draft_hyperparameters(self, values: Array) -> Array:

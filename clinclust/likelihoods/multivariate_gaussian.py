@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.far_values import without_far_values
+from clinclust.likelihoods.far_values import ends, without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
 from clinclust.priors import normal_wishart
@@ -335,9 +335,10 @@ def default_correlations(columns: Array) -> Array:
 
 
 def _without_far(column: Array) -> Array:
-    """Return a column (n,) with absurdly far values missing."""
+    """Return a column (n,) with far values missing."""
     usual = without_far_values(column[~np.isnan(column)])
-    return np.where((column >= usual.min()) & (column <= usual.max()), column, np.nan)
+    low, high = ends(usual)
+    return np.where((column >= max(low, usual.min())) & (column <= min(high, usual.max())), column, np.nan)
 
 
 def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
