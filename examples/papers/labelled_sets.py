@@ -1,0 +1,236 @@
+"""The labelled data sets of the papers that scikit-learn ships: wine, iris and breast cancer.
+
+    python examples/papers/labelled_sets.py           # to look at it
+    python examples/papers/labelled_sets.py --write   # reports/papers/labelled_sets.md
+
+Tables 2 and 3 of Raykov, Boukouvalas and Little (2014), and the rows of Table 1 of Kulis and Jordan (2012). The prior
+of the note is set from the data: the mean of each feature, kappa = 10 / N, shape 1, and as rate the variance. The
+concentration is the one of a grid with the highest log joint (appendix A.3, its second way). The note does not print
+its grid.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pages import arguments, finish, gather, table
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+import clinclust as cc
+from clinclust.methods.dp_means import dp_means
+from clinclust.methods.farthest_first import penalty_for
+
+LOADERS = {"wine": load_wine, "iris": load_iris, "breast cancer": load_breast_cancer}
+GRID = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+N_SINGLE = 10
+"""Single runs of the paper's start with a wider prior, whose mean is shown."""
+Labels = NDArray[np.int64]
+Array = NDArray[np.float64]
+
+RAW, SCALED, K_MEANS = "DP-means", "DP-means, standardised", "K-means"
+START, WIDER, SEARCH, GIBBS = "MAP-DP, the paper's start", "single runs, kappa = 1", "MAP-DP", "Gibbs, mean over draws"
+DEFAULT, RECOMMENDED = "MAP-DP, default prior", "MAP-DP, recommended"
+PRINTED = {
+    "wine": {RAW: "0.42", GIBBS: "0.72 (0.06)", START: "0.86"},
+    "iris": {RAW: "0.76", GIBBS: "0.75 (0.06)", START: "0.76"},
+    "breast cancer": {RAW: "0.75", GIBBS: "0.70 (0.01)", START: "0.71"},
+}
+"""NMI in Table 2 of the note; for Gibbs sampling with two standard deviations."""
+PRINTED_SWEEPS = {"wine": (19, 2365, 11), "iris": (8, 1543, 5), "breast cancer": (8, 939, 8)}
+"""Iterations of DP-means, Gibbs sampling and MAP-DPM in Table 3 of the note."""
+KULIS_JORDAN = {"wine": ("0.41", "0.43", "0.42"), "iris": ("0.75", "0.76", "0.73")}
+"""NMI of DP-means, K-means and Gibbs sampling in Table 1 of Kulis and Jordan."""
+
+
+def prior_of(frame: pd.DataFrame, kappa: float) -> dict[str, dict[str, float]]:
+    """Return the prior of the note, with what its mean is worth in subjects."""
+    return {
+        str(name): {"mean": column.mean(), "kappa": kappa, "shape": 1.0, "rate": column.var(ddof=0)}
+        for name, column in frame.items()
+    }
+
+
+def dp_means_with(values: Array, k: int) -> tuple[Labels, int]:
+    """Return the clusters of DP-means with a penalty that gives k of them, and its iterations.
+
+    The search begins at the farthest-first penalty, and takes the nearest one on a fine grid that gives k clusters.
+    """
+    start = penalty_for(values, k)
+    for factor in sorted(np.geomspace(0.05, 20.0, 241), key=lambda one: abs(np.log(one))):
+        found = dp_means(values, float(start * factor))
+        if found.labels.max() + 1 == k:
+            return found.labels, len(found.trace)
+    raise RuntimeError(f"no penalty gives {k} clusters")
+
+
+def run(task: tuple[int, int]) -> list[dict[str, object]]:
+    """Return one row for each way on one data set."""
+    place, max_sweeps = task
+    name = list(LOADERS)[place]
+    values, groups = LOADERS[name](return_X_y=True)
+    frame = pd.DataFrame(values, columns=[f"x{column}" for column in range(values.shape[1])])
+    schema = cc.FeatureSchema([cc.Feature(name=column, likelihood="gaussian") for column in frame])
+    true_k = int(groups.max()) + 1
+    rows: list[dict[str, object]] = []
+
+    def keep(way: str, began: float, labels: Labels, sweeps: int = 0, **facts: object) -> None:
+        seconds = time.perf_counter() - began
+        agreement = cc.compare_partitions(groups, labels)
+        found = {"data": name, "true K": true_k, "way": way, "K": np.unique(labels).size, "sweeps": sweeps}
+        measures = {"NMI": agreement["normalised_mutual_information"], "ARI": agreement["adjusted_rand"]}
+        rows.append(found | measures | {"seconds": seconds} | facts)
+
+    began = time.perf_counter()
+    keep(RAW, began, *dp_means_with(values, true_k))
+    began = time.perf_counter()
+    keep(SCALED, began, *dp_means_with((values - values.mean(axis=0)) / values.std(axis=0), true_k))
+    began = time.perf_counter()
+    keep(K_MEANS, began, KMeans(true_k, n_init=10, random_state=0).fit(values).labels_)
+    alike = {"random_state": 0, "n_jobs": 1, "progress": False}
+    noted = {"hyperparameters": prior_of(frame, 10.0 / len(frame)), "concentration": GRID}
+    from_one = {"init": "single", "n_restarts": 10}
+    ways = {
+        START: {**noted, **from_one},
+        SEARCH: noted,
+        DEFAULT: {"concentration": GRID},
+    }
+    for way, options in ways.items():
+        began = time.perf_counter()
+        model = cc.MAPDP(schema, **alike, **options).fit(frame)
+        best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]
+        keep(way, began, model.labels_, int(best["sweeps"]), concentration=model.concentration_, joint=model.log_joint_)
+        if way == SEARCH:
+            chosen = model.concentration_
+    began = time.perf_counter()
+    wider = {"hyperparameters": prior_of(frame, 1.0), "concentration": 1.0, "init": "single", "n_restarts": 1}
+    single = [cc.MAPDP(schema, **{**alike, **wider, "random_state": run}).fit(frame) for run in range(N_SINGLE)]
+    each = [cc.compare_partitions(groups, model) for model in single]
+    keep(WIDER, began, single[0].labels_)
+    rows[-1] |= {"NMI": float(np.mean([one["normalised_mutual_information"] for one in each]))}
+    rows[-1] |= {"most": float(np.max([one["normalised_mutual_information"] for one in each]))}
+    rows[-1] |= {"K": float(np.mean([model.n_clusters_ for model in single]))}
+    began = time.perf_counter()
+    keep(RECOMMENDED, began, cc.MAPDP.recommended(schema, **alike).fit(frame).labels_)
+    began = time.perf_counter()
+    chains = cc.GibbsDP(
+        schema, hyperparameters=noted["hyperparameters"], concentration=chosen, max_sweeps=max_sweeps, **alike
+    ).fit(frame)
+    draws = chains.draws_[np.linspace(0, len(chains.draws_) - 1, min(200, len(chains.draws_))).astype(int)]
+    each = [cc.compare_partitions(groups, np.asarray(draw, dtype=np.int64)) for draw in draws]
+    keep(GIBBS, began, chains.labels_, chains.n_sweeps_)
+    rows[-1]["NMI"] = float(np.mean([one["normalised_mutual_information"] for one in each]))
+    rows[-1]["spread"] = 2.0 * float(np.std([one["normalised_mutual_information"] for one in each]))
+    rows[-1]["ARI"] = float(np.mean([one["adjusted_rand"] for one in each]))
+    rows[-1]["K"] = float(np.mean([np.unique(draw).size for draw in draws]))
+    return rows
+
+
+def report(rows: pd.DataFrame, command: str) -> list[str]:
+    """Return the page of results."""
+    found = dict(rows.set_index(["data", "way"]).iterrows())
+    names = list(dict.fromkeys(rows["data"]))
+    ways = (RAW, START, WIDER, SEARCH, GIBBS, SCALED, DEFAULT, RECOMMENDED)
+    models = (START, WIDER, SEARCH, GIBBS, DEFAULT, RECOMMENDED)
+
+    def nmi(name: str, way: str) -> str:
+        row = found[name, way]
+        ours = f"{row['NMI']:.2f}" + (f" ({row['spread']:.2f})" if way == GIBBS else "")
+        ours += f", at most {row['most']:.2f}" if way == WIDER else ""
+        printed = PRINTED[name].get(way)
+        return ours if printed is None else f"{ours}; printed {printed}"
+
+    return [
+        "# Labelled data sets: Tables 2 and 3 of the note of 2014, and Table 1 of Kulis and Jordan",
+        "",
+        f"Made by `{command}`. The data sets are those of the papers that scikit-learn ships. Its breast cancer data "
+        "are the diagnostic ones (569 tumours, 30 measurements); the note does not say which it used, and its scores "
+        "are those of the older ones (699, 9 grades), which cannot be compared with ours.",
+        "",
+        "## Normalised mutual information with the labels (Table 2 of the note)",
+        "",
+        *table(["data", *ways], [[name, *(nmi(name, way) for way in ways)] for name in names]),
+        "",
+        "Prior and concentration are from the data as the note says, DP-means has a penalty that gives the true "
+        "number of groups, and Gibbs sampling two standard deviations over its draws. DP-means takes the features as "
+        f"they are, so that the one with the largest numbers decides; standardised, it is another method. `{DEFAULT}` "
+        f"differs from the note in the prior alone, and `{RECOMMENDED}` is what `clinclust fit` does: it coarsens the "
+        "likelihood where features depend on each other within groups, and joins what is no more than a continuum.",
+        "",
+        "With the prior that the note prints, hardly a wine leaves the one cluster of the paper's start: alone it is "
+        "judged by a density whose variance is 18 times that of the data in each of 13 features; where the best of "
+        "ten runs and of the grid leaves it, it ends "
+        f"{found['wine', SEARCH]['joint'] - found['wine', START]['joint']:.0f} nats below the search. With a mean "
+        "that is worth one subject in the place of 10 / N, and a concentration of 1, single runs reach the printed "
+        "figure. The search needs no such choice.",
+        "",
+        "## Number of clusters",
+        "",
+        *table(
+            ["data", "groups", *models, "concentration of MAP-DP"],
+            [
+                [
+                    name,
+                    f"{found[name, SEARCH]['true K']:.0f}",
+                    *(f"{found[name, way]['K']:.0f}" for way in models),
+                    f"{found[name, SEARCH]['concentration']:g}",
+                ]
+                for name in names
+            ],
+        ),
+        "",
+        "The better search raises the log joint over the paper's start by "
+        + ", ".join(f"{found[name, SEARCH]['joint'] - found[name, START]['joint']:.0f} ({name})" for name in names)
+        + " nats. Where features depend on each other within groups, as in the breast cancer data, a higher joint of "
+        "independent features is more clusters, and less agreement with the labels: what is maximised fits the data "
+        "better than the labels do. That is what the coarsening of the recommended fit is for.",
+        "",
+        "## Iterations (Table 3 of the note)",
+        "",
+        *table(
+            ["data", RAW, START, "Gibbs", "seconds: MAP-DP over the grid", "Gibbs"],
+            [
+                [
+                    name,
+                    *(
+                        f"{found[name, way]['sweeps']:.0f} ({printed:,})"
+                        for way, printed in zip(
+                            (RAW, START, GIBBS), np.array(PRINTED_SWEEPS[name])[[0, 2, 1]], strict=True
+                        )
+                    ),
+                    *(f"{found[name, way]['seconds']:.2f}" for way in (SEARCH, GIBBS)),
+                ]
+                for name in names
+            ],
+        ),
+        "",
+        "## Table 1 of Kulis and Jordan",
+        "",
+        *table(
+            ["data", "DP-means (printed)", "K-means (printed)", "their Gibbs sampler, printed"],
+            [
+                [
+                    name,
+                    f"{found[name, RAW]['NMI']:.2f} ({KULIS_JORDAN[name][0]})",
+                    f"{found[name, K_MEANS]['NMI']:.2f} ({KULIS_JORDAN[name][1]})",
+                    KULIS_JORDAN[name][2],
+                ]
+                for name in names
+                if name in KULIS_JORDAN
+            ],
+        ),
+    ]
+
+
+def main() -> None:
+    """Run all data sets, and print the page or write it."""
+    options = arguments(__doc__, "sweeps", 2000).parse_args()
+    rows = gather(run, [(place, options.sweeps) for place in range(len(LOADERS))], options.jobs)
+    finish(report(rows, "python examples/papers/labelled_sets.py"), "labelled_sets", write=options.write)
+
+
+if __name__ == "__main__":
+    main()
