@@ -154,7 +154,7 @@ def test_what_the_test_takes_for_one_continuum_is_merged_whatever_the_evidence(w
     model, _ = wild
     last = model.n_clusters_ - 1
     one = with_test(model, []).cut(None, min_size=FLOOR)
-    assert model.tree_.evidence[3:].min() > 4 * WEAK_EVIDENCE
+    assert model.tree_.evidence[3:].min() > 2 * WEAK_EVIDENCE
     assert not one.described_only_.any()
     assert sorted(one.cluster_sizes_.tolist())[0] >= FLOOR
     two = with_test(model, [last]).cut(None, min_size=FLOOR)

@@ -103,7 +103,7 @@ def test_wild_values_open_no_clusters_of_their_own(contaminated):
     wild = np.abs(frame.to_numpy()) > 10
     assert model.outlying_.shape == frame.shape
     assert model.outlying_[wild].all()
-    assert model.outlying_.mean() < 0.03
+    assert model.outlying_[~wild].mean() < 0.02
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     assert model.log_joint_trace_[-1] == model.log_joint_ == model.restarts_["log_joint"].max()
 
@@ -395,7 +395,7 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     return model, kept, model.labels_[posed.cohort.order]
 
 
-@pytest.mark.parametrize(("seed", "correlation"), [(0, 0.3), (6, 0.5), *_MISJUDGED])
+@pytest.mark.parametrize(("seed", "correlation"), [(0, 0.3), (1, 0.5), *_MISJUDGED])
 def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects(seed, correlation):
     model, kept, labels = _fitted_from_a_small_sample(seed, correlation)
     assert model.coarsening_ <= independent_share(kept, labels) + 0.01

@@ -64,7 +64,7 @@ def test_the_first_page_names_them_and_says_what_that_means(page, book):
         assert "Subtypes of fewer than 20 subjects take no part in tests and effect sizes, except among" in said
         assert merged in said
         assert said.count("few subjects, described only") >= N_SMALL  # beside their sizes
-    assert "Found: 5 subtypes: unions of the 7 groups that the search found" in page
+    assert "Found: 5 subtypes: unions of the 8 groups that the search found" in page
     assert page.count("may be unusual subjects rather than") == 0  # said once is enough
 
 
@@ -133,17 +133,17 @@ def test_methods_say_what_was_done(small, fitted):
         return " ".join(methods(findings).paragraphs.values())
 
     said = written(*small)
-    assert "The number of subtypes is 5: unions of the 7 groups that the search found. No subject changed its" in said
+    assert "The number of subtypes is 5: unions of the 8 groups that the search found. No subject changed its" in said
     assert "Groups of fewer than 20 subjects were merged with another" in said
     assert "lowered the log joint by less than 5 nats" in said
     assert "All subtypes of at least 20 subjects at once were contrasted by" in said
     assert "Smaller subtypes were described only." in said
     model, frame = fitted
     asked = written(model.cut(6, min_size=FLOOR), frame)
-    assert "The number of subtypes is 5 (6 were asked for, and small ones were merged): unions of the 7" in asked
+    assert "The number of subtypes is 5 (6 were asked for, and small ones were merged): unions of the 8" in asked
     assert "until 6 were left" in asked
     kept = written(model.cut(3, min_size=FLOOR), frame)
-    assert "The number of subtypes is 3, as asked for: unions of the 7 groups" in kept
+    assert "The number of subtypes is 3, as asked for: unions of the 8 groups" in kept
     assert "hardly distinct" not in kept
 
 
