@@ -7,9 +7,11 @@ Each data set is the first draw of `when_k_means_fails.py`.
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from matplotlib.figure import Figure
-from pages import RESULTS, arguments, finish
+from pages import RESULTS, finish
 from scipy.optimize import linear_sum_assignment
 from when_k_means_fails import DATA_SETS, DataSet, Labels, drawn, k_means, map_dp
 
@@ -56,7 +58,9 @@ def drawn_figure(place: int, data_set: DataSet, n: int) -> tuple[Figure, list[st
 
 def main() -> None:
     """Draw all figures."""
-    options = arguments(__doc__, "points", 4000).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, default=4000, help="points of a data set (default: 4000)")
+    options = parser.parse_args()
     lines = [
         "# Figures 1 to 6 of the paper, redrawn",
         "",
