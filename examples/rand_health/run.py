@@ -86,7 +86,7 @@ def main() -> None:
     associations = cc.validated_associations(model, frame)
     for name in ("subtypes.xlsx", "subtypes.html"):
         cc.write_report(model, frame, out / name, comparisons=comparisons, associations=associations)
-    print(f"{model.n_clusters_} subtypes of {', '.join(map(str, model.cluster_sizes_))} person-years; see {out}")
+    print(f"Person-years in each subtype: {', '.join(map(str, model.cluster_sizes_))}; see {out}")
 
 
 if __name__ == "__main__":
