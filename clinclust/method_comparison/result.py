@@ -25,7 +25,7 @@ class MethodComparison:
     Attributes
     ----------
     table : DataFrame, one row for each method, ours first
-        method, n_clusters, n_distinct, held_out, held_out_gain, stability, agreement, seconds, said.
+        method, n_clusters, n_distinct, held_out, held_out_gain, held_out_gain_se, stability, agreement, seconds, said.
     models : mapping
         The fitted model of each method that could run, by the name of its row: each can be reported, tested and shared
         like ours (`write_report`, `validated_associations`).
@@ -59,7 +59,7 @@ class MethodComparison:
             told = [f"{row['method']}: {k} cluster{'' if k == 1 else 's'}, {_distinct(row['n_distinct'])}"]
             if row["method"] != OURS:
                 told.append(f"adjusted Rand index with {OURS} {row['agreement']:.2f}")
-                told.append(f"predicts new subjects {_better(row['held_out_gain'])}")
+                told.append(f"predicts new subjects {_better(row['held_out_gain'], row['held_out_gain_se'])}")
             told.append(f"half-samples agree by {row['stability']:.2f}")
             lines.append("; ".join(told))
         return "\n".join(lines)
@@ -72,5 +72,8 @@ def _distinct(n: float) -> str:
     return f"{int(n)} told from one continuum" if n > 1 else "one continuum by the test"
 
 
-def _better(gain: float) -> str:
-    return f"{abs(gain):.3f} nats a subject {'better' if gain > 0 else 'worse'} than {OURS}"
+def _better(gain: float, error: float) -> str:
+    if gain == 0.0 and error == 0.0:
+        return f"as {OURS} does"
+    size = f"{abs(gain):.3f} nats a subject {'better' if gain > 0 else 'worse'} than {OURS} (standard error {error:.3f}"
+    return size + (", no clear difference)" if abs(gain) < 2.0 * error else ")")

@@ -38,8 +38,8 @@ _CONCENTRATION = 3.0
 
 def held_out_density(
     inside: pd.DataFrame, labels: Labels, outside: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float]
-) -> float:
-    """Return the mean log density of subjects, in nats, under the clusters of others.
+) -> NDArray[np.float64]:
+    """Return the log density of each of some subjects, in nats, under the clusters of others, float64 (m,).
 
     It is the log predictive of the model of the schema: each feature with its likelihood in each cluster and in a new
     one, missing values integrated out. All partitions of the same subjects are thereby compared on one scale, that of
@@ -60,7 +60,7 @@ def held_out_density(
     problem = _posed(inside, schema, powers)
     clusters = clusters_of(problem, partition_of(problem, labels[problem.cohort.order]))
     scores = clusters.scores(model_values(outside, clusters.encoding.features), coarsened=False)
-    return float(logsumexp(scores, axis=1).mean())
+    return np.asarray(logsumexp(scores, axis=1), dtype=np.float64)
 
 
 def n_distinct(

@@ -61,6 +61,8 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
         assert table.loc[name, "stability"] > 0.8
         assert table.loc[name, "n_distinct"] == 2
     assert table.loc["MAP-DP", "held_out_gain"] == 0.0
+    assert table.loc["MAP-DP", "held_out_gain_se"] == 0.0
+    assert table.loc["K-means, K by BIC", "held_out_gain_se"] > 0.0
     np.testing.assert_allclose(table["held_out_gain"], table["held_out"] - table["held_out"].iloc[0])
 
 
@@ -70,6 +72,14 @@ def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
     assert len(lines) == len(found.table)
     assert lines[0].startswith("MAP-DP: 2 clusters, 2 told from one continuum; half-samples agree by ")
     assert "adjusted Rand index with MAP-DP" in lines[1]
+    for line, gain, error in zip(
+        lines[1:], found.table["held_out_gain"][1:], found.table["held_out_gain_se"][1:], strict=True
+    ):
+        if error == 0.0:  # the same clusters in every fold
+            assert "predicts new subjects as MAP-DP does" in line
+        else:
+            assert f"(standard error {error:.3f}" in line
+            assert ("no clear difference" in line) == (abs(gain) < 2.0 * error)
     assert repr(found).startswith("MethodComparison(9 methods)\nMAP-DP")
     model = found.models["K-prototypes, K of MAP-DP"]
     assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
@@ -139,7 +149,22 @@ def test_the_held_out_density_is_that_of_scipy():
     weights = np.array([20.0, 20.0, 3.0]) / 43.0
     parts = [t_of(values[labels == 0]), t_of(values[labels == 1]), t_of(values[:0])]
     densities = [np.log(sum(w * part.pdf(x) for w, part in zip(weights, parts, strict=True))) for x in (0.3, 4.0)]
-    assert found == pytest.approx(np.mean([*densities, 0.0]), abs=1e-9)
+    np.testing.assert_allclose(found, [*densities, 0.0], atol=1e-9)
+
+
+def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monkeypatch):
+    def density(inside, labels, outside, schema, powers):
+        return outside["gait"].to_numpy() * (1.0 if labels.max() else -1.0)
+
+    monkeypatch.setattr("clinclust.method_comparison.compare.held_out_density", density)
+    monkeypatch.setattr(
+        "clinclust.method_comparison.compare.CANDIDATES",
+        {"one": lambda schema, k, seed: methods.KMeans(schema, n_clusters=1)},
+    )
+    frame, _ = cohort()
+    found = cc.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, progress=False).table
+    assert found["held_out_gain"].tolist() == pytest.approx([0.0, -2.0 * frame["gait"].mean()])
+    assert found["held_out_gain_se"].tolist() == pytest.approx([0.0, 2.0 * stats.sem(frame["gait"])])
 
 
 def test_slices_of_one_severity_are_one_continuum():

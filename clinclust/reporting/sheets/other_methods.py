@@ -22,10 +22,15 @@ _EXPLANATIONS = (
     "Agreement: adjusted Rand index with the reported subtypes; 1 = the same, 0 = as by chance.",
     "Prediction: each fifth of the subjects was held out; the log density of its values, in nats a subject (0.69 nats "
     "are a factor of two), under the clusters that the method finds among the others, by the likelihoods of the schema "
-    f"for all methods alike. Above 0, the clusters predict new subjects better than those of {OURS}.",
+    f"for all methods alike. Above 0, the clusters predict new subjects better than those of {OURS}; less than two "
+    "standard errors (SE) from 0 is no clear difference. The SE takes the subjects for independent, and is rather too "
+    "small, since the fifths share subjects.",
     "Half-samples: mean adjusted Rand index of the clusters with those of refits of random halves of the cohort, with "
     "the same number of clusters. Slices of one severity come again as well.",
 )
+
+
+_SHOWN = ("n_clusters", "n_distinct", "agreement", "held_out_gain", "held_out_gain_se", "stability")
 
 
 def other_methods_sheets(findings: Findings) -> list[Sheet]:
@@ -44,13 +49,14 @@ def _table(found: MethodComparison) -> Table:
         Column("Told apart", "0"),
         Column("Agreement", "0.00"),
         Column("Prediction", "0.000"),
+        Column("SE", "0.000"),
         Column("Half-samples", "0.00"),
         Column("What was done, or why it was left out", widest=60),
     ]
     rows: list[list[Value]] = [
         [
             str(row["method"]),
-            *(as_value(row[name]) for name in ("n_clusters", "n_distinct", "agreement", "held_out_gain", "stability")),
+            *(as_value(row[name]) for name in _SHOWN),
             str(row["said"]),
         ]
         for row in found.table.to_dict("records")
