@@ -112,7 +112,8 @@ def compare_methods(
     Notes
     -----
     A method that chose its number of clusters in the whole cohort keeps it in refits, so that `stability` does not see
-    how sure this choice is; `assess_stability` repeats the whole procedure.
+    how sure this choice is; `assess_stability` repeats the whole procedure. DP-means sets its penalty
+    anew, for the same number of clusters.
 
     Examples
     --------

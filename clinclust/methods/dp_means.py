@@ -113,7 +113,8 @@ class DPMeans(Method):
         return penalty_for(values, self.n_clusters)
 
     def _kept_for_refits(self) -> dict[str, Any]:
-        return {"penalty": self.penalty_, "n_clusters": None}
+        # Asked as before: at the penalty set for the whole cohort, hardly a subject of a half-sample leaves its mean.
+        return {}
 
     def _made_by(self, found: Clustered) -> str:
         wished = "" if self.n_clusters is None else f", set for about {self.n_clusters} clusters"

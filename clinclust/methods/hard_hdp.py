@@ -175,8 +175,8 @@ class HardHDP(Method):
         return Clustered(found.labels, numbers.prepared, facts=facts)
 
     def _kept_for_refits(self) -> dict[str, Any]:
-        penalties = {"local_penalty": self.local_penalty_, "global_penalty": self.global_penalty_}
-        return {**penalties, "n_local": None, "n_clusters": None}
+        # Asked as before, as `DPMeans` is.
+        return {}
 
     def _made_by(self, found: Clustered) -> str:
         return (

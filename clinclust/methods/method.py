@@ -215,7 +215,7 @@ class Method(Parameterised):
         self.made_by = self._made_by(found)
 
     def with_number_kept(self, random_state: int) -> Self:
-        """Return an estimator that is not fitted, with the number of clusters, or what chose it, that this fit has."""
+        """Return an estimator that is not fitted, with the number of clusters of this fit, or asked as this one was."""
         given = self.get_params()
         kept = {name: value for name, value in self._kept_for_refits().items() if name in given}
         kept |= {"random_state": random_state} if "random_state" in given else {}

@@ -9,6 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
@@ -199,6 +200,18 @@ def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs
     assert "Latent classes, K by BIC: left out." in found.summary
 
 
+def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
+    # At the penalty of the whole cohort, most of these half-samples stay one cluster beside a single subject.
+    wines = load_wine().data
+    whole = methods.DPMeans(n_clusters=3, n_restarts=5, random_state=0).fit(wines)
+    rng = np.random.default_rng(0)
+    halves = [np.sort(rng.choice(len(wines), 89, replace=False)) for _ in range(6)]
+    agreements = [
+        adjusted_rand_score(whole.labels_[rows], whole.with_number_kept(0).fit(wines[rows]).labels_) for rows in halves
+    ]
+    assert np.mean(agreements) > 0.3  # measured: .45, and .13 at the penalty of the whole cohort
+
+
 def test_refits_keep_what_chose_the_number():
     frame, _ = cohort(n=60)
     mixture = methods.GaussianMixture(SCHEMA, max_clusters=3, n_restarts=2, random_state=0).fit(frame)
@@ -206,7 +219,7 @@ def test_refits_keep_what_chose_the_number():
     assert (again.n_clusters, again.covariance, again.random_state) == (mixture.n_clusters_, mixture.covariance_, 7)
     means = methods.DPMeans(SCHEMA, n_clusters=3, random_state=0).fit(frame)
     again = means.with_number_kept(1)
-    assert (again.penalty, again.n_clusters) == (means.penalty_, None)
+    assert (again.penalty, again.n_clusters) == (None, 3)
     model = cc.MAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
     assert [one.n_clusters for one in refits_of(model, SCHEMA, 3)] == [model.n_clusters_, None]
     assert [one.n_restarts for one in refits_of(model, SCHEMA, 3)] == [5, 5]
