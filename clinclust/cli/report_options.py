@@ -55,6 +55,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="draw partitions by their probability, and say how many groups there could be and how sure each subtype "
         "is (not in a report made for sharing)",
     )
+    group.add_argument(
+        "--other-methods",
+        action="store_true",
+        help="cluster the cohort by K-means, mixtures, latent classes and others too, and say what each found, as "
+        "`clinclust compare` does (not in a report made for sharing)",
+    )
     add_names(group)
     group.add_argument(
         "--suppress",
@@ -108,6 +114,7 @@ def report_asked_for(options: argparse.Namespace) -> ReportOptions:
         stability=options.stability,
         whole_procedure=options.whole_procedure,
         posterior=options.posterior,
+        other_methods=options.other_methods,
         names=names_of(options),
         **tested,
         significance_level=options.significance_level,

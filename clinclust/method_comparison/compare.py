@@ -94,8 +94,8 @@ def compare_methods(
           other four fifths, by the likelihoods of the schema: one scale for all methods, the higher the better.
           held_out_gain: the same less ours. The number of clusters is that of the whole cohort here, too.
           held_out_gain_se: standard error of the gain, from the differences of the same subjects under both: the
-          sample deviation of the N differences over sqrt(N). It takes the N for independent, though the folds share
-          subjects: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5: 1089).
+          sample deviation of the N differences over sqrt(N). It takes the N for independent, though each subject has a
+          part in four of the five fits: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5: 1089).
         - stability: mean adjusted Rand index of the clusters with those of refits of half-samples with the same number
           of clusters (of ours, where the search of a half-sample finds as many).
         - agreement: adjusted Rand index with our subtypes.

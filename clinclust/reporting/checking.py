@@ -72,9 +72,9 @@ def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[
     return [] if n_drawn == n else [f"posterior was drawn for {n_drawn} subjects, and the model has {n}"]
 
 
-def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | None) -> list[str]:
+def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | bool) -> list[str]:
     """Return why given methods cannot be of the cohort of the model; empty if they can."""
-    if other_methods is None:
+    if isinstance(other_methods, bool):
         return []
     n_compared, n = {len(one.labels_) for one in other_methods.models.values()}, len(model.labels_)
     return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]

@@ -10,6 +10,7 @@ from clinclust.associations.persons import persons_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.progress import Progress
 from clinclust.reporting.findings import Findings
 from clinclust.stability import Stability, assess_stability
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.method_comparison import MethodComparison
     from clinclust.reporting.options import ReportOptions
 
 __all__ = ["gathered_findings"]
@@ -77,7 +79,7 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
     stability = _stability(model, frame, options) if may_come_apart else None
     drawn = _drawn(model, frame, options)
-    return replace(findings, stability=stability, drawn=drawn, other_methods=options.other_methods)
+    return replace(findings, stability=stability, drawn=drawn, other_methods=_compared(model, frame, options))
 
 
 def _stability(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Stability | None:
@@ -101,3 +103,13 @@ def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> 
     from clinclust.estimators.posterior_around import posterior_around
 
     return posterior_around(model, frame, n_jobs=options.n_jobs, progress=options.progress)
+
+
+def _compared(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> MethodComparison | None:
+    if not isinstance(options.other_methods, bool):
+        return options.other_methods
+    if not options.other_methods or not isinstance(model, MAPDP):
+        return None
+    from clinclust.method_comparison import compare_methods
+
+    return compare_methods(frame, model.schema_, model=model, progress=options.progress)

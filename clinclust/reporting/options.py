@@ -34,8 +34,8 @@ class ReportOptions:
         As in `assess_stability`.
     posterior : GibbsDP or bool
         Partitions drawn from the posterior of the same cohort, or whether to draw them.
-    other_methods : MethodComparison, optional
-        Other methods of clustering in the same cohort.
+    other_methods : MethodComparison or bool
+        Other methods of clustering in the same cohort, or whether to run them.
     names : mapping of int to str
         Names of subtypes, by number.
     min_size : int
@@ -67,7 +67,7 @@ class ReportOptions:
     min_n: int | None = None
     whole_procedure: bool = False
     posterior: GibbsDP | bool = False
-    other_methods: MethodComparison | None = None
+    other_methods: MethodComparison | bool = False
     n_jobs: int | None = None
     progress: bool = True
 
@@ -90,10 +90,17 @@ class ReportOptions:
         if self.stability is None and self.whole_procedure:
             called = f"{prefix}whole-procedure" if prefix else "whole_procedure"
             problems.append(f"{called} can be used only together with {prefix}stability")
-        if prefix and self.stability is not None and self.suppress is not None:
-            problems.append("--stability cannot be used with --suppress: a shared report has nothing of it")
-        if prefix and self.posterior and self.suppress is not None:
-            problems.append("--posterior cannot be used with --suppress: a shared report has nothing of it")
+        if prefix and self.suppress is not None:
+            private = {
+                "--stability": self.stability is not None,
+                "--posterior": bool(self.posterior),
+                "--other-methods": bool(self.other_methods),
+            }
+            problems += [
+                f"{name} cannot be used with --suppress: a shared report has nothing of it"
+                for name, is_asked in private.items()
+                if is_asked
+            ]
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems

@@ -55,7 +55,7 @@ __all__ = ["write_report"]
     associations=either(ASSOCIATIONS, TEXT, NOTHING),
     stability=either(STABILITY, WHOLE, NOTHING),
     posterior=either(POSTERIOR, ON_OR_OFF),
-    other_methods=either(METHOD_COMPARISON, NOTHING),
+    other_methods=either(METHOD_COMPARISON, ON_OR_OFF),
     names=NAMES,
     min_size=WHOLE,
     significance_level=NUMBER,
@@ -75,7 +75,7 @@ def write_report(
     associations: pd.DataFrame | Method | None = "refit",
     stability: Stability | int | None = None,
     posterior: GibbsDP | bool = False,
-    other_methods: MethodComparison | None = None,
+    other_methods: MethodComparison | bool = False,
     names: Mapping[int, str] | None = None,
     min_size: int = 3,
     significance_level: float = 0.01,
@@ -117,9 +117,9 @@ def write_report(
         Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`: the
         report then says how many groups there could be, and how sure each subtype is over all of them. A report of a
         `GibbsDP` has its own. A report made for sharing leaves it out.
-    other_methods : MethodComparison, optional
-        What `compare_methods` returned for the same cohort: K-means, latent classes and others beside the subtypes, on
-        a sheet of their own. A report made for sharing leaves it out.
+    other_methods : MethodComparison or bool
+        What `compare_methods` returned for the same cohort, or True to call it: K-means, latent classes and others
+        beside the subtypes of a `MAPDP`, on a sheet of their own. A report made for sharing leaves it out.
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int

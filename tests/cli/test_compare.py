@@ -1,5 +1,6 @@
 """`clinclust compare`: other methods beside a fit, said and written."""
 
+import openpyxl
 import pandas as pd
 from command_line import cohort, refused
 
@@ -21,6 +22,17 @@ def test_methods_are_said_and_written(fitted, tmp_path, capsys):
     assert written.loc[0, "agreement"] == 1.0
     assert main(["compare", table, "--model", str(fitted), *SOME, "--quiet"]) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_report_can_hold_them(fitted, tmp_path, capsys):
+    table, out = str(fitted.parent / "cohort.csv"), tmp_path / "again"
+    given = ["report", table, "--model", str(fitted), "--out", str(out), "--associations", "none", "--other-methods"]
+    assert main(given) == 0
+    sheet = openpyxl.load_workbook(out / "subtypes.xlsx")["Other methods"]
+    assert "K-harmonic means, K of MAP-DP" in [row[0].value for row in sheet.iter_rows()]
+    capsys.readouterr()
+    err = refused(capsys, *given, "--suppress", "5")
+    assert "--other-methods cannot be used with --suppress: a shared report has nothing of it" in err
 
 
 def test_what_cannot_be_compared(here, fitted, capsys):

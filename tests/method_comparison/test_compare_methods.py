@@ -109,6 +109,22 @@ def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
         assert "Other methods" not in openpyxl.load_workbook(shared).sheetnames
 
 
+def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path, monkeypatch):
+    found, frame, _ = compared
+    asked = []
+    monkeypatch.setattr(
+        "clinclust.method_comparison.compare_methods", lambda *given, **options: asked.append(options) or found
+    )
+    model, quick = found.models["MAP-DP"], {"associations": None, "progress": False}
+    page = cc.write_report(model, frame, tmp_path / "x.html", other_methods=True, **quick)
+    assert asked == [{"model": model, "progress": False}]
+    assert "Told apart: how many of the clusters" in unescape(page.read_text(encoding="utf-8"))
+    cc.write_report(model, frame, tmp_path / "y.html", other_methods=True, suppress=5, **quick)
+    clinician = cc.Partition(model.labels_, SCHEMA, made_by="a clinician")
+    cc.write_report(clinician, frame, tmp_path / "z.html", other_methods=True, **quick)
+    assert len(asked) == 1
+
+
 def test_methods_of_another_cohort_are_refused(compared, tmp_path):
     found, frame, _ = compared
     some = frame.head(60)

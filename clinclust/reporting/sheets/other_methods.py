@@ -24,7 +24,7 @@ _EXPLANATIONS = (
     "are a factor of two), under the clusters that the method finds among the others, by the likelihoods of the schema "
     f"for all methods alike. Above 0, the clusters predict new subjects better than those of {OURS}; less than two "
     "standard errors (SE) from 0 is no clear difference. The SE takes the subjects for independent, and is rather too "
-    "small, since the fifths share subjects.",
+    "small, since each has a part in four of the five fits.",
     "Half-samples: mean adjusted Rand index of the clusters with those of refits of random halves of the cohort, with "
     "the same number of clusters. Slices of one severity come again as well.",
 )
