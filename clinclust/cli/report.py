@@ -31,7 +31,7 @@ from clinclust.cli.report_options import (
     add_smallest_tested,
     report_asked_for,
     report_problems,
-    suppression_problems,
+    size_problems,
 )
 from clinclust.cli.results import say_what_to_share
 from clinclust.cli.streams import add_quiet, say
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     frame = read_table_of_model(options, model)
     with about_table(options):
         frame = cohort_of(model, frame)
-    problems = suppression_problems(options, len(frame))
+    problems = size_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
     tell_of_other_files(folder, FILES_OF_A_FIT)

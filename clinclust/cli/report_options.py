@@ -16,7 +16,7 @@ __all__ = [
     "report_asked_for",
     "report_problems",
     "sharing_in_words",
-    "suppression_problems",
+    "size_problems",
 ]
 
 
@@ -142,8 +142,15 @@ def sharing_in_words(options: argparse.Namespace) -> str:
     return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
 
 
-def suppression_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:
-    """Return the problem that ``--suppress`` withholds every count of a cohort; empty if it does not."""
-    if options.suppress is None or n_subjects >= options.suppress:
-        return []
-    return [f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"]
+def size_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:
+    """Return one sentence for each option of the reports that cannot be used in so small a cohort."""
+    from clinclust.method_comparison.candidates import FEWEST_SUBJECTS
+
+    problems = []
+    if options.suppress is not None and n_subjects < options.suppress:
+        problems.append(
+            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
+        )
+    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
+        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
+    return problems

@@ -20,7 +20,7 @@ from clinclust.cli.report_options import (
     report_asked_for,
     report_problems,
     sharing_in_words,
-    suppression_problems,
+    size_problems,
 )
 from clinclust.cli.search_options import model_asked_for, number_asked_for, search_problems
 from clinclust.cli.streams import say, tell
@@ -63,7 +63,7 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
     frame : DataFrame
         The validated cohort.
     """
-    problems = suppression_problems(options, len(frame))
+    problems = size_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
     is_saved = False

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-__all__ = ["CANDIDATES", "OURS", "Make", "refits_of"]
+__all__ = ["CANDIDATES", "FEWEST_SUBJECTS", "OURS", "Make", "refits_of"]
 
 Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]
 """Makes an estimator from the schema, the number of subtypes of ours, and a seed."""
 
 OURS = "MAP-DP"
+FEWEST_SUBJECTS = 20
+"""Size of the smallest cohort in which methods are compared: a fifth of it is held out, and halves are clustered."""
 _MOST = 10
 """Largest number of clusters that a criterion chooses from."""
 _STARTS = 5

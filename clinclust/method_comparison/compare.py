@@ -21,7 +21,7 @@ from clinclust.errors import InputError, MissingPackageError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
-from clinclust.method_comparison.candidates import CANDIDATES, OURS, refits_of
+from clinclust.method_comparison.candidates import CANDIDATES, FEWEST_SUBJECTS, OURS, refits_of
 from clinclust.method_comparison.result import MethodComparison
 from clinclust.method_comparison.under_the_model import held_out_density, n_distinct
 from clinclust.progress import Progress
@@ -35,7 +35,6 @@ __all__ = ["compare_methods"]
 Labels = NDArray[np.int64]
 
 _FOLDS = 5
-_FEWEST_SUBJECTS = 20
 
 
 @accepting(
@@ -162,8 +161,8 @@ def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: in
     ]
     problems += [f"n_resamples must be at least 1, not {n_resamples}"] if n_resamples < 1 else []
     problems += [f"n_draws must be at least 20, not {n_draws}"] if n_draws < 20 else []
-    if len(frame) < _FEWEST_SUBJECTS:
-        problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {_FEWEST_SUBJECTS}")
+    if len(frame) < FEWEST_SUBJECTS:
+        problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
     if problems:
         raise InputError("; ".join(problems))
     return wanted
@@ -177,20 +176,8 @@ def _run(name: str, at_hand: _AtHand) -> tuple[dict[str, Any], Method | None]:
         with _in_silence():
             method.fit(at_hand.valid)
     except (MissingPackageError, InputError) as error:
-        return {"method": name, **dict.fromkeys(_NUMBERS, np.nan), "said": str(error)}, None
+        return {"method": name, "said": str(error)}, None  # numbers that are not there become NaN in the table
     return at_hand.row(name, method, time.perf_counter() - began), method
-
-
-_NUMBERS = (
-    "n_clusters",
-    "n_distinct",
-    "held_out",
-    "held_out_gain",
-    "held_out_gain_se",
-    "stability",
-    "agreement",
-    "seconds",
-)
 
 
 @dataclass(frozen=True)

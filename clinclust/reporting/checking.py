@@ -13,6 +13,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.subtype_model import is_fitted
+from clinclust.method_comparison.candidates import FEWEST_SUBJECTS
 from clinclust.stability import Stability
 
 if TYPE_CHECKING:
@@ -73,10 +74,12 @@ def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[
 
 
 def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | bool) -> list[str]:
-    """Return why given methods cannot be of the cohort of the model; empty if they can."""
+    """Return why given methods cannot be of the cohort of the model, or cannot be run in it; empty if they can."""
+    n = len(model.labels_)
     if isinstance(other_methods, bool):
-        return []
-    n_compared, n = {len(one.labels_) for one in other_methods.models.values()}, len(model.labels_)
+        too_few = other_methods and n < FEWEST_SUBJECTS
+        return [f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"] if too_few else []
+    n_compared = {len(one.labels_) for one in other_methods.models.values()}
     return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]
 
 

@@ -1,5 +1,7 @@
 """`clinclust compare`: other methods beside a fit, said and written."""
 
+from pathlib import Path
+
 import openpyxl
 import pandas as pd
 from command_line import cohort, refused
@@ -33,6 +35,13 @@ def test_a_report_can_hold_them(fitted, tmp_path, capsys):
     capsys.readouterr()
     err = refused(capsys, *given, "--suppress", "5")
     assert "--other-methods cannot be used with --suppress: a shared report has nothing of it" in err
+
+
+def test_a_cohort_too_small_for_them_is_refused_before_the_search(here, capsys):
+    cohort(12).to_csv("few.csv", index=False)
+    err = refused(capsys, "fit", "few.csv", "--schema", "schema.yaml", "--out", "few", "--other-methods")
+    assert "--other-methods needs at least 20 subjects, and there are 12" in err
+    assert not Path("few").exists()
 
 
 def test_what_cannot_be_compared(here, fitted, capsys):
