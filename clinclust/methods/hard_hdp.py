@@ -36,7 +36,8 @@ class HardHDP(Method):
     in turns: every subject moves to the nearest mean, one that its centre does not use yet costing the local penalty
     more, or opens a cluster if all cost more than both penalties together; every local cluster moves to the global
     cluster that serves it best, or opens one; each mean becomes that of its members. It begins with one cluster. The
-    result depends on the order of subjects, and on how features are scaled: they are standardised.
+    result depends on the order of subjects, and on how features are scaled: they are standardised. Few large centres
+    can stay one cluster where two would have a lower objective: a subject opens one only if it alone pays for it.
 
     Parameters
     ----------

@@ -83,8 +83,8 @@ class KHarmonicMeans(Method):
 
     def __init__(
         self,
-        schema: FeatureSchema | None,
-        n_clusters: int,
+        schema: FeatureSchema | None = None,
+        n_clusters: int | None = None,
         *,
         n_restarts: int = 10,
         random_state: int | np.random.Generator | None = None,
@@ -96,6 +96,7 @@ class KHarmonicMeans(Method):
 
     def _clustered(self, given: Given) -> Clustered:
         numbers = encoded(given.frame, given.features)
+        assert self.n_clusters is not None  # see `_rules`
         refuse_too_many(self.n_clusters, numbers.values)
         rng = np.random.default_rng(given.seed)
         different = np.unique(numbers.values, axis=0)

@@ -87,8 +87,8 @@ class KPrototypes(Method):
 
     def __init__(
         self,
-        schema: FeatureSchema | None,
-        n_clusters: int,
+        schema: FeatureSchema | None = None,
+        n_clusters: int | None = None,
         *,
         gamma: float | None = None,
         n_restarts: int = 10,
@@ -108,8 +108,9 @@ class KPrototypes(Method):
         columns = [standardised(filled(numbers_of(given.frame, one), by_frequency=False)) for one in numbers]
         columns += [filled(numbers_of(given.frame, one), by_frequency=True) for one in levels]
         values = np.column_stack(columns)
+        assert self.n_clusters is not None  # see `_rules`
         refuse_too_many(self.n_clusters, values)
-        model = self._model(bool(numbers), given.seed)
+        model = self._model(self.n_clusters, bool(numbers), given.seed)
         with one_thread("KPrototypes"):
             if numbers:
                 model.fit(values, categorical=list(range(len(numbers), len(given.features))))
@@ -119,9 +120,9 @@ class KPrototypes(Method):
         prepared = _said(bool(numbers), has_missing)
         return Clustered(np.asarray(model.labels_, dtype=np.int64), prepared, facts={"cost_": float(model.cost_)})
 
-    def _model(self, has_numbers: bool, seed: int) -> Any:
+    def _model(self, n_clusters: int, has_numbers: bool, seed: int) -> Any:
         settings = {
-            "n_clusters": int(self.n_clusters),
+            "n_clusters": int(n_clusters),
             "init": "Huang",
             "n_init": int(self.n_restarts),
             "random_state": seed_for_scikit_learn(seed),

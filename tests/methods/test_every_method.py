@@ -154,3 +154,11 @@ def test_a_package_that_is_not_installed_is_named_with_the_extra(method, monkeyp
     said = rf'^{method} needs {PACKAGES[method]}: pip install "clinclust\[methods\]"$'
     with pytest.raises(MissingPackageError, match=said), warnings.catch_warnings():
         METHODS[method][0](SCHEMA).fit(frame)
+
+
+@pytest.mark.parametrize("method", ["KHarmonicMeans", "KPrototypes"])
+def test_a_number_that_a_method_needs_is_asked_for_by_its_fit(method):
+    # As scikit-learn asks of estimators, each can be made without arguments.
+    frame, _ = cohort(1, 0.0)
+    with pytest.raises(ValueError, match="n_clusters must be a whole number of at least 1, not None"):
+        getattr(methods, method)().fit(frame)
