@@ -47,7 +47,7 @@ class Fit:
     """The results of a search. A fitted estimator has each field that is not None as an attribute of the same name.
 
     The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
-    attribute of a fitted model and is saved with the model (`saved_fields`). An array also needs a rule
+    attribute of a fitted model, and is declared in `saved_fields` to be saved with it. An array also needs a rule
     (`array_rules`), a table its columns (`table_rules`); no other code has to change.
 
     Fields are what the search found. What is of the clusters that it found, and not of the subtypes, is called finer.

@@ -1,41 +1,102 @@
-"""Write and read the fields of a result by their types: text as JSON, numbers as arrays.
+"""Write and read a fit by a declaration of what it holds: text as JSON, numbers as arrays.
 
-A dataclass is written field by field and read back by the declared types of its fields. A field that is added to a
-result is therefore saved with it, if it holds plain values, arrays, tables, features, or dataclasses of these. Only
-declared types decide which classes are constructed; the content of a file never does.
+`HELD` says once which fields each class has and of which type they are. Only it decides which classes are constructed;
+neither the content of a file nor an annotation does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.engine.kernels.model import Model
+from clinclust.engine.problem.encoding import Encoding
+from clinclust.engine.problem.posterior import Clusters
 from clinclust.errors import InputError
+from clinclust.estimators.fingerprint import CohortFingerprint
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.resolution_path import ResolutionPath
+from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tree_test import TreeTest
+from clinclust.files.selection.rows_taken import RowCounts
 from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["Arrays", "read_fields", "written_fields"]
+__all__ = ["HELD", "Arrays", "read_fields", "written_fields"]
 
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
+Kind = Any
+"""A class; (class,) is a tuple of any length, (class, None) a field that may be None, {str: class} a dictionary."""
 
-_NAMES = {"Feature": Feature, "FeatureSchema": FeatureSchema}
-"""Types that some modules import for type checkers only, so that their annotations need these names to resolve."""
+HELD: dict[type, dict[str, Kind]] = {
+    Fit: {
+        "schema_": FeatureSchema,
+        "random_seed_": int,
+        "finer_labels_": np.ndarray,
+        "finer_membership_": np.ndarray,
+        "finer_clusters_": Clusters,
+        "subtype_of_": np.ndarray,
+        "log_joint_": float,
+        "log_joint_trace_": np.ndarray,
+        "leave_one_out_nll_": float,
+        "hyperparameters_": {str: dict},
+        "kept_out_": {str: str},
+        "tree_": SubtypeTree,
+        "outlying_": np.ndarray,
+        "restarts_": pd.DataFrame,
+        "tuning_": pd.DataFrame,
+        "versions_": {str: str},
+        "cohort_fingerprint_": CohortFingerprint,
+        "stopped_early_": bool,
+        "row_counts_": (RowCounts, None),
+        "tree_test_": (TreeTest, None),
+        "resolution_path_": (ResolutionPath, None),
+        "min_size_": int,
+        "completed_log_joint_": (float, None),
+    },
+    Clusters: {
+        "encoding": Encoding,
+        "model": Model,
+        "sizes": np.ndarray,
+        "statistics": np.ndarray,
+        "included": np.ndarray,
+        "outlying_share": float,
+    },
+    Encoding: {"features": (Feature,), "centres": np.ndarray, "scales": np.ndarray},
+    Model: {
+        "prior": np.ndarray,
+        "powers": np.ndarray,
+        "concentration": float,
+        "discount": float,
+        "coarsening": float,
+    },
+    SubtypeTree: {"labels": np.ndarray, "joins": np.ndarray, "evidence": np.ndarray},
+    CohortFingerprint: {"salt": str, "digest": str, "hidden_order": np.ndarray},
+    RowCounts: {"in_table": int, "not_meeting": int, "unknown": int, "further": int, "outside": int},
+    TreeTest: {
+        "joins": pd.DataFrame,
+        "n_draws": int,
+        "significance_level": float,
+        "null": str,
+        "random_seed": int,
+    },
+    ResolutionPath: {"steps": pd.DataFrame, "labels": np.ndarray, "chosen": (float, None)},
+}
+"""The fields of each class, in the order of reading: a feature is saved as its name, and the schema comes before it."""
+
 _PLAIN = (bool, int, float, str)
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
 def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
-    """Return the fields of a dataclass or named tuple by name, as values that JSON can represent.
+    """Return the fields of a result by name, as values that JSON can represent.
 
     Parameters
     ----------
-    result : dataclass or named tuple
+    result : instance of a class of `HELD`
     arrays : dict
         Modified in place: arrays are added by the name of their field. The returned dictionary holds this name.
     within : str
@@ -46,7 +107,7 @@ def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str
     TypeError
         If a field holds a value of a type that cannot be written.
     """
-    return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in _field_names(type(result))}
+    return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in HELD[type(result)]}
 
 
 def _written(value: Any, arrays: Arrays, name: str) -> Any:
@@ -59,10 +120,7 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
         return value.name
     if isinstance(value, pd.DataFrame):
         return {str(column): _written_column(value[column], arrays, f"{name}.{column}") for column in value}
-    if isinstance(value, pd.Series):
-        index = value.index.tolist()
-        return {"name": value.name, "index": index, "values": _written_column(value, arrays, name)}
-    if _has_fields(type(value)):
+    if type(value) in HELD:
         return written_fields(value, arrays, f"{name}.")
     if isinstance(value, tuple):
         return [_written(item, arrays, f"{name}.{place}") for place, item in enumerate(value)]
@@ -88,59 +146,52 @@ def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | 
 
 
 def read_fields(kind: type[Result], text: Any, arrays: Arrays) -> Result:
-    """Return the dataclass or named tuple of class `kind` that `written_fields` wrote as `text` and `arrays`.
+    """Return the instance of `kind`, a class of `HELD`, that `written_fields` wrote as `text` and `arrays`.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        If a field is missing, or its value does not have the declared type.
+    InputError
+        If a field is missing, or its value is not of the declared type.
     """
     return _Reader(arrays).with_fields(kind, text, "")
 
 
 class _Reader:
-    """Reads fields in the order in which the class declares them.
-
-    A feature is saved as its name, so the schema must be read before the features.
-    """
-
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
         self._schema: FeatureSchema | None = None
 
     def with_fields(self, kind: type[Result], text: Any, within: str) -> Result:
-        hints = get_type_hints(kind, localns=_NAMES)
-        given, names = _checked(text, dict, within or "fit"), list(_field_names(kind))
-        if set(given) != set(names):
-            raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(names)} and nothing else")
-        return kind(**{name: self._read(hints[name], given[name], f"{within}{name}") for name in names})
+        given, held = _checked(text, dict, within or "fit"), HELD[kind]
+        if set(given) != set(held):
+            raise InputError(f"{within.rstrip('.') or 'fit'} does not hold {', '.join(held)} and nothing else")
+        return kind(**{name: self._read(held[name], given[name], f"{within}{name}") for name in held})
 
-    def _read(self, hint: Any, text: Any, name: str) -> Any:
+    def _read(self, kind: Kind, text: Any, name: str) -> Any:
         """Return the value that was written as `text`, given the declared type of its field."""
-        origin = get_origin(hint) or hint
-        if origin in (Union, UnionType):
-            (hint,) = (argument for argument in get_args(hint) if argument is not type(None))
-            return None if text is None else self._read(hint, text, name)
-        if origin is np.ndarray:
+        if isinstance(kind, tuple) and kind[-1] is None:
+            return None if text is None else self._read(kind[0], text, name)
+        if isinstance(kind, tuple):
+            places = enumerate(_checked(text, list, name))
+            return tuple(self._read(kind[0], item, f"{name}.{place}") for place, item in places)
+        if isinstance(kind, dict):
+            items = _checked(text, dict, name).items()
+            return {key: self._read(kind[str], item, f"{name}.{key}") for key, item in items}
+        if kind is np.ndarray:
             return self._array(text, name)
-        if origin is FeatureSchema:
+        if kind is FeatureSchema:
             self._schema = _schema_of(_checked(text, str, name))
             return self._schema
-        if origin is Feature and self._schema is not None:
+        if kind is Feature and self._schema is not None:
             return self._schema[_checked(text, str, name)]
-        if origin is pd.DataFrame:
+        if kind is pd.DataFrame:
             columns = _checked(text, dict, name)
             return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})
-        if origin is pd.Series:
-            given = _checked(text, dict, name)
-            index = [_checked(label, str, name) for label in _checked(given["index"], list, name)]
-            return pd.Series(self._column(given["values"], name), index=index, name=_checked(given["name"], str, name))
-        if origin is tuple:
-            items = enumerate(_checked(text, list, name))
-            return tuple(self._read(get_args(hint)[0], item, f"{name}.{place}") for place, item in items)
-        if _has_fields(origin):
-            return self.with_fields(origin, text, f"{name}.")
-        return _plain(hint, text, name)
+        if kind in HELD:
+            return self.with_fields(kind, text, f"{name}.")
+        if kind is float:
+            return float(_checked(text, (int, float), name))
+        return _checked(text, kind, name)
 
     def _array(self, text: Any, name: str) -> NDArray[Any]:
         """Return the array of a field. It has the name of the field, so that no two fields share one."""
@@ -162,31 +213,8 @@ def _schema_of(text: str) -> FeatureSchema:
     return FeatureSchema.from_yaml(f"{text}\n")
 
 
-def _plain(hint: Any, text: Any, name: str) -> Any:
-    """Return a value of plain types: a number, a text, a truth value, or a list or dictionary of such values."""
-    origin, arguments = get_origin(hint) or hint, get_args(hint)
-    if origin is Any:
-        return text
-    if origin is float:
-        return float(_checked(text, (int, float), name))
-    value = _checked(text, origin, name)
-    if origin is list and arguments:
-        return [_plain(arguments[0], item, name) for item in value]
-    if origin is dict and arguments:
-        return {key: _plain(arguments[1], item, f"{name}.{key}") for key, item in value.items()}
-    return value
-
-
-def _checked(text: Any, kind: Any, name: str) -> Any:
+def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
     # True is an int for Python, and no number in a file.
     if not isinstance(text, kind) or (isinstance(text, bool) and kind is not bool):
         raise InputError(f"{name.rstrip('.')[:80]} is {type(text).__name__}")
     return text
-
-
-def _has_fields(kind: Any) -> bool:
-    return is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"))
-
-
-def _field_names(kind: Any) -> Iterator[str]:
-    yield from (field.name for field in fields(kind)) if is_dataclass(kind) else kind._fields

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from clinclust.control_characters import visible
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.fingerprint import seal_of_subtypes
-from clinclust.estimators.older_formats import FORMAT, READ, in_present_format
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.fit_checks import fit_problems
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
@@ -27,11 +28,11 @@ from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
 if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["load", "save"]
 
+_FORMAT = 11
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
@@ -47,7 +48,7 @@ def save(model: MAPDP, folder: Path) -> Path:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     text = {
-        "clinclust_model": FORMAT,
+        "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
         "parameters": _parameters(model, arrays),
         "fit": written_fields(model.fit_, arrays),
@@ -55,14 +56,25 @@ def save(model: MAPDP, folder: Path) -> Path:
     }
     written = written_text(text)
     numbers = io.BytesIO()
-    np.savez_compressed(numbers, allow_pickle=False, **arrays)
+    np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     with write_together(folder, last=MANIFEST) as new, naming(final_place(folder), instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])
+        _read_back(new, model)
     return folder
+
+
+def _read_back(written: Path, model: MAPDP) -> None:
+    """Raise RuntimeError if the files that were written do not hold the model: nobody may be told that it is saved."""
+    try:
+        is_the_same = np.array_equal(load(written).labels_, model.fit_.labels_)
+    except InputError as error:
+        raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
+    if not is_the_same:
+        raise RuntimeError("the model was not saved, because other labels are read back")
 
 
 def _seal(fit: Fit) -> str:
@@ -151,10 +163,10 @@ def _checked_format(text: Any) -> dict[str, Any]:
     if not isinstance(text, dict) or "clinclust_model" not in text:
         raise InputError(f"{_TEXT} was not written by clinclust")
     given = text["clinclust_model"]
-    if type(given) is not int or given not in READ:
+    if type(given) is not int or given != _FORMAT:
         version = str(text.get("clinclust_version", "unknown version"))
         raise InputError(
-            f"its format is {str(given)[:20]}, and this version reads {READ[0]} to {READ[-1]}; fit the model "
+            f"its format is {str(given)[:20]}, and this version reads {_FORMAT}; fit the model "
             f"again, or load it with the clinclust that saved it ({version[:20]})"
         )
     return text
@@ -162,7 +174,7 @@ def _checked_format(text: Any) -> dict[str, Any]:
 
 def _read(folder: Path, content: bytes, numbers: bytes) -> MAPDP:
     try:
-        return _model(*in_present_format(_checked_format(read_text(content)), read_arrays(numbers)))
+        return _model(_checked_format(read_text(content)), read_arrays(numbers))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -178,8 +190,6 @@ def _shown(error: Exception) -> str:
 
 
 def _model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MAPDP:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.fit_checks import fit_problems
     from clinclust.estimators.mapdp import MAPDP
 
     fit = read_fields(Fit, text["fit"], arrays)

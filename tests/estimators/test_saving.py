@@ -8,21 +8,19 @@ import pickle
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters, with_blocks
-from numpy.typing import NDArray
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
 from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.saved_fields import read_fields, written_fields
+from clinclust.estimators.saved_fields import HELD, read_fields, written_fields
 from clinclust.files.manifest import write_manifest
 
 FITTED = (
@@ -377,7 +375,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
     if "manifest" not in damage and "checksum that" not in damage:
         assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 8 to 11; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 11; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
 
@@ -589,75 +587,48 @@ def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
 # --- fields -------------------------------------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
-    numbers: np.ndarray
-    factor: float
+def test_every_field_of_a_fit_is_declared_to_be_saved():
+    for kind, held in HELD.items():
+        names = [field.name for field in fields(kind)] if is_dataclass(kind) else list(kind._fields)
+        assert list(held) == names, kind.__name__
+        declared = {name for kind in HELD.values() for name in kind.values() if isinstance(name, type)}
+        assert {kind for kind in declared if is_dataclass(kind) and kind not in (Feature, FeatureSchema)} <= set(HELD)
 
 
-@dataclass(frozen=True)
-class Found:
-    schema: FeatureSchema
-    features: tuple[Feature, ...]
-    pair: Pair
-    table: pd.DataFrame
-    series: pd.Series
-    flags: NDArray[np.bool_]
-    named: dict[str, list[float]]
-    words: list[str]
-    share: float
-    count: int
-    is_sure: bool
-    path: Pair | None = None
-    other: Pair | None = None
-
-
-def test_a_field_of_any_known_type_comes_back_without_a_word_about_it():
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("x", "y")])
-    found = Found(
-        schema,
-        (schema["y"], schema["x"]),
-        Pair(np.array([[0.1, np.nan], [np.inf, -0.0]]), np.float64(1 / 3)),
-        pd.DataFrame(
-            {
-                "n": [1, 2],
-                "value": [0.1, np.nan],
-                "whole": [1.0, -0.0],
-                "small": np.array([1, 2], dtype=np.int8),
-                "sure": [True, False],
-                "text": ["a", "=1"],
-            }
-        ),
-        pd.Series([1e-300, 2.5], index=["y", "x"], name="relevance"),
-        np.array([True, False]),
-        {"a": [0.1, 2.0]},
-        ["x"],
-        0.1 + 0.2,
-        3,
-        True,
-        other=Pair(np.arange(3), 2.0),
+def test_a_column_of_any_type_comes_back_exactly(fitted):
+    table = pd.DataFrame(
+        {
+            "n": [1, 2],
+            "value": [0.1 + 0.2, np.nan],
+            "whole": [1.0, -0.0],
+            "small": np.array([1, 2], dtype=np.int8),
+            "sure": [True, False],
+            "text": ["a", "=1"],
+        }
     )
     arrays = {}
-    text = json.loads(json.dumps(written_fields(found, arrays), allow_nan=False))
-    back = read_fields(Found, text, arrays)
-    assert back.pair.numbers.tobytes() == found.pair.numbers.tobytes()
-    assert (back.schema, back.features, back.pair.factor, back.share) == (schema, found.features, 1 / 3, 0.1 + 0.2)
-    assert (back.named, back.words, back.count, back.is_sure) == (found.named, ["x"], 3, True)
-    assert back.flags.tolist() == [True, False]
-    assert back.path is None
-    assert back.other.numbers.tolist() == [0, 1, 2]
-    pd.testing.assert_frame_equal(back.table, found.table, check_exact=True)
-    pd.testing.assert_series_equal(back.series, found.series, check_exact=True)
+    written = written_fields(replace(fitted[0].fit_, restarts_=table), arrays)
+    back = read_fields(Fit, json.loads(json.dumps(written, allow_nan=False)), arrays)
+    pd.testing.assert_frame_equal(back.restarts_, table, check_exact=True)
 
 
-def test_what_no_file_can_hold_is_named():
-    with pytest.raises(TypeError, match=r"cannot be saved with function as factor"):
-        written_fields(Pair(np.zeros(2), test_what_no_file_can_hold_is_named), {})
-    with pytest.raises(TypeError, match=r"cannot be saved with ndarray as numbers"):
-        written_fields(Pair(np.array([{}], dtype=object), 1.0), {})
+def test_what_no_file_can_hold_is_named(fitted):
+    with pytest.raises(TypeError, match=r"cannot be saved with function as log_joint_"):
+        written_fields(replace(fitted[0].fit_, log_joint_=test_what_no_file_can_hold_is_named), {})
+    with pytest.raises(TypeError, match=r"cannot be saved with ndarray as outlying_"):
+        written_fields(replace(fitted[0].fit_, outlying_=np.array([{}], dtype=object)), {})
+
+
+def test_a_model_that_cannot_be_read_back_is_not_saved(fitted, tmp_path, monkeypatch):
+    kept = np.savez_compressed
+    monkeypatch.setattr(np, "savez_compressed", lambda file, **arrays: kept(file, another=np.zeros(1), **arrays))
+    with pytest.raises(RuntimeError, match=r"not saved, because it cannot be read back: .*an array 'another'"):
+        fitted[0].save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_model_of_an_older_format_says_how_to_go_on(folder):
     edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
     (folder / "manifest.json").unlink()  # older formats had none
-    with pytest.raises(InputError, match=r"its format is 3, and this version reads 8 to 11; .* saved it \(0\.0\.9\)"):
+    with pytest.raises(InputError, match=r"its format is 3, and this version reads 11; .* saved it \(0\.0\.9\)"):
         MAPDP.load(folder)
