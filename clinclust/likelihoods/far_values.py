@@ -23,7 +23,11 @@ _FEWEST = 20
 _QUARTILE_RANGE = 1.3489795003921634
 """Distance between the quartiles of the standard normal distribution."""
 _REACH = 6.0
-"""Half the width, in standard deviations, outside of which values are a tail: one in 5e8 normal values is."""
+"""Half the width, in standard deviations, outside of which values are a tail: one in 5e8 normal values is.
+
+Where the quartiles are uncertain more are: one in .33% of columns of 20 normal values, in .02% of 50, in none of 200
+(20,000 columns each).
+"""
 
 
 def ends(observed: Array) -> tuple[float, float]:
