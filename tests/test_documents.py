@@ -18,7 +18,6 @@ def targets_of(document):
     return [(ROOT / document).parent / link for link in links] + [ROOT / path for path in named]
 
 
-@pytest.mark.skipif(not (ROOT / "benchmarks").exists(), reason="a source distribution holds no benchmarks")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_document_names_exists(document):
     targets = targets_of(document)

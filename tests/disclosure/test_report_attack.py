@@ -9,7 +9,6 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
-pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="a source distribution holds no benchmarks")
 
 
 @pytest.fixture
