@@ -21,9 +21,19 @@ _PACKAGE = str(Path(clinclust.__file__).parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.get("PYTHONPATH")]))
 
 
-# How long an example takes is a matter of what else the machine does.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+# How long an example takes is a matter of what else the machine does. The fast profile draws the same examples in every
+# run, so that nobody's first run fails by luck; the thorough one draws new ones.
+_ANY_MACHINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fast", max_examples=20, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("thorough", max_examples=100, print_blob=True, **_ANY_MACHINE)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--simulations", action="store_true", help="run the simulations too, and draw new examples")
+
+
+def pytest_configure(config):
+    settings.load_profile("thorough" if config.getoption("--simulations") else "fast")
 
 
 @pytest.fixture
@@ -34,8 +44,15 @@ def heeds_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-def pytest_collection_modifyitems(items):
-    """Count no lines in tests of drawn examples: they run the same ones many times, and took half as long again."""
+def pytest_collection_modifyitems(config, items):
+    """Leave simulations out unless they are asked for, and count no lines in tests of drawn examples.
+
+    These run the same lines many times, and took half as long again.
+    """
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.no_cover)
+    if not config.getoption("--simulations"):
+        left_out = [item for item in items if item.get_closest_marker("simulation")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("simulation")]

@@ -29,6 +29,7 @@ def without(schema, frame, name):
     return cc.MAPDP(others, n_restarts=2, random_state=0, progress=False).fit(frame.drop(columns=name))
 
 
+@pytest.mark.simulation
 def test_features_that_make_the_subtypes_only_together_are_tested_too():
     found, alone = [], []
     for seed in range(5):

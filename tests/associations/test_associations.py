@@ -237,6 +237,7 @@ def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
         assert found.loc["noise", "p"] > 1e-3
 
 
+@pytest.mark.simulation
 def test_noise_that_is_split_is_not_found_significant():
     """Exponential noise taken for Gaussian: several subtypes, and naive tests that are nearly all significant."""
     naive, valid = [], []

@@ -26,6 +26,7 @@ def visits(seed, n_persons=60, n_visits=4, shift=0.0):
     return frame, cc.FeatureSchema(features)
 
 
+@pytest.mark.simulation
 def test_rows_of_one_person_are_permuted_together():
     by_person, by_row = [], []
     for seed in range(30):

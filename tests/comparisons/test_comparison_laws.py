@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -73,10 +73,6 @@ def assert_mirrored(one, other):
         np.testing.assert_allclose(one[rows][ENDS], there, err_msg=measure, **CLOSE)
 
 
-law = settings(max_examples=20, deadline=None)
-
-
-@law
 @given(cohorts(2))
 def test_swapping_sides_mirrors_every_effect(cohort):
     frame, labels = cohort
@@ -88,7 +84,6 @@ def test_swapping_sides_mirrors_every_effect(cohort):
     assert_mirrored(pair, effects_of(result, subtype=2, versus=0))
 
 
-@law
 @given(cohorts(4), st.integers(0, 3))
 def test_everybody_else_is_one_group(cohort, chosen):
     frame, labels = cohort
@@ -97,7 +92,6 @@ def test_everybody_else_is_one_group(cohort, chosen):
     pd.testing.assert_frame_equal(rest, pair, rtol=1e-8, atol=1e-10)
 
 
-@law
 @given(cohorts(3), st.sampled_from([1e-60, 0.01, 37.0, 1e60]))
 def test_the_unit_changes_the_difference_only(cohort, factor):
     frame, labels = cohort
@@ -111,7 +105,6 @@ def test_the_unit_changes_the_difference_only(cohort, factor):
     pd.testing.assert_frame_equal(one, other, rtol=1e-8, atol=1e-8)
 
 
-@law
 @given(cohorts(3), st.integers(1, 5), st.randoms(use_true_random=False))
 def test_missing_values_and_the_order_change_nothing(cohort, more, random):
     frame, labels = cohort
@@ -122,7 +115,6 @@ def test_missing_values_and_the_order_change_nothing(cohort, more, random):
     np.testing.assert_allclose(one[numbers].astype(float), other[numbers].astype(float), **CLOSE)
 
 
-@law
 @given(cohorts(2), st.sampled_from([0, 2.0**33]))
 def test_the_contrast_of_two_subtypes_is_the_pairwise_test(cohort, offset):
     frame, labels = cohort
@@ -139,7 +131,6 @@ def test_the_contrast_of_two_subtypes_is_the_pairwise_test(cohort, offset):
             np.testing.assert_allclose(contrasts[column].astype(float), pairs[column].astype(float), **CLOSE)
 
 
-@law
 @given(cohorts(3))
 def test_an_interval_holds_its_estimate(cohort):
     effects = effects_of(compared(*cohort)).dropna()

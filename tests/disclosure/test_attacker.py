@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.disclosure.attacker import intervals
@@ -118,19 +118,16 @@ def check(table, likelihood, show, rounding=None):
     return shown
 
 
-@settings(max_examples=15, deadline=None)
 @given(problems(totals=True))
 def test_the_programme_finds_the_intervals_of_all_tables(problem):
     check(*problem)
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(totals=False))
 def test_without_totals_every_group_stands_for_itself(problem):
     assert are_independent(check(*problem))
 
 
-@settings(max_examples=10, deadline=None)
 @given(problems(totals=True), st.sampled_from([3, 5]))
 def test_rounded_counts_bind_within_the_rounding(problem, base):
     table, likelihood, show = problem
@@ -211,7 +208,6 @@ def test_contradictions_are_an_error():
         intervals(shown, [(20, 20), (10, 10), (10, 10)], np.ones((4, 3), dtype=bool))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.data())
 def test_sizes_against_enumeration(sizes, data):
     sizes = sorted(sizes, reverse=True)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
@@ -59,7 +59,6 @@ def agreeing(tables, shown):
     return tables[found]
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(0, 6), min_size=6, max_size=6), st.booleans())
 def test_small_counts_of_levels_cannot_be_found_with_n_and_missing(cells, two_levels):
     table = np.array(cells).reshape(3, 2)

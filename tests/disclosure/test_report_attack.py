@@ -10,7 +10,6 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-
 @pytest.fixture
 def benchmark(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -29,6 +28,7 @@ def test_no_withheld_count_is_narrowed(benchmark, tmp_path, design):
     assert {way: found[way]["narrowed"] for way in by_report} == dict.fromkeys(by_report, 0)
 
 
+@pytest.mark.simulation
 def test_the_attacker_finds_counts_if_q_is_adjusted_over_withheld_tests(benchmark, tmp_path, monkeypatch):
     from clinclust.disclosure import released
 
@@ -38,6 +38,7 @@ def test_the_attacker_finds_counts_if_q_is_adjusted_over_withheld_tests(benchmar
     assert sum(sums) > 0
 
 
+@pytest.mark.simulation
 def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark, tmp_path, monkeypatch):
     from clinclust.reporting.profiles import Profiles
 

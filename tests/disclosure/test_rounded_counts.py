@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
@@ -56,7 +56,6 @@ CELLS = st.lists(st.integers(0, 5), min_size=6, max_size=6)
 RULE = {"threshold": THRESHOLD, "rounding": BASE}
 
 
-@settings(max_examples=12, deadline=None)
 @example([0, 0, 0, 3, 1, 5], False)  # the sizes of both groups and their sum bound each other
 @given(CELLS, st.booleans())
 def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
@@ -73,7 +72,6 @@ def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
     assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
 
 
-@settings(max_examples=12, deadline=None)
 @example([0, 0, 1, 1, 5, 5], [0, 0, 2, 3, 0, 0])  # each feature alone protects what both together do not
 @example([0, 0, 0, 3, 0, 0], [0, 0, 2, 2, 5, 0])  # a subtype without observed values
 @given(CELLS, CELLS)

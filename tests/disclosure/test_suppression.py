@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import mixed_cohort
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
@@ -209,7 +209,6 @@ def printed(before, after, column):
         return (a == b) | (np.abs(a - b) <= error + 1e-9)
 
 
-@settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_groups=st.integers(2, 5),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import draft_schema
@@ -42,7 +42,6 @@ def test_a_limit_is_a_spike_however_many_values_lie_beyond_it(rng, sign, limit, 
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0, 1]), st.sampled_from([4.0, 12.0]))
-@settings(max_examples=40, deadline=None)
 def test_rounded_values_have_no_spike(seed, decimals, spread):
     assert spike_of(np.random.default_rng(seed).normal(80, spread, 300).round(decimals)) is None
 

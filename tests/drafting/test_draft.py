@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from schema_strategies import messy_frames
 from scipy import integrate, stats
 
@@ -118,7 +118,6 @@ def test_none_is_a_level_not_a_missing_value():
     assert schema["x"].levels == ("None", "mild", "severe")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(messy_frames())
 def test_a_draft_validates_its_own_table_and_survives_yaml(frame):
     before = frame.copy(deep=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.drafting import draft_schema
@@ -81,7 +81,6 @@ def mixed_table():
     )
 
 
-@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_order_of_the_rows_does_not_change_a_draft(seed):
     frame = MIXED.iloc[np.random.default_rng(seed).permutation(N)].reset_index(drop=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.drafting.draft import draft_columns
@@ -33,7 +33,6 @@ def found_in(columns):
     return schema, redundancies(schema.validate(frame, warn=False), schema)
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["total", "mean", "prorated"]), st.integers(5, 10), st.integers(0, 2))
 def test_every_rule_is_found_whatever_stands_beside_the_items(seed, rule, k, n_reversed):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.drafting.draft import draft_schema
@@ -37,7 +37,6 @@ def test_two_units_are_told_with_their_names(name, share):
     assert f"like {upper}: give all values in one unit" in told.said
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.sampled_from(sorted(MIXED)), st.integers(0, 2**32), st.booleans())
 def test_one_unit_is_no_second_one(name, seed, in_upper):
     draw, convert, _ = MIXED[name]

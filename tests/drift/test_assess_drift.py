@@ -55,6 +55,7 @@ def of_features(drift):
     return drift.features.set_index("feature")
 
 
+@pytest.mark.simulation
 def test_without_drift_few_batches_are_called_different():
     """40 cohorts, each fitted, with a batch of the same people: at most 7 of 40 p below .05 (binomial, .999)."""
     p = {"none of these": [], "shares of subtypes": []}

@@ -59,6 +59,7 @@ def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(thre
     assert adjusted_rand_index(distinct.labels, groups) > 0.95 > adjusted_rand_index(model.labels_, groups)
 
 
+@pytest.mark.simulation
 def test_a_continuum_is_rarely_divided():
     divided = 0
     for seed in range(10):
@@ -350,6 +351,7 @@ def test_joins_that_are_accepted_are_also_tested_against_a_skewed_severity(three
     assert unimodal["p_unimodal"].isna().all()
 
 
+@pytest.mark.simulation
 def test_a_skewed_severity_is_divided_and_told():
     rng = np.random.default_rng(0)
     severity = rng.exponential(size=(400, 1)) - 1.0

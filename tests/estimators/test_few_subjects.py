@@ -231,39 +231,6 @@ def test_a_floor_is_saved(floor, wild, tmp_path):
     assert_same(loaded.cut(None), model)
 
 
-def test_a_model_of_the_format_before_has_no_floor(wild, tmp_path):
-    model, _ = wild
-
-    def before(text):
-        del text["parameters"]["min_size"], text["fit"]["min_size_"]
-        text["clinclust_model"] = 8
-
-    folder = model.cut(2).save(tmp_path / "model")
-    edited(before)(folder)
-    loaded = MAPDP.load(folder)
-    assert_same(loaded, model.cut(2))
-    assert loaded.get_params() == model.cut(2).get_params()
-    assert loaded.cut(None, min_size=FLOOR).described_only_.any()
-
-
-def test_a_test_of_the_format_before_says_nothing_of_a_skewed_severity(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 4)) + 6.0 * (np.arange(60) % 2)[:, None], columns=list("abcd"))
-    model = MAPDP(cc.draft_schema(frame), n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(
-        frame
-    )
-
-    def before(text):
-        del text["fit"]["tree_test_"]["joins"]["p_unimodal"]
-        text["clinclust_model"] = 9
-
-    folder = model.save(tmp_path / "model")
-    edited(before)(folder)
-    joins = MAPDP.load(folder).tree_test_.joins
-    assert joins["p_unimodal"].isna().all()
-    pd.testing.assert_frame_equal(joins, model.tree_test_.joins.assign(p_unimodal=np.nan))
-
-
 def test_an_edited_floor_is_refused(wild, tmp_path):
     folder = wild[0].cut(None, min_size=FLOOR).save(tmp_path / "model")
     for floor, said in ((3, "the subtypes are not those"), (0, "min_size_ is 0"), (183, "min_size_ is 183")):

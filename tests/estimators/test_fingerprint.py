@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import mixed_cohort
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition
@@ -233,7 +233,6 @@ def test_nothing_saved_tells_whether_somebody_is_in_the_cohort(model, tmp_path):
     assert order.astype(np.int64).tobytes() not in written
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 59))
 def test_who_lacks_one_row_cannot_read_the_order(model, absent):
     """Whoever knows all subjects but one gets no number of the order right, except by chance."""

@@ -35,6 +35,7 @@ def severe():
     return model, frame, disease, distinct_subtypes(model, frame)
 
 
+@pytest.mark.simulation
 def test_slices_of_one_disease_come_together(severe, monkeypatch):
     model, frame, disease, distinct = severe
     monkeypatch.setattr(tested_tree, "joined_again", lambda *_: [])
@@ -58,6 +59,7 @@ def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe
     np.testing.assert_allclose(-np.diff(joints), tree.evidence, rtol=1e-8, atol=1e-6)
 
 
+@pytest.mark.simulation
 def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_path):
     model, frame, _, distinct = severe
     cut = model.cut(distinct)
@@ -80,6 +82,7 @@ def test_what_was_joined_again_is_told_as_one_continuum(severe):
     assert (joins.loc[~joins["accepted"], "p"] >= 0.05).all()
 
 
+@pytest.mark.simulation
 def test_the_number_of_threads_changes_nothing(severe):
     model, frame, _, distinct = severe
     again = distinct_subtypes(model, frame, n_jobs=1 if n_threads(None) > 1 else 3)

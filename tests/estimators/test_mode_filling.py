@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from sklearn.metrics import adjusted_rand_score
-from test_saving import edited
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
 from clinclust.associations.cold_search import cold_plan
@@ -190,21 +189,6 @@ def test_saving_keeps_it(tmp_path):
 def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_table():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     assert not hasattr(MAPDP(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
-
-
-def test_a_model_of_the_format_before_integrated_missing_values_out(tmp_path):
-    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    model = MAPDP(schema, n_restarts=1, **QUICK).fit(frame)
-
-    def before(text):
-        del text["parameters"]["missing"], text["fit"]["completed_log_joint_"]
-        text["clinclust_model"] = 10
-
-    folder = model.save(tmp_path / "model")
-    edited(before)(folder)
-    loaded = MAPDP.load(folder)
-    assert loaded.get_params() == model.get_params()
-    assert loaded.missing == "marginal"
 
 
 def test_searches_of_the_model_again_fill_values_too():

@@ -25,6 +25,7 @@ def answers(centres, severity, n=300, seed=1):
     return np.clip(np.round(2 + centres[groups] + shared + 0.9 * rng.normal(size=(n, 10))), 0, 4), groups
 
 
+@pytest.mark.simulation
 def test_groups_that_differ_in_the_items_of_one_block_are_found():
     centres = np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10))
     values, groups = answers(centres, 0.0)

@@ -35,6 +35,7 @@ def test_slips_are_found_and_named():
     assert (found["p"] * len(frame) <= 0.05).all()
 
 
+@pytest.mark.simulation
 def test_few_cohorts_of_the_model_have_an_unusual_subject():
     """One in twenty at most: 60 cohorts have at most 8, which is three standard errors above."""
     n_with = 0

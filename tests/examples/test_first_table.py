@@ -17,6 +17,7 @@ def example():
     return module
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", ["german", "cardiology", "survey"])
 def test_one_command_gives_what_the_page_shows(example, tmp_path, name):
     _, frame, types = next(item for item in simulated() if item[0] == name)

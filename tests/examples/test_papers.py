@@ -117,6 +117,7 @@ def test_simulations_of_the_comparison_study_are_as_it_says():
     assert np.bincount(study.grid(rng)[1]).tolist() == [50] * 25
 
 
+@pytest.mark.simulation
 def test_a_small_table_of_the_comparison_study():
     study = script("comparison_study")
     rows = study.simulated("3", 0) + study.timed(120, 2, 0)

@@ -39,6 +39,7 @@ def test_data_sets_have_the_shares_and_outliers_of_the_paper(example):
             np.testing.assert_allclose(np.cov(members.T) / spread, covariance / spread, atol=0.5)
 
 
+@pytest.mark.simulation
 def test_a_small_table_has_every_method_and_no_sweep_loses(example):
     rows = pd.DataFrame([row for place in (3, 4) for row in example.run((place, 0, 240))])
     ours, paths = (rows[rows["way"] == way].set_index("place") for way in ("MAP-DP", "MAP-DP, the paper's start"))

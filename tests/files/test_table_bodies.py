@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import read_cohort
@@ -68,7 +68,6 @@ def test_what_is_no_range_is_refused(text):
         RowRanges.parsed(text)
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.integers(3, 40), st.integers(0, 99))
 def test_a_table_without_its_header_is_asked_about_and_with_it_is_read(tmp_path_factory, n, seed):
     folder, rows = tmp_path_factory.mktemp("any"), cohort(n, seed)
@@ -103,7 +102,6 @@ def test_a_total_of_the_rows_above_it_is_left_out_wherever_it_stands(tmp_path, w
     assert f"row {place + 2} " in told
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 99), st.integers(1, 11), st.sampled_from(["Summe", "Mean", "Gesamt"]))
 def test_a_total_that_agrees_with_nothing_is_asked_about_and_both_answers_are_obeyed(
     tmp_path_factory, seed, place, word

@@ -45,6 +45,7 @@ def compared():
     return found, frame, group
 
 
+@pytest.mark.simulation
 def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
     found, _, group = compared
     table = found.table.set_index("method")

@@ -92,6 +92,7 @@ def test_checks_say_what_is_observed_and_what_is_expected():
     assert found.pairs["correlation"].abs().is_monotonic_decreasing
 
 
+@pytest.mark.simulation
 def test_right_models_get_advice_in_few_cohorts():
     """30 cohorts of one to three groups from the model: none in 95%, so that at most 5 have any (3 SE above)."""
     n_with = 0

@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
@@ -126,7 +126,6 @@ def of_the_table(findings):
     return found
 
 
-@settings(max_examples=40)
 @given(any_findings())
 def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
     table, rows = of_the_table(findings), overview(findings).tables[0].rows
@@ -144,7 +143,6 @@ def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findi
                 assert (mark["kind"], mark["percent"]) == expected
 
 
-@settings(max_examples=20)
 @given(any_findings())
 def test_the_profile_points_where_the_subtype_table_does(findings):
     table, titles = of_the_table(findings), profiles_of(findings.comparisons)
@@ -160,7 +158,6 @@ def test_the_profile_points_where_the_subtype_table_does(findings):
     assert len(profile(findings).tables[0].rows) <= len(titles.titles)
 
 
-@settings(max_examples=20)
 @given(any_findings())
 def test_sizes_and_missing_values_are_those_of_the_subtype_table(findings):
     sheet, table = overview(findings), cc.subtype_table(findings.comparisons)

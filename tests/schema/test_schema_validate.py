@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from schema_strategies import cohorts
@@ -329,7 +329,6 @@ def test_pandera_switched_off_does_not_switch_off_validation():
         SCHEMA.validate(with_column(face="x"))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(cohorts(), st.randoms())
 def test_validate_is_idempotent_ignores_column_order_and_leaves_its_input_alone(cohort, random):
     schema, frame = cohort

@@ -7,7 +7,7 @@ import oracles
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
@@ -117,7 +117,6 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
 
 
 @given(seed=st.integers(0, 10**6), power=st.floats(0.01, 1.0))
-@settings(max_examples=25, deadline=None)
 def test_the_joint_is_linear_in_the_powers(seed, power):
     problem, *_ = posed(seed % 50, 20, likelihoods=EVERY_LIKELIHOOD)
     features, partition = problem.cohort.encoding.features, partition_of(problem, np.arange(20) % 3)

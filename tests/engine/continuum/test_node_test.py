@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
@@ -28,7 +28,6 @@ def plainly(observed, two_way, expected):
 
 
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 7), shift=st.floats(-3.0, 8.0))
-@settings(max_examples=60)
 def test_z_and_p_are_those_of_the_definition(seed, k, shift):
     rng = np.random.default_rng(seed)
     expected = np.cumsum(rng.exponential(20.0, size=(40, k)), axis=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp, skew
 
@@ -164,7 +164,6 @@ def test_a_unimodal_population_keeps_the_skewness_of_the_severity():
 
 
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 8))
-@settings(max_examples=50)
 def test_the_nearest_correlation_is_one_and_leaves_correlations_alone(seed, size):
     rng = np.random.default_rng(seed)
     raw = np.clip(rng.normal(size=(size, size)), -0.97, 0.97)

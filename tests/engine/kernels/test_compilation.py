@@ -87,11 +87,13 @@ def _run(program, folder, *arguments, **environment):
     return ran.stdout
 
 
+@pytest.mark.simulation
 def test_compiling_is_announced_and_happens_once(tmp_path):
     assert "compiling its numerical kernels" in _run(_FIT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path))
     assert "compiling" not in _run(_FIT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path))
 
 
+@pytest.mark.simulation
 def test_where_nothing_can_be_kept_every_process_compiles(tmp_path):
     """Neither beside the package nor at home: files stand where the folders would be, which stops root as well."""
     package = tmp_path / "site" / "clinclust"
@@ -106,10 +108,12 @@ def test_where_nothing_can_be_kept_every_process_compiles(tmp_path):
     assert str(package) in said
 
 
+@pytest.mark.simulation
 def test_no_kernel_leaves_its_arrays(tmp_path):
     _run(_CHECKED_FITS, tmp_path, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
 
 
+@pytest.mark.simulation
 def test_variants_of_the_kernels_are_kept_apart(tmp_path):
     (tmp_path / "variant.py").write_text(_KERNELS)
     variants = [
@@ -129,6 +133,7 @@ def _mixed_fit(folder, n, kinds, options, **environment):
     return json.loads(_run(_MIXED_FIT, folder, json.dumps([n, kinds, options]), **{**neither, **environment}))
 
 
+@pytest.mark.simulation
 def test_plain_kernels_find_the_same_bits_without_llvmlite(tmp_path):
     cohort = (120, EVERY_LIKELIHOOD * 2 + ("binomial",) * 9, {"n_restarts": 4})
     vectors = _mixed_fit(tmp_path, *cohort)
@@ -140,6 +145,7 @@ def test_plain_kernels_find_the_same_bits_without_llvmlite(tmp_path):
     assert plain == vectors
 
 
+@pytest.mark.simulation
 def test_kernels_run_without_being_compiled(tmp_path):
     cohort = (20, EVERY_LIKELIHOOD + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05, "discount": 0.3})
     compiled = _mixed_fit(tmp_path, *cohort)

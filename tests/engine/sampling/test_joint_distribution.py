@@ -171,6 +171,7 @@ def _constant_columns_stay(monkeypatch):
     monkeypatch.setattr(posing, "uninformative", lambda _: {})
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("discount", [0.0, 0.3])
 def test_the_sampler_has_the_joint_distribution_of_the_model(discount):
     found = z_scores(2_400, discount, seed=5)
@@ -227,6 +228,7 @@ BUGS = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("bug", BUGS)
 def test_planted_bugs_are_found(bug, monkeypatch):
     BUGS[bug](monkeypatch)
