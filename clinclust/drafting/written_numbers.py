@@ -18,7 +18,7 @@ from clinclust.drafting.products import products_of
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed
-from clinclust.files.number_notation import are_thousands, marks_of, parts_of, unit_key
+from clinclust.files.number_notation import Marks, are_thousands, marks_of, number_as_written, parts_of, unit_key
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
@@ -87,7 +87,9 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
         looks.append(_told_marks(column, marked))
     cells = unit_of_cells(column, parts)
     unit = cells.unit
-    meaning = _in_unit(meaning, unit)
+    of_unit = [part.number for part in parts if part is not None and unit_key(part.unit) in _units(unit)]
+    marks = marks_of(of_unit)
+    meaning = _in_unit(meaning, unit, marks)
     if meaning:
         fields["synonyms"] = meaning
         looks.append(_told_meaning(meaning))
@@ -95,13 +97,19 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
     if unit is not None:
         fields["unit"] = unit
         reasons.append(f"the cells hold the unit {shortened(unit)!r}")
-    fields |= _marks([part[1] for part in parts if part is not None and unit_key(part.unit) in _units(unit)], looks)
+    fields |= {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}
+    doubt = cells.doubt
+    if marks.is_guess and marks.decimal is None:
+        example = next(number for number in of_unit if "," in number)
+        looks.append(f'{example!r} is read as thousands; if the comma is a decimal comma, write `decimal: ","` instead')
+    elif marks.is_guess:
+        doubt = doubt or _told_undecided(column)
     if "decimal" in fields:
         reasons.append("decimal comma")
     if any(part is not None and part[0] for part in parts):
         fields["censored"] = "half"
         looks += _beyond(column, [part[0] if part else "" for part in parts])
-    return _with_negatives(column, WrittenNumbers(fields, _read(column, fields), reasons, looks, cells.doubt))
+    return _with_negatives(column, WrittenNumbers(fields, _read(column, fields), reasons, looks, doubt))
 
 
 def _read(column: ObservedColumn, fields: dict[str, Any]) -> NDArray[np.float64]:
@@ -138,17 +146,29 @@ def _told_marks(column: ObservedColumn, marked: Marked) -> str:
     )
 
 
-def _in_unit(meaning: dict[str, str], unit: str | None) -> dict[str, str]:
-    """Return the texts whose number has the unit of the column or none, each with its number without the unit.
+def _in_unit(meaning: dict[str, str], unit: str | None, marks: Marks) -> dict[str, str]:
+    """Return the texts whose number has the unit of the column or none, each with its number as a schema writes it.
 
     Where `1x/day` is not how all cells count, `less than 1x/day` is no number of the column.
     """
     parts = {text: parts_of(meant) for text, meant in meaning.items()}
     return {
-        text: part.limit + part.number
+        text: part.limit + number
         for text, part in parts.items()
-        if part is not None and unit_key(part.unit) in _units(unit)
+        if part is not None
+        and unit_key(part.unit) in _units(unit)
+        and (number := number_as_written(part.number, marks.decimal, marks.thousands)) is not None
     }
+
+
+def _told_undecided(column: ObservedColumn) -> str:
+    """Return that some numbers of a column could mean a thousand times as much, and how to repair it."""
+    with_mark = [[place for place, text in enumerate(column.texts) if mark in text] for mark in ",."]
+    return (
+        f"the comma ({told_cells(column, with_mark[0])}) and the point ({told_cells(column, with_mark[1])}) could each "
+        "be the decimal mark or keep thousands apart: write all numbers with one decimal mark and nothing between "
+        "thousands in the table"
+    )
 
 
 def _units(unit: str | None) -> set[str]:
@@ -165,12 +185,3 @@ def _beyond(column: ObservedColumn, signs: list[str]) -> list[str]:
             told.append(f"{n} values {which} a limit, such as {shown!r}: {stands} stands for them")
     other = "write `censored: limit` or `censored: missing` for the limit itself or for a missing value"
     return [*told[:-1], f"{told[-1]}; {other}"]
-
-
-def _marks(numbers: list[str], looks: list[str]) -> dict[str, Any]:
-    """Return the fields of the decimal mark and the separator of thousands, if they are not a point and none."""
-    marks = marks_of(numbers)
-    if marks.is_guess:
-        example = next(number for number in numbers if "," in number)
-        looks.append(f'{example!r} is read as thousands; if the comma is a decimal comma, write `decimal: ","` instead')
-    return {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}

@@ -39,12 +39,14 @@ _PARTS = re.compile(
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
-GROUPED_BY_POINT = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")
+_HEAD = "[+-]?[1-9][0-9]{0,2}"
+"""What may precede a group of thousands: nobody writes 813 as `0.813`."""
+GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
 """Numbers whose point could be a decimal point, or keep thousands apart where the comma is the decimal mark."""
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_GROUPED = {
-    mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "
-}
+_GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
+_EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")
+"""Numbers of which only the others of the column say whether their mark is a decimal mark."""
 _FLAGS = ("H", "L", "HH", "LL", "N", "A")
 _MOST_CELLS = 0.9
 
@@ -66,7 +68,7 @@ class Marks(NamedTuple):
     decimal: Literal[","] | None = None
     thousands: ThousandsMark | None = None
     is_guess: bool = False
-    """Whether the commas could also be decimal marks, and are taken for separators of thousands."""
+    """Whether some commas or points could be decimal marks or keep thousands apart, and nothing decides it."""
 
 
 def with_plain_spaces(text: str) -> str:
@@ -101,13 +103,24 @@ def marks_of(numbers: Sequence[str]) -> Marks:
         if mark is None and any(number.count(".") > 1 for number in numbers):
             return Marks(",", ".")
         return Marks(None, mark)
-    if all(_GROUPED[","].fullmatch(number) and number.lstrip("+-")[0] != "0" for number in with_comma):
-        is_guess = not any("." in number for number in numbers) and all(number.count(",") == 1 for number in with_comma)
+    is_decimal_comma, is_decimal_point = _is_decimal(",", ".", numbers), _is_decimal(".", ",", numbers)
+    has_points = any("." in number for number in numbers)
+    if has_points and is_decimal_comma == is_decimal_point and any(map(_EITHER.fullmatch, numbers)):
+        return Marks(",", None, is_guess=True)
+    if not is_decimal_comma and all(map(_GROUPED[","].fullmatch, with_comma)):
+        is_guess = not has_points and all(number.count(",") == 1 for number in with_comma)
         return Marks(None, ",", is_guess)
     grouped = _grouping(numbers, (".", "'", " "))
     if all(_DECIMAL_COMMA.fullmatch(number) or _GROUPED[grouped or "."].fullmatch(number) for number in with_comma):
         return Marks(",", grouped)
     return Marks()
+
+
+def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
+    """Return whether a mark must be a decimal mark: somewhere it keeps no thousands apart, or the other one does."""
+    return any(
+        number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
+    )
 
 
 def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
@@ -118,7 +131,7 @@ def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> Thousan
 def are_thousands(numbers: Sequence[str]) -> bool:
     """Return whether all points stand before three digits, as in `1.305` beside `987`."""
     pointed = [number for number in numbers if "." in number]
-    return bool(pointed) and all(_GROUPED["."].fullmatch(number) and number[0] != "0" for number in pointed)
+    return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
 
 
 def are_flags(unit: str, count: int, n_cells: int) -> bool:
@@ -154,7 +167,7 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
     if thousands is not None and thousands in text:
         whole, mark, rest = text.partition(decimal or ".")
         head, *groups = whole.split(thousands)
-        if not re.fullmatch(r"[+-]?[0-9]{1,3}", head) or not all(re.fullmatch("[0-9]{3}", group) for group in groups):
+        if not re.fullmatch(_HEAD, head) or not all(re.fullmatch("[0-9]{3}", group) for group in groups):
             return None
         text = f"{head}{''.join(groups)}{mark}{rest}"
     if decimal == ",":

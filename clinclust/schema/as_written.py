@@ -41,9 +41,11 @@ def number_meant(feature: Feature, text: str) -> float | None:
     text : str
         The canonical text of a cell that is no missing code.
     """
-    cell = without_marks(with_plain_spaces((feature.synonyms or {}).get(text, text)), feature.marks)
+    meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
+    cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None else None
-    number = _number(feature, limit[2] if limit else cell)
+    written = limit[2] if limit else cell
+    number = _number(feature, written) if meant is None else number_of(written)
     if limit is None or math.isnan(number):
         return number
     return _censored(number, is_upper="<" in limit[1] or limit[1] == "≤", feature=feature)

@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clinclust.drafting import draft_schema
+from clinclust.files.number_notation import marks_of, number_as_written
 
 rng = np.random.default_rng(2)
 NUMBERS = rng.normal(120, 20, 200)
@@ -212,6 +215,32 @@ def test_a_comma_behind_a_zero_is_a_decimal_comma():
     assert drafted([f"0,{value}" for value in range(110, 190)])[0].decimal == ","
 
 
+@given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 3), st.sampled_from(".,")), min_size=1, max_size=9))
+def test_decimals_in_two_marks_are_read_as_they_are_or_refused(written):
+    """Both marks are shown to be decimal marks by numbers below 1; no number then means a thousand times as much."""
+    written = [(820, 3, ","), (813, 3, "."), *written]
+    values = [digits / 10**decimals for digits, decimals, _ in written]
+    cells = [f"{value:.{d}f}".replace(".", mark) for value, (_, d, mark) in zip(values, written, strict=True)]
+    marks = marks_of(cells)
+    for cell, value in zip(cells, values, strict=True):
+        read = number_as_written(cell, marks.decimal, marks.thousands)
+        assert float(read) == value if read is not None else marks.is_guess
+
+
+@pytest.mark.parametrize("n_commas", [10, 60, 110])
+def test_a_column_in_two_decimal_marks_is_read_below_one_and_refused_where_nothing_decides(n_commas):
+    for low, is_read in ((0.7, True), (1.1, False)):
+        values = np.round(np.linspace(low, low + 0.25, 120), 3)
+        cells = [f"{x:.3f}".replace(".", "," if place < n_commas else ".") for place, x in enumerate(values)]
+        feature, comment, table = drafted(cells, "share")
+        assert feature.role == ("cluster" if is_read else "ignore")
+        if is_read:
+            np.testing.assert_array_equal(table["share"], values)
+        else:
+            assert "could each be the decimal mark or keep thousands apart" in comment
+            assert "write all numbers with one decimal mark" in comment
+
+
 @pytest.mark.parametrize("name", ["visit", "Untersuchung", "recruited"])
 def test_compact_dates_are_dates_whatever_their_name(name):
     days = pd.date_range("2018-01-01", periods=60, freq="17D").strftime("%Y%m%d")
@@ -243,3 +272,12 @@ def test_a_limit_in_words_with_a_unit_of_its_own_is_no_number_and_stops_no_draft
     feature, _, _ = drafted(cells)
     assert feature.synonyms is None
     assert drafted(["less than 5 mg"] * 5 + [f"{n} mg" for n in range(10, 90)])[0].synonyms == {"less than 5 mg": "<5"}
+
+
+@pytest.mark.parametrize(("mark", "limit"), [(",", "36,400"), (".", "36.400,5"), ("", "36400,5")])
+def test_a_limit_in_words_is_written_as_the_column_writes_its_numbers(mark, limit):
+    decimals = ",5" if "5" in limit else ""
+    numbers = [f"{number:,}".replace(",", mark) + decimals for number in range(2600, 36000, 400)]
+    feature, _, table = drafted([*numbers, *[f"Above {limit}"] * 6], "income")
+    assert table["income"].iloc[-1] == (36400.5 if decimals else 36400)
+    assert feature.likelihood is not None

@@ -75,6 +75,8 @@ def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
 @pytest.mark.parametrize(
     ("condition", "columns", "words"),
     [
+        ("x > 5", {"x": ["4,887", "5.402"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
+        ("x > 5", {"x": ["0,820", "0.813", "1,234"]}, "may be a decimal mark or keep thousands apart"),
         ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
         ("x > 5", {"x": ["1 mg/L", "2 g/L"]}, r"several units \(mg/L, g/L\)"),
         ("x > 5", {"x": ["20 %", "0.2"]}, "with % and others without"),
@@ -101,6 +103,8 @@ def test_what_could_be_read_in_two_ways_is_refused(condition, columns, words):
 def test_what_was_said_decides():
     assert rows("x > 5", decimal=",", x=["1,234", "2,345", "7,500"]) == [2]
     assert rows("x > 5", decimal=".", x=["1,234", "2,345", "7"]) == [0, 1, 2]
+    assert rows("x > 5", decimal=".", x=["1,234", "2,345", "4.702"]) == [0, 1]
+    assert rows("x > 0.815", x=["0,820", "0.813", "0,7"]) == [0]
     cells = ["03/04/2020", "05/01/2020"]
     assert rows("x > '2020-03-31'", dates="day-first", x=cells) == [0]
     assert rows("x > '2020-03-31'", dates="month-first", x=cells) == [1]

@@ -225,7 +225,7 @@ class Cells:
         is_comma = self._decimal == "," or (self._notes is not None and self._notes.decimal == ",")
         if is_comma and (marks.is_guess or marks == Marks()):
             return Marks(",", None)
-        return marks._replace(is_guess=False) if self._decimal is not None else marks
+        return Marks(None, ",") if marks.is_guess and self._decimal == "." else marks
 
     @cached_property
     def _units(self) -> list[str]:
