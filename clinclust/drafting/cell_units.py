@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.names import names_a_unit
 from clinclust.drafting.odd_cells import told_cells
+from clinclust.drafting.orders.plain import plain
 from clinclust.drafting.products import is_factor
 from clinclust.drafting.unit_words import factors_of, words_for
 from clinclust.files.cell_text import numbers_of, shortened
@@ -32,6 +34,10 @@ _BESIDE_ANOTHER = frozenset(
 """Units that people write where they are not the usual one: few `lb` among bare numbers say that these are kg."""
 
 
+_MOST_LEVELS = 11
+"""The most different numbers before one unknown text for which it may be that of a level, such as `3 cups`."""
+
+
 @dataclass(frozen=True)
 class CellUnit:
     """The unit of the numbers of a column.
@@ -49,6 +55,21 @@ class CellUnit:
     unit: str | None = None
     looks: tuple[str, ...] = ()
     doubt: str | None = None
+
+
+def is_known_unit(text: str) -> bool:
+    """Return whether what stands beside a number is a unit, or a factor; other texts make levels: `1_yes`, `0_no`.
+
+    Examples
+    --------
+    >>> from clinclust.drafting.cell_units import is_known_unit
+    >>> [is_known_unit(text) for text in ("mg/dL", "weeks", "x10^9/L", "%", "_yes", "_to_24.9")]
+    [True, True, True, True, False, False]
+    """
+    folded = plain(text).rstrip(".")
+    is_sign = is_unit(text) and not any(map(str.isalpha, text))
+    is_word = folded in _BESIDE_ANOTHER or factors_of([folded.rpartition("/")[2]]) is not None
+    return is_sign or is_word or names_a_unit(text) or is_factor(text)
 
 
 def unit_of_cells(column: ObservedColumn, parts: Sequence[WrittenNumber | None]) -> CellUnit:
@@ -70,9 +91,10 @@ def unit_of_cells(column: ObservedColumn, parts: Sequence[WrittenNumber | None])
         return CellUnit()
     cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
     unit = max(cells, key=lambda one: cells[one])
-    if cells[unit] < _NEARLY_ALL * sum(cells.values()) or not is_unit(unit):
-        return CellUnit()
     written = max((text for text in spelled if unit_key(text) == unit), key=lambda text: spelled[text])
+    is_known = is_known_unit(written) or (is_unit(unit) and len(named[unit]) > _MOST_LEVELS)
+    if not is_known or cells[unit] < _NEARLY_ALL * sum(cells.values()):
+        return CellUnit()
     without = [place for place, part in enumerate(parts) if part is not None and not part.unit]
     bare = [place for place in named[unit] if (part := parts[place]) is not None and part.unit == "°" != written]
     degrees = (f"'°' is read as {shortened(written)!r}: {told_cells(column, bare)}",) if bare else ()
@@ -124,7 +146,7 @@ def several_units(column: ObservedColumn, parts: Sequence[WrittenNumber | None])
     """Return that the numbers of a column have several units, and which; None if they have not."""
     named: dict[str, list[int]] = {}
     for place, part in enumerate(parts):
-        if part is not None and (not part.unit or is_unit(part.unit)):
+        if part is not None and (not part.unit or is_known_unit(part.unit)):
             named.setdefault(unit_key(part.unit), []).append(place)
     cells = {unit: int(column.counts[places].sum()) for unit, places in named.items()}
     n_alone = cells.pop("", 0)

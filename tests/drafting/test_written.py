@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clinclust.drafting import draft_schema
 from clinclust.files.number_notation import marks_of, number_as_written
+from clinclust.likelihoods import traits_of
 
 rng = np.random.default_rng(2)
 NUMBERS = rng.normal(120, 20, 200)
@@ -241,6 +242,33 @@ def test_a_column_in_two_decimal_marks_is_read_below_one_and_refused_where_nothi
             assert "write all numbers with one decimal mark" in comment
 
 
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ["0_no", "1_yes"],
+        ["0 No", "1 Yes"],
+        ["0 None", "1 Yes"],
+        ["0", "1 Yes"],
+        ["1_female", "2_male"],
+        ["1_Good", "2_Fair", "3_Poor"],
+        ["18.5_to_24.9", "25_to_29.9", "30_or_more"],
+        ["1 cup", "2 cups", "3 cups"],
+    ],
+)
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_a_text_behind_a_number_that_is_no_unit_makes_levels(levels, share):
+    n_last = int(share * 120)
+    feature, _, _ = drafted(
+        [levels[-1]] * n_last + [levels[place % (len(levels) - 1)] for place in range(120 - n_last)]
+    )
+    assert (feature.role, feature.levels) == ("cluster", tuple(levels))
+    assert traits_of(feature.likelihood).is_scale or len(levels) == 2 or "cups" in levels[1]
+
+
+def test_an_unknown_text_behind_many_numbers_is_their_unit():
+    assert drafted([f"{value:.0f} points" for value in NUMBERS])[0].unit == "points"
+
+
 @pytest.mark.parametrize("name", ["visit", "Untersuchung", "recruited"])
 def test_compact_dates_are_dates_whatever_their_name(name):
     days = pd.date_range("2018-01-01", periods=60, freq="17D").strftime("%Y%m%d")
@@ -281,3 +309,8 @@ def test_a_limit_in_words_is_written_as_the_column_writes_its_numbers(mark, limi
     feature, _, table = drafted([*numbers, *[f"Above {limit}"] * 6], "income")
     assert table["income"].iloc[-1] == (36400.5 if decimals else 36400)
     assert feature.likelihood is not None
+
+
+def test_incomes_with_ends_in_words_are_levels_in_their_order():
+    levels = ["Under 2,600", "2,600 to 5,200", "5,200 to 10,400", "10,400 to 36,400", "Above 36,400"]
+    assert drafted(levels * 30, "gross_income")[0].levels == tuple(levels)

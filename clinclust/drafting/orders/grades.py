@@ -22,7 +22,7 @@ _GRADE = re.compile(
     r"(?:\s*(?:-|/|to|bis|a)\s*(?P<next>[0-9]{1,2}|x|ix|iv|vi{0,3}|i{2,3})|[ ._-]?(?P<part>[a-e]?|mi)(?P<sub>[1-9]?))",
 )
 _LETTER = re.compile(r"(?P<prefix>(?:[^\W\d_]{2,}[ ._/-]+)*)(?P<letter>[a-g])(?P<number>[0-9]{0,2})")
-_BEGINS = re.compile(r"\(?(?P<grade>[+-]?[0-9]{1,3}(?:\.[0-9]+)?)(?P<mark>\)?\s*(?:[-=:.)(]\s*|\s))(?P<behind>\D.*)")
+_BEGINS = re.compile(r"\(?(?P<grade>[+-]?[0-9]{1,3}(?:\.[0-9]+)?)(?P<mark>\)?\s*(?:[-=:._)(]\s*|\s))(?P<behind>\D.*)")
 _WIDEST = 2
 """How many numbers a code may have for each level; numbers further apart count something."""
 _NO_CROSS = ("-", "0", "neg", "negative", "negativ", "negatif", "negativo", "negatief", "nul", "0+")
