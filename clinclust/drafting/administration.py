@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from clinclust.drafting.administration_names import is_comment_name, is_number_of, is_weight_name, what_it_describes
+from clinclust.drafting.administration_names import (
+    PLACE,
+    is_comment_name,
+    is_number_of,
+    is_weight_name,
+    what_it_describes,
+)
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.levels import proposal_of_codes
 from clinclust.drafting.names import words_of
 from clinclust.drafting.proposal import Proposal
+from clinclust.drafting.unmodelled import could_be_postal_codes
 from clinclust.drafting.yes_no import no_before_yes
 from clinclust.likelihoods import traits_of
 
@@ -45,6 +52,9 @@ def set_aside(proposal: Proposal, column: ObservedColumn) -> Proposal:
     if any(map(is_weight_name, names)) and traits_of(fields["likelihood"]).is_continuous:
         return _described(fields, proposal.reason, "how the sample was drawn (a weight of sampling)")
     what = next((said for name in names if (said := what_it_describes(name)) is not None), None)
+    known = column.without(list(fields.get("missing_codes", ())))
+    if what == PLACE and not could_be_postal_codes(known):
+        return proposal
     if what is None or _is_answer(column) or _is_of_the_patient(column):
         return proposal
     return _as_codes(proposal, column, what)

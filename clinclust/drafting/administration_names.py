@@ -11,7 +11,7 @@ from functools import cache
 
 from clinclust.drafting.names import looks_postal, names_a_unit, words_of
 
-__all__ = ["is_comment_name", "is_number_of", "is_weight_name", "looks_dated_in_days", "what_it_describes"]
+__all__ = ["PLACE", "is_comment_name", "is_number_of", "is_weight_name", "looks_dated_in_days", "what_it_describes"]
 
 SITE, STAFF, DEVICE = "the site", "who examined or treated", "the device or the batch"
 ENTRY, PLACE, VISIT = "who entered the data", "a place of living, as a postal code", "the visit"

@@ -34,11 +34,11 @@ __all__ = [
     "words_of",
 ]
 
-_POSTAL = "zip zipcode zip3 zip5 postcode postal postleitzahl plz cp cap postcodes cep"
+_POSTAL = "zip zipcode zip3 zip5 postcode postal postleitzahl plz cap postcodes cep"
 _CODED = (
     "raca raza razza ras rasse icd ichd atc ops cid codice codigo codes loinc snomed cpt drg etnia herkunft origine "
     "origin herkomst race ethnic ethnicity ethnie ethnia region regio centre center country nation pays pais province "
-    "county district zip postcode postal plz religion occupation profession beruf marital civil familienstand type typ "
+    "county district religion occupation profession beruf marital civil familienstand type typ "
     "tipo kind code group gruppe groupe grupo treatment therapy diagnosis diagnose category kategorie categorie "
     "species department insurance provider interviewer cluster target phenotype histology genotype serotype vertebra "
     "cohort cohorte protocol"
@@ -260,8 +260,8 @@ def looks_lasting(name: str) -> bool:
 
 
 def looks_postal(name: str) -> bool:
-    """Return whether the name is one of postal codes."""
-    return _names(_POSTAL, name)
+    """Return whether the name may be one of postal codes; the values decide (`clinclust.drafting.unmodelled`)."""
+    return _names(_POSTAL, name) and not looks_measured(name)  # `income_zip` is an income
 
 
 def names_a_year(name: str) -> bool:

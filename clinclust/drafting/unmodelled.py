@@ -14,7 +14,7 @@ from clinclust.drafting.names import looks_dated, looks_measured, looks_postal
 from clinclust.drafting.proposal import Proposal
 from clinclust.files.cell_text import shortened
 
-__all__ = ["POSTAL", "unmodelled"]
+__all__ = ["POSTAL", "could_be_postal_codes", "unmodelled"]
 
 _DATE = re.compile(
     r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}(?:[ ,].*)?"
@@ -23,6 +23,7 @@ _DATE = re.compile(
 _TIME = re.compile(r"[0-9]{1,2}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?(?: ?[ap]\.?m\.?)?", re.IGNORECASE)
 _MOST_REGIONS = 30
 """The most postal codes that are regions; more are places that few subjects share."""
+_SHORTEST_POSTAL = 3
 POSTAL = "postal codes: a region, or a distance, can be computed from them and clustered on"
 _COMPACT_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
 _FEWEST_DATES = 5
@@ -50,9 +51,21 @@ def unmodelled(column: ObservedColumn, numbers: NDArray[np.float64] | None = Non
         return Proposal({"role": "ignore"}, "dates: compute what matters from them, such as a duration in years")
     if all(map(_TIME.fullmatch, column.texts)) and not np.isfinite(numbers).all():
         return Proposal({"role": "ignore"}, "times of day: compute what matters from them, such as a duration in hours")
-    if looks_postal(column.name) and len(column.texts) > _MOST_REGIONS:
+    if looks_postal(column.name) and len(column.texts) > _MOST_REGIONS and could_be_postal_codes(column):
         return Proposal({"role": "ignore"}, f"{len(column.texts)} {POSTAL}")
     return proposal_of_identifier(column, numbers) or proposal_of_repeated_identifier(column)
+
+
+def could_be_postal_codes(column: ObservedColumn) -> bool:
+    """Return whether all values hold digits and, if they are numbers, are whole and of one width.
+
+    A spreadsheet takes a zero off their beginning, so one digit may be missing. The name must say the rest.
+    """
+    widths = [len(text) for text in column.texts]
+    numbers = column.numbers[np.isfinite(column.numbers)]
+    is_code = min(widths) >= _SHORTEST_POSTAL and all(any(map(str.isdigit, text)) for text in column.texts)
+    is_fixed = not numbers.size or max(widths) - min(widths) <= 1
+    return is_code and is_fixed and bool((np.floor(numbers) == numbers).all())
 
 
 def _counts_days(column: ObservedColumn) -> bool:

@@ -27,7 +27,7 @@ from clinclust.drafting.names import (
 )
 from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.ties import are_dense, is_learnt, step_of_grid
-from clinclust.drafting.unmodelled import POSTAL
+from clinclust.drafting.unmodelled import POSTAL, could_be_postal_codes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.gaussian import Gaussian
@@ -91,7 +91,7 @@ def proposal_of_whole_numbers(column: ObservedColumn, numbers: Array, text_of: d
         levels = [text_of[number] for number in distinct.tolist()]
         reason = f"{len(levels)} numbers that are codes, by the name of the column"
         return proposal_of_codes(column, levels, reason)
-    if looks_postal(column.name):
+    if _are_postal(column):
         return Proposal({"role": "ignore"}, f"{len(distinct)} {POSTAL}")
     values = np.repeat(numbers, column.counts)
     per_period = is_counted_a_period(column.name) and high <= _LONG
@@ -109,7 +109,12 @@ def _are_codes(column: ObservedColumn, distinct: Array, text_of: dict[float, str
     if not 3 <= len(distinct) <= _MOST_CODES or len(text_of) < len(distinct):
         return False
     padded = len({len(text) for text in column.texts}) == 1 and any(text.startswith("0") for text in column.texts)
-    return (padded and distinct[-1] > 9) or (looks_coded(column.name) and not looks_counted(column.name))
+    is_named = (looks_coded(column.name) and not looks_counted(column.name)) or _are_postal(column)
+    return (padded and distinct[-1] > 9) or is_named
+
+
+def _are_postal(column: ObservedColumn) -> bool:
+    return looks_postal(column.name) and could_be_postal_codes(column)
 
 
 def _are_few_levels(column: ObservedColumn, distinct: Array, values: Array, text_of: dict[float, str]) -> bool:

@@ -163,6 +163,29 @@ def test_postal_codes_are_not_measured():
 
 
 @pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("cp", rng.integers(1, 5, N)),
+        ("zip", rng.integers(1, 5, N)),
+        ("zip_code_area_visits", rng.poisson(40, N)),
+        ("income_zip", rng.normal(52_000, 9_000, N).round()),
+        ("share_insured_zip", rng.normal(60, 9, N).round(1)),
+        ("people_zip", np.exp(rng.normal(8, 1.5, N)).round()),
+    ],
+)
+def test_a_name_alone_makes_no_postal_codes(name, cells):
+    feature, comment, _ = drafted(cells, name)
+    assert feature.role == "cluster"
+    assert "postal" not in comment
+
+
+@pytest.mark.parametrize("form", ["{0}", "SW{1} {2}AB", "{0}-0{2}"])
+def test_postal_codes_without_their_first_zero_and_those_with_letters_are_known(form):
+    cells = [form.format(code, code % 19, code % 7) for code in rng.integers(1000, 99_999, N).tolist()]
+    assert "postal code" in drafted(cells, "home_zip")[1]
+
+
+@pytest.mark.parametrize(
     ("write", "name", "unit", "n"),
     [
         (lambda part, rest: f"{part}h{rest:02}", "sleep_dur", "hours", 60),
