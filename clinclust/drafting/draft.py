@@ -14,7 +14,7 @@ from clinclust.drafting.declaration import about
 from clinclust.drafting.doubtful_words import doubtful_words
 from clinclust.drafting.excel_dates import turned_into_dates
 from clinclust.drafting.from_notes import declared
-from clinclust.drafting.levels import ordered_by_the_table, proposal_of_texts
+from clinclust.drafting.levels import ordered_by_the_table, plain_levels, proposal_of_texts
 from clinclust.drafting.lists_in_cells import proposal_of_lists
 from clinclust.drafting.look import LOOK
 from clinclust.drafting.missing_codes import missing_words, quoted
@@ -29,7 +29,8 @@ from clinclust.drafting.titres import proposal_of_titres
 from clinclust.drafting.two_numbers import proposal_of_two_numbers
 from clinclust.drafting.unmodelled import unmodelled
 from clinclust.drafting.written_numbers import written_numbers
-from clinclust.errors import CohortError, SchemaError
+from clinclust.errors import CohortError
+from clinclust.files.cell_text import shortened
 from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.files.dictionaries.redcap_export import notes_without_dictionary
 from clinclust.files.selection.rows_taken import rows_taken
@@ -133,7 +134,10 @@ def _without_redundancy(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSc
 
 
 def _has_decimal_commas(column: ObservedColumn) -> bool:
-    written = written_numbers(column)
+    try:
+        written = written_numbers(column)
+    except Exception:  # it comes again, and is told, where this column is drafted
+        return False
     return written is not None and written.fields.get("decimal") == ","
 
 
@@ -195,26 +199,37 @@ def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> 
 
 
 def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
-    """Return the feature of a column and the proposal that it follows from."""
-    proposal = set_aside(_propose(column), column)
-    turned = turned_into_dates(cells)
-    if turned is not None:
-        proposal = replace(proposal, looks=(*proposal.looks, turned))
+    """Return the feature of a column and the proposal that it follows from.
+
+    A column that cannot be read under its proposal becomes one of plain levels: a fault of the draft in one column must
+    not cost all others.
+    """
+    ignored = Feature(name=column.name, role="ignore")  # refuses a name that no schema can hold
+    proposal = Proposal()
     try:
+        proposal = set_aside(_propose(column), column)
+        turned = turned_into_dates(cells)
+        if turned is not None:
+            proposal = replace(proposal, looks=(*proposal.looks, turned))
         feature = Feature(name=column.name, **proposal.fields)
-        codes = ("", *feature.missing_codes)
-        sound = feature.role == "ignore" or not read_column(feature, codes, cells).faults
-    except SchemaError as error:
-        if "name" in [field for field, _ in getattr(error, "by_field", [])]:
-            raise
-        sound = False
-    if sound:
-        return feature, proposal
+        if _can_be_read(feature, cells):
+            return feature, proposal
+        fault = f"its cells are not what was proposed: {proposal.reason}"
+    except MemoryError:
+        raise
+    except Exception as error:
+        fault = f"{type(error).__name__}: {shortened(str(error))}"
     if proposal.fields.get("role") == "id":
         told = f"{proposal.reason}; rows without an identifier: fill them in, and give role: id"
-        return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, told, proposal.looks)
-    reason = f"no likelihood can read this column as it is ({proposal.reason})"
-    return Feature(name=column.name, role="ignore"), Proposal({"role": "ignore"}, reason, proposal.looks)
+        return ignored, Proposal({"role": "ignore"}, told, proposal.looks)
+    plain = plain_levels(column, fault)
+    feature = Feature(name=column.name, **plain.fields)
+    return (feature, plain) if _can_be_read(feature, cells) else (ignored, replace(plain, fields={"role": "ignore"}))
+
+
+def _can_be_read(feature: Feature, cells: pd.Series) -> bool:
+    codes = ("", *feature.missing_codes)
+    return feature.role == "ignore" or not read_column(feature, codes, cells).faults
 
 
 def _propose(column: ObservedColumn) -> Proposal:

@@ -16,7 +16,14 @@ from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.level_numbers import numbers_of_levels
 
-__all__ = ["levels_in_order", "ordered_by_the_table", "proposal_of_codes", "proposal_of_texts", "two_levels"]
+__all__ = [
+    "levels_in_order",
+    "ordered_by_the_table",
+    "plain_levels",
+    "proposal_of_codes",
+    "proposal_of_texts",
+    "two_levels",
+]
 
 _MOST_LEVELS = 50
 _LONG_TEXT = 30
@@ -86,6 +93,16 @@ def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> P
     is_short = 3 <= len(levels) <= 7 and not looks_coded(column.name)
     hint = "if they have an order, list them from low to high and write `likelihood: ordinal`" if is_short else ""
     return Proposal({"likelihood": Categorical.name, "levels": levels}, joined(what, hint), looks, not is_short)
+
+
+def plain_levels(column: ObservedColumn, fault: str) -> Proposal:
+    """Propose all texts of a column as levels without order, because of a fault of its draft; or ignore many texts."""
+    n = len(column.texts)
+    look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
+    if not 2 <= n <= _MOST_LEVELS:
+        return Proposal({"role": "ignore"}, f"{n} different values that could not be drafted", (look,))
+    fields = {"likelihood": Categorical.name, "levels": column.texts}
+    return Proposal(fields, f"{n} different values, taken for levels as they are", (look,), False)
 
 
 def _rare(column: ObservedColumn) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from hypothesis import given
 from schema_strategies import messy_frames
 from scipy import integrate, stats
 
-from clinclust.drafting import draft_schema
+from clinclust.drafting import draft, draft_schema
+from clinclust.drafting.column import ObservedColumn
+from clinclust.drafting.proposal import Proposal
 from clinclust.errors import CohortError, CohortWarning
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
@@ -128,7 +130,52 @@ def test_a_draft_validates_its_own_table_and_survives_yaml(frame):
     pd.testing.assert_frame_equal(frame, before)
     assert sorted(schema.names) == sorted(frame.columns)
     assert set(schema.comments) == set(frame.columns)
+    assert not any("a fault of clinclust" in comment for comment in schema.comments.values())
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+def _raise(column):
+    raise KeyError(column.name)
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        _raise,
+        lambda column: Proposal({"likelihood": "gaussian", "levels": ["a"]}),
+        lambda column: Proposal({"likelihood": "gaussian"}),
+    ],
+)
+@pytest.mark.parametrize("step", ["_propose", "written_numbers", "set_aside"])
+def test_a_fault_of_the_draft_in_one_column_costs_no_other(monkeypatch, step, faulty):
+    """A fault is planted into one step, for one column: the others are drafted as without it."""
+    sound, table = getattr(draft, step), FRAME[["tremor", "crp", "severity"]]
+
+    def planted(*args):
+        (column,) = [arg for arg in args if isinstance(arg, ObservedColumn)]
+        return faulty(column) if column.name == "severity" else sound(*args)
+
+    expected = draft_schema(table, progress=False)
+    monkeypatch.setattr(draft, step, planted)
+    schema = draft_schema(table, progress=False)
+    assert (schema["tremor"], schema["crp"]) == (expected["tremor"], expected["crp"])
+    schema.validate(table)
+    if step != "written_numbers":  # it only serves to see decimal commas there
+        assert (schema["severity"].likelihood, schema["severity"].levels) == (
+            "categorical",
+            ("mild", "moderate", "severe"),
+        )
+        assert "LOOK: no better draft of this column was found" in schema.comments["severity"]
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
+@given(messy_frames())
+def test_a_draft_that_fails_in_all_columns_is_valid(frame):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draft, "_propose", _raise)
+        schema = draft_schema(frame, progress=False)
+    schema.validate(frame, warn=False)
+    assert {feature.likelihood for feature in schema} <= {"categorical", None}
 
 
 @pytest.mark.parametrize(
