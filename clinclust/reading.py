@@ -135,7 +135,7 @@ def read_cohort(
         header that looks like a subject, rows that may be no subjects (legends, totals that do not add up, headings, a
         second table), two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells
         contradict their own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows
-        or columns cannot be understood, or leaves nothing.
+        or columns cannot be understood, or leaves nothing, or if there are more than 20,000 columns and no choice.
     ImportError
         If the package that reads the format is not installed.
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from clinclust.errors import InputError
+from clinclust.files.chosen_columns import refuse_many_columns
 from clinclust.files.delimited_lines import DelimitedLines, Line
 from clinclust.files.delimiters import delimiter_of
 from clinclust.files.encodings import decoded
@@ -39,6 +40,8 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
     if not filled:
         raise InputError("the file is empty")
+    n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
+    refuse_many_columns(n_filled, options.most_columns)  # at once: what follows looks at each column
     header = find_header(filled, (), options.header_row, options.rows, options.of_subjects)
     names = header.rows[-1][1] if header.rows else _first_subject(filled, options)
     if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):

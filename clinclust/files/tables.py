@@ -13,7 +13,7 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.chosen_columns import chosen_columns, places_that_stay
+from clinclust.files.chosen_columns import MOST_COLUMNS, chosen_columns, places_that_stay, refuse_many_columns
 from clinclust.files.contents import kind_of
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.decimal_marks import Decimal
@@ -64,8 +64,10 @@ def cohort_table(
     """
     layout: dict[str, object] = {"header_row": header_row, "rows": choice.rows, "decimal": decimal}
     with _about(path):
-        options = SheetOptions(header_row, decimal, None if choice.rows is None else RowRanges.parsed(choice.rows))
-        whole = _table(path, sheet, encoding, options, layout)
+        ranges = None if choice.rows is None else RowRanges.parsed(choice.rows)
+        most = MOST_COLUMNS if only is None and drop is None else None
+        whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most), layout)
+        refuse_many_columns(whole.frame.shape[1], most)
         stay = places_that_stay(whole, only, drop) if choice.keep == "mean" else None
         read, taken = chosen_rows(whole, choice, decimal, stay=stay, why_not=why_not)
         frame, told = chosen_columns(read, only, drop)

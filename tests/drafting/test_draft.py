@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from clinclust.drafting import draft, draft_schema
 from clinclust.drafting.column import ObservedColumn
 from clinclust.drafting.proposal import Proposal
-from clinclust.errors import CohortError, CohortWarning
+from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
 
@@ -190,6 +190,12 @@ def test_a_draft_that_fails_in_all_columns_is_valid(frame):
 )
 def test_a_table_that_no_schema_can_describe_is_a_cohort_error(frame, words):
     with pytest.raises(CohortError, match=words):
+        draft_schema(frame)
+
+
+def test_a_table_of_too_many_columns_is_refused_at_once():
+    frame = pd.DataFrame(np.zeros((2, 5_001), dtype=int), columns=[f"g{place}" for place in range(5_001)])
+    with pytest.raises(InputError, match=r"the table has 5,001 columns, and at most 5,000 .*: keep those"):
         draft_schema(frame)
 
 

@@ -115,6 +115,32 @@ def test_a_header_alone_gives_a_table_without_rows(tmp_path):
     assert frame.shape == (0, 2)
 
 
+def test_too_many_columns_are_refused_before_they_are_looked_at(tmp_path):
+    row = ",".join(f"g{place}" for place in range(20_001))
+    path = write(tmp_path / "wide.csv", f"{row}\n{row}\n")
+    with pytest.raises(
+        InputError, match=r"wide.csv: the table has 20,001 columns, and at most 20,000 .*: keep .* --only"
+    ):
+        read_cohort(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_that_are_chosen_are_read_from_a_table_of_any_width(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr("clinclust.files.tables.MOST_COLUMNS", 2)
+    wide, path = pd.DataFrame({"a": ["x", "y"], "b": ["1", "3"], "c": ["2", "5"]}), tmp_path / f"wide.{suffix}"
+    wide.to_csv(path, index=False) if suffix == "csv" else wide.to_parquet(path)
+    with pytest.raises(InputError, match="the table has 3 columns"):
+        read_cohort(path)
+    for choice in ({"only": ["a", "c"]}, {"drop": ["b"]}):
+        with pytest.warns(CohortWarning, match="2 of 3 columns are kept"):
+            assert list(read_cohort(path, **choice)) == ["a", "c"]
+
+
+def test_empty_columns_behind_the_table_are_not_counted(tmp_path):
+    path = write(tmp_path / "ghosts.csv", "\n".join(row + "," * 20_000 for row in ("id,age", "a,61", "b,47")) + "\n")
+    assert read_cohort(path).shape == (2, 2)
+
+
 def test_other_encodings_are_read_with_a_warning_that_names_them(tmp_path):
     path = write(tmp_path / "x.csv", "name,sign\nJosé,€\n", "cp1252")
     with pytest.warns(CohortWarning, match="read as cp1252"):

@@ -39,12 +39,15 @@ class SheetOptions:
         The rows of its subjects.
     of_subjects : bool
         Whether its rows are subjects, and not the variables of a codebook.
+    most_columns : int or None
+        How many columns it may have; None for any number.
     """
 
     header_row: int | None = None
     decimal: Decimal | None = None
     rows: RowRanges | None = None
     of_subjects: bool = True
+    most_columns: int | None = None
 
     def empty_rows(self) -> SheetRows:
         """Return the place to collect rows in, which keeps as many as are needed to find the header."""
