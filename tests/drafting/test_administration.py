@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from scored import scored
 
 import clinclust as cc
 from clinclust.drafting.administration_names import is_comment_name, is_weight_name, what_it_describes
@@ -42,7 +42,7 @@ def drafted(name, values, seed=0):
     return cc.draft_schema(frame, progress=False)
 
 
-@pytest.mark.parametrize("name", ADMINISTRATION)
+@scored(ADMINISTRATION)
 def test_what_is_not_the_patients_is_described_as_codes_without_order(name):
     schema = drafted(name, ADMINISTRATION[name])
     assert schema[name].role == "describe"
@@ -51,7 +51,7 @@ def test_what_is_not_the_patients_is_described_as_codes_without_order(name):
     assert "role: cluster" in schema.comments[name]
 
 
-@pytest.mark.parametrize("name", OF_THE_PATIENT)
+@scored(OF_THE_PATIENT)
 def test_what_is_the_patients_stays(name):
     assert drafted(name, OF_THE_PATIENT[name])[name].role == "cluster"
 
@@ -63,13 +63,13 @@ def test_physicians_rate_and_are_no_codes():
     assert what_it_describes("VAS Arzt") is None
 
 
-@pytest.mark.parametrize("name", ["Design weight", "sampling weight", "pspwght", "peso campionario"])
+@scored(["Design weight", "sampling weight", "pspwght", "peso campionario"])
 def test_weights_of_sampling_are_described(name):
     weights = np.exp(np.random.default_rng(2).normal(0, 0.4, N)).round(3).astype(str)
     assert drafted(name, weights)[name].role == "describe"
 
 
-@pytest.mark.parametrize("name", ["weight", "Gewicht", "weight (kg)", "birth weight", "poids"])
+@scored(["weight", "Gewicht", "weight (kg)", "birth weight", "poids"])
 def test_weights_of_bodies_are_features(name):
     assert not is_weight_name(name)
 

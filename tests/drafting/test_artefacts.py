@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust import draft_schema
 from clinclust.drafting.products import products_of
@@ -77,8 +78,7 @@ def test_a_declared_number_in_two_units_is_left_out_too(rng):
     assert draft_schema(table, progress=False)["weight"].role == "ignore"
 
 
-@pytest.mark.parametrize(
-    ("write", "n"),
+@scored(
     [
         (lambda value: f"{value / 1000:.1f}x10^3", 100),
         (lambda value: f"{value / 1000:.1f} Tsd", 100),
@@ -87,7 +87,8 @@ def test_a_declared_number_in_two_units_is_left_out_too(rng):
         (lambda value: f"2x{value / 2:.0f}", 1),
     ],
 )
-def test_a_factor_in_some_cells_is_applied_where_it_is_certain(rng, write, n):
+def test_a_factor_in_some_cells_is_applied_where_it_is_certain(write, n):
+    rng = np.random.default_rng(5)
     values = rng.normal(5000, 700, N).round()
     has_factor = np.arange(N) % 6 == 0
     cells = [write(value) if is_it else f"{value:.0f}" for value, is_it in zip(values, has_factor, strict=True)]
@@ -97,8 +98,7 @@ def test_a_factor_in_some_cells_is_applied_where_it_is_certain(rng, write, n):
     assert np.abs(read.to_numpy(dtype=float) - values).max() <= max(n, 100)
 
 
-@pytest.mark.parametrize(
-    ("name", "few", "many"),
+@scored(
     [
         ("hcg", "{:.1f} Tsd", "{:.0f}"),
         ("viral load", "{:.0f} Mio", "{:.0f}00"),
@@ -107,8 +107,9 @@ def test_a_factor_in_some_cells_is_applied_where_it_is_certain(rng, write, n):
         ("weight", "{:.1f} lb", "{:.2f}"),
     ],
 )
-@pytest.mark.parametrize("share", [0.06, 0.3])
-def test_bare_numbers_do_not_get_the_unit_of_others(rng, name, few, many, share):
+@scored([0.06, 0.3])
+def test_bare_numbers_do_not_get_the_unit_of_others(name, few, many, share):
+    rng = np.random.default_rng(5)
     values = np.abs(rng.normal(6, 2, N)) + 1
     cells = [(few if draw < share else many).format(value) for value, draw in zip(values, rng.random(N), strict=True)]
     feature, comment, _ = drafted(cells, name)
@@ -126,8 +127,9 @@ def test_a_unit_in_some_cells_is_that_of_all_if_the_numbers_are_alike(rng):
     assert read.to_numpy(dtype=float) == pytest.approx(values.round(1))
 
 
-@pytest.mark.parametrize("words", ["über 90", "more than 90", ">>90", "plus de 90", "Más de 90", "più di 90"])
-def test_a_limit_in_words_is_read_as_in_signs(rng, words):
+@scored(["über 90", "more than 90", ">>90", "plus de 90", "Más de 90", "più di 90"])
+def test_a_limit_in_words_is_read_as_in_signs(words):
+    rng = np.random.default_rng(5)
     cells = [words if value > 90 else f"{value:.0f}" for value in rng.normal(75, 12, N)]
     feature, _, read = drafted(cells)
     assert (feature.synonyms, feature.censored) == ({words: ">90"}, "half")
@@ -135,16 +137,15 @@ def test_a_limit_in_words_is_read_as_in_signs(rng, words):
     assert read.max() == 90
 
 
-@pytest.mark.parametrize("words", ["unter 20", "less than 20", "<<20", "moins de 20", "menos de 20", "meno di 20"])
+@scored(["unter 20", "less than 20", "<<20", "moins de 20", "menos de 20", "meno di 20"])
 def test_a_lower_limit_in_words_is_read_as_in_signs(words):
     assert limits_in_words(["30", words], np.array([5, 4])) == {words: "<20"}
     assert limits_in_words(["old", words], np.array([5, 4])) == {}
 
 
-@pytest.mark.parametrize(
-    ("word", "share", "is_number"), [("o.B.", 0.3, True), ("normal", 0.4, True), ("normal", 0.7, False)]
-)
-def test_normal_beside_numbers_is_missing_and_costs_no_column(rng, word, share, is_number):
+@scored([("o.B.", 0.3, True), ("normal", 0.4, True), ("normal", 0.7, False)])
+def test_normal_beside_numbers_is_missing_and_costs_no_column(word, share, is_number):
+    rng = np.random.default_rng(5)
     cells = [
         word if draw < share else f"{value:.1f}"
         for draw, value in zip(rng.random(N), rng.normal(50, 9, N), strict=True)
@@ -168,11 +169,11 @@ def test_titres_with_and_without_their_one_are_one_scale(rng):
     assert read.notna().all()
 
 
-@pytest.mark.parametrize(
-    ("name", "is_missing"),
+@scored(
     [("weight_kg", True), ("systolic_bp", True), ("heart_rate", True), ("weight_loss", False), ("x", False)],
 )
-def test_zeros_are_missing_only_where_nothing_living_has_them(rng, name, is_missing):
+def test_zeros_are_missing_only_where_nothing_living_has_them(name, is_missing):
+    rng = np.random.default_rng(5)
     values = np.where(np.arange(N) % 20 == 0, 0, rng.normal(90, 9, N).round(1))
     feature, comment, _ = drafted(values, name)
     assert ("0" in feature.missing_codes) == is_missing

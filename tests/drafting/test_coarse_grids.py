@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 import clinclust as cc
 from clinclust.drafting.coarse_grids import levels_beyond, regular_step
@@ -18,7 +19,7 @@ def _drafted(name, values):
     return schema[name], schema.comments[name]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@scored(range(5))
 def test_a_measurement_in_steps_of_which_all_are_common_has_no_spike_and_is_clustered_on(seed):
     lvef = np.random.default_rng(seed).choice(np.arange(30, 70, 5), N)
     assert spike_of(lvef.astype(float)) is None
@@ -74,8 +75,7 @@ def test_percentages_in_tens_are_a_scale_from_0_to_100():
     assert "percentages" in comment
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
+@scored(
     [
         (["0.1", "0.2", "0.3"], ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]),
         (["0,9", "1,0", "1,1"], ["0,7", "0,8", "0,9", "1,0", "1,1", "1,2", "1,3"]),

@@ -4,9 +4,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from schema_strategies import messy_frames
 from scipy import integrate, stats
+from scored import scored
 
 from clinclust.drafting import draft, draft_schema
 from clinclust.drafting.column import ObservedColumn
@@ -47,8 +48,8 @@ COLUMNS = {
 FRAME = pd.DataFrame({name: cells for name, (cells, _) in COLUMNS.items()})
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-@pytest.mark.parametrize("as_text", [False, True])
+@scored(COLUMNS)
+@scored([False, True])
 def test_a_column_is_drafted_as_what_it_is(name, as_text):
     frame = FRAME[[name]].astype(str) if as_text else FRAME[[name]]
     schema = draft_schema(frame)
@@ -77,8 +78,7 @@ def test_choices_are_made_by_evidence_and_say_so():
     assert "'male' counts as yes" in comments["sex"]
 
 
-@pytest.mark.parametrize(
-    ("cells", "codes"),
+@scored(
     [
         (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
         (["yes", "no", "unknown", "."], (".", "unknown")),
@@ -178,8 +178,7 @@ def test_a_draft_that_fails_in_all_columns_is_valid(frame):
     assert {feature.likelihood for feature in schema} <= {"categorical", None}
 
 
-@pytest.mark.parametrize(
-    ("frame", "words"),
+@scored(
     [
         (pd.DataFrame(), "at least one row"),
         (pd.DataFrame(index=range(3)), "at least one column"),

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import messy_frames
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.from_notes import declared
@@ -43,7 +43,7 @@ SETTLED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SETTLED)
+@scored(SETTLED)
 def test_levels_are_settled_by_notes(name):
     levels, cells, fields = SETTLED[name]
     result = said_of(cells, levels=levels)
@@ -51,9 +51,7 @@ def test_levels_are_settled_by_notes(name):
     assert {field: result.fields[field] for field in fields} == fields
 
 
-@pytest.mark.parametrize(
-    ("levels", "kind", "cells", "expected"),
-    [
+@scored([
         (SEVERITY, None, "012", ["none", "mild", "severe"]),
         (SEVERITY[::-1], None, "012", ["none", "mild", "severe"]),
         ((("3", "red"), ("1", "green"), ("2", "amber")), "ordinal", "123", ["green", "amber", "red"]),
@@ -68,8 +66,7 @@ def test_an_order_is_kept_for_the_choice_by_evidence(levels, kind, cells, expect
     assert "likelihood" not in result.fields
 
 
-@pytest.mark.parametrize(
-    ("notes", "cells", "kind", "fields", "words"),
+@scored(
     [
         ({"minimum": 0.0, "maximum": 10.0}, [1, 2, 3.5], "number", {"minimum": 0.0, "maximum": 10.0}, ""),
         ({"minimum": 0.0, "maximum": 3.0}, [1, 2, 3.5], "number", {}, "3 values are not at least 0 and at most 3"),
@@ -156,9 +153,7 @@ def test_the_order_of_answers_is_found_however_they_are_listed(labels, random):
     assert [mixed[place] for place in order] == labels
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
+@scored([
         ["tremor", "rigid", "mixed"], ["SCA1", "SCA2", "SCA3"], ["Type 1 diabetes", "Type 2 diabetes", "none"],
         ["A", "B", "AB", "0"], ["none", "mild"], ["red", "red ", "green"], ["HLA-B27", "HLA-B51", "HLA-B8"],
         ["none", "none of these", "severe", "blue"], ["50+", "18-29", "<18"],
@@ -259,7 +254,7 @@ def test_levels_that_mean_missing_are_none_in_any_file():
     assert (numbers.kind, numbers.fields["missing_codes"]) == ("number", ["8", "9"])
 
 
-@pytest.mark.parametrize("label", ["dk", "DK", "ref", "Ref.", "na", "inap", "skip"])
+@scored(["dk", "DK", "ref", "Ref.", "na", "inap", "skip"])
 def test_a_short_label_that_may_mean_missing_is_told(label):
     result = said_of("1233", levels=(("1", "yes"), ("2", "no"), ("3", label)))
     assert result.fields["missing_codes"] == ["3"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 import clinclust as cc
 from clinclust.drafting.column import observed
@@ -26,9 +27,9 @@ def proposed(texts, name="value"):
     return proposal_of_identifier(column, column.numbers)
 
 
-@pytest.mark.parametrize("n", [60, 150, 400, 2000])
-@pytest.mark.parametrize("kind", MEASUREMENTS)
-def test_no_measurement_is_taken_for_an_identifier(kind, n):
+@scored([60, 150, 400, 2000])
+@scored(MEASUREMENTS)
+def test_no_measurement_is_taken_for_an_identifier(n, kind):
     for seed in range(30):
         values = np.round(MEASUREMENTS[kind](np.random.default_rng([seed, n]), n)).astype(int)
         assert proposed(values.astype(str).tolist()) is None
@@ -43,8 +44,7 @@ def test_numbers_drawn_from_a_range_are_identifiers_and_the_reason_says_how_to_u
     assert proposed([*drawn[:-1].astype(str), str(drawn[0])]) is None
 
 
-@pytest.mark.parametrize(
-    "name",
+@scored(
     [
         "matricule",
         "prontuário",
@@ -80,7 +80,7 @@ def test_postal_codes_name_no_subject(write):
     assert "postal codes" in schema.comments["CEP"]
 
 
-@pytest.mark.parametrize("name", ["VAS Patient", "Globalurteil Patient", "EVA patient", "Pain VAS subject"])
+@scored(["VAS Patient", "Globalurteil Patient", "EVA patient", "Pain VAS subject"])
 def test_what_a_patient_rates_identifies_nobody(name):
     rng = np.random.default_rng(0)
     ratings = rng.normal(45, 20, 300).clip(0, 100).round().astype(int).astype(str)
@@ -97,12 +97,10 @@ def test_numbers_from_0_to_100_that_somebody_gave_identify_nobody_whatever_they_
     assert "--one-row-per" not in schema.comments["Wohlbefinden Patient"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Cod. paziente", "codice paziente", "código paciente", "code patient", "n° dossier", "Fallnr", "MRN", "NHC",
+@scored(["Cod. paziente", "codice paziente", "código paciente", "code patient", "n° dossier", "Fallnr", "MRN", "NHC",
      "numero cartella", "Pat.-Nr", "Teilnehmer-Nr", "n° sujet"],
 )  # fmt: skip
-@pytest.mark.parametrize("pattern", ["{}/D", "{}"])
+@scored(["{}/D", "{}"])
 def test_codes_of_subjects_identify_them_in_five_languages(name, pattern):
     numbers = np.random.default_rng(0).choice(np.arange(1000, 9999), 120, replace=False)
     codes = [pattern.format(number) for number in numbers]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 import clinclust as cc
 from clinclust.drafting.instruments import instrument_of
@@ -29,7 +30,7 @@ def test_no_name_is_listed_with_two_ranges():
             assert known.setdefault(tuple(words_of(name.strip())), ends) == ends, name
 
 
-@pytest.mark.parametrize("write", ["{}", "{} total", "{}_score", "{} baseline"])
+@scored(["{}", "{} total", "{}_score", "{} baseline"])
 def test_every_name_is_recognised_as_a_total(write):
     for line in LINES:
         names, ends = line.rsplit(":", 1)
@@ -40,9 +41,7 @@ def test_every_name_is_recognised_as_a_total(write):
                 assert [found.low, found.high, found.step] == [float(end) for end in ends.split()], name
 
 
-@pytest.mark.parametrize(
-    ("name", "high"), [("MoCA", 30), ("IPSS_totaal", 35), ("ESAS nausées", 10), ("Neuropatia (grado CTCAE)", 5)]
-)
+@scored([("MoCA", 30), ("IPSS_totaal", 35), ("ESAS nausées", 10), ("Neuropatia (grado CTCAE)", 5)])
 def test_capitals_words_of_a_total_and_symptoms_stand_beside_a_name(name, high):
     assert instrument_of(name).high == high
 
@@ -63,8 +62,7 @@ def test_a_name_of_a_score_is_no_count_and_says_so():
     assert "by its name the score of an instrument" in schema.comments["punteggio"]
 
 
-@pytest.mark.parametrize(
-    ("name", "called", "ends"),
+@scored(
     [
         ("EQ5D_VAS", "EQ 5 D VAS", (0, 100, 0)),
         ("EQ VAS", "EQ VAS", (0, 100, 0)),

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import looks, redundancies
@@ -43,9 +44,9 @@ STEMS = {
 }
 
 
-@pytest.mark.parametrize("rho", [0.35, 0.5, 0.7])
-@pytest.mark.parametrize("stem", STEMS)
-def test_items_of_one_factor_are_one_block_with_the_reason(stem, rho):
+@scored([0.35, 0.5, 0.7])
+@scored(STEMS)
+def test_items_of_one_factor_are_one_block_with_the_reason(rho, stem):
     found, findings, _ = blocks({**items(STEMS[stem], rho), **noise()})
     assert found == [sorted(STEMS[stem])]
     assert "items of one instrument by their names and their scale; mean rank correlation" in findings[0].reason
@@ -85,9 +86,9 @@ def test_instruments_of_other_stems_stay_apart():
     assert blocks({**columns, **noise()})[0] == [["P1", "P2", "P3", "P4"], ["N1", "N2", "N3"]]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("names", [[f"phq{i}" for i in range(1, 10)], [f"item{i}" for i in range(1, 21)]])
-def test_unrelated_numbered_columns_are_no_block(names, seed):
+@scored(range(5))
+@scored([[f"phq{i}" for i in range(1, 10)], [f"item{i}" for i in range(1, 21)]])
+def test_unrelated_numbered_columns_are_no_block(seed, names):
     assert blocks({**items(names, 0.0, seed), **noise(50 + seed)})[0] == []
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.marks import without_flags
@@ -29,9 +30,9 @@ def written(form, every):
     return [form.format(number) if place % every == 0 else f"{number}" for place, number in enumerate(EXACT)]
 
 
-@pytest.mark.parametrize("every", [1, 2, 15])
-@pytest.mark.parametrize("form", ["~{}", "ca. {}", "ca.{}", "approx {}", "{}*", "{} (H)", "{}?", "{} ↑", "{} high"])
-def test_a_number_with_a_mark_is_that_number(form, every):
+@scored([1, 2, 15])
+@scored(["~{}", "ca. {}", "ca.{}", "approx {}", "{}*", "{} (H)", "{}?", "{} ↑", "{} high"])
+def test_a_number_with_a_mark_is_that_number(every, form):
     feature, comment, values = drafted(written(form, every))
     assert values.tolist() == EXACT.tolist()
     assert len(feature.marks) == 1
@@ -41,7 +42,7 @@ def test_a_number_with_a_mark_is_that_number(form, every):
     assert "`marks`" in comment
 
 
-@pytest.mark.parametrize("form", ["{} H", "{}H", "H {}", "{}+"])
+@scored(["{} H", "{}H", "H {}", "{}+"])
 def test_letters_beside_some_numbers_are_flags(form):
     assert drafted(written(form, 3))[2].tolist() == EXACT.tolist()
 
@@ -72,10 +73,8 @@ def test_marks_are_taken_off_whole_texts_only(texts):
         assert is_marked or body == text
 
 
-@pytest.mark.parametrize(
-    "word", ["pending", "haemolysed", "nicht messbar", "zu wenig Material", "hémolysé", "see note"]
-)
-@pytest.mark.parametrize("every", [3, 20])
+@scored(["pending", "haemolysed", "nicht messbar", "zu wenig Material", "hémolysé", "see note"])
+@scored([3, 20])
 def test_words_for_no_result_are_missing_and_told_whatever_their_share(word, every):
     cells = [word if place % every == 0 else f"{number}" for place, number in enumerate(EXACT)]
     feature, comment, values = drafted(cells)
@@ -114,7 +113,7 @@ def test_several_units_are_named_with_their_cells():
     assert "5 cells are not numbers" in comment
 
 
-@pytest.mark.parametrize("form", ["€ {}", "{} €", "${}", "{} x10^9/L", "{} µmol/l"])
+@scored(["€ {}", "{} €", "${}", "{} x10^9/L", "{} µmol/l"])
 def test_units_before_and_after_the_number_are_read(form):
     feature, comment, values = drafted([form.format(number) for number in EXACT])
     assert values.tolist() == EXACT.tolist()
@@ -215,7 +214,7 @@ def test_fractions_of_several_wholes_or_above_the_whole_are_no_such_numbers():
         assert not schema["x"].marks
 
 
-@pytest.mark.parametrize(("flagged", "mark"), [("{}* mg/l", "*"), ("{} H mg/l", "H"), ("{}↑ mg/l", "↑")])
+@scored([("{}* mg/l", "*"), ("{} H mg/l", "H"), ("{}↑ mg/l", "↑")])
 def test_a_flag_between_number_and_unit_is_taken_off(flagged, mark):
     numbers = np.random.default_rng(0).gamma(3, 4, 150).round(1)
     frame = pd.DataFrame({"crp": [(flagged if number > 15 else "{} mg/l").format(number) for number in numbers]})

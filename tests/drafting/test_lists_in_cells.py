@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from scored import scored
 
 import clinclust as cc
 
@@ -23,7 +23,7 @@ def drafted(name, values, n=300):
     return cc.draft_schema(frame, progress=False)
 
 
-@pytest.mark.parametrize("separator", ["; ", ";", ", ", " + ", " / ", "/", "\n"])
+@scored(["; ", ";", ", ", " + ", " / ", "/", "\n"])
 def test_lists_are_ignored_with_the_columns_to_make_of_them(separator):
     rng = np.random.default_rng(1)
     lists = [separator.join(rng.permutation(DRUGS)[: rng.integers(1, 4)]) for _ in range(300)]
@@ -34,7 +34,7 @@ def test_lists_are_ignored_with_the_columns_to_make_of_them(separator):
     assert all(drug in said for drug in DRUGS)
 
 
-@pytest.mark.parametrize("name", LEVELS)
+@scored(LEVELS)
 def test_levels_with_signs_are_no_lists(name):
     schema = drafted(name, np.random.default_rng(2).choice(LEVELS[name], 300))
     assert "lists" not in schema.comments[name]

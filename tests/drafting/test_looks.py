@@ -3,7 +3,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.looks import looks_of
@@ -19,9 +19,7 @@ def look(cells, **fields):
     return looks_of(table, schema.validate(table, warn=False), schema)
 
 
-@pytest.mark.parametrize(
-    ("cells", "fields", "what", "repair"),
-    [
+@scored([
         (np.where(rng.random(N) < 0.7, np.nan, rng.normal(size=N)), {"likelihood": "gaussian"}, "missing", "describe"),
         (rng.poisson(1, N), {"likelihood": "gaussian"}, "exactly", "likelihood: negative_binomial"),
         (np.where(rng.random(N) < 0.3, 0.0, rng.gamma(3, 2.5, N)), {"likelihood": "exponential"}, "exactly 0", "describe"),
@@ -45,9 +43,7 @@ def test_what_may_make_subtypes_that_are_none_is_told_with_the_line_to_write(cel
     assert repair in found.repair
 
 
-@pytest.mark.parametrize(
-    ("cells", "fields"),
-    [
+@scored([
         (rng.normal(size=N), {"likelihood": "gaussian"}),
         (rng.normal(120, 15, N).round(), {"likelihood": "gaussian"}),
         (rng.poisson(2, N), {"likelihood": "poisson"}),

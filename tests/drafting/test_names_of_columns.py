@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from scored import scored
 
 import clinclust as cc
 from clinclust.drafting.draft import draft_columns
@@ -17,8 +17,7 @@ def drafted(values, name):
     return schema[name]
 
 
-@pytest.mark.parametrize(
-    "name",
+@scored(
     [
         *("dentes_presentes", "Linee di terapia", "behandelingen", "surfactant_giften", "moradores", "labs_ordered"),
         *("oocytes", "School exclusions", "Dialysen postoperativ", "Kopfschmerztage", "nº_FAE"),
@@ -30,17 +29,17 @@ def test_what_is_counted_is_a_count(name):
     assert traits_of(drafted(values, name).likelihood).is_count
 
 
-@pytest.mark.parametrize("name", ["curas por semana", "Anfälle/Monat", "capsules per day", "giorni/mese", "x/nacht"])
+@scored(["curas por semana", "Anfälle/Monat", "capsules per day", "giorni/mese", "x/nacht"])
 def test_a_period_says_count(name):
     assert is_counted_a_period(name)
 
 
-@pytest.mark.parametrize("name", ["hours per week", "mg per day", "dose mg/day", "minutes/day", "cost per month"])
+@scored(["hours per week", "mg per day", "dose mg/day", "minutes/day", "cost per month"])
 def test_an_amount_a_period_is_no_count(name):
     assert not is_counted_a_period(name)
 
 
-@pytest.mark.parametrize("name", ["FeNO ppb", "residu_ml", "PRA (%)", "audio (dB)", "PSA (µg/l)", "RR mmHg"])
+@scored(["FeNO ppb", "residu_ml", "PRA (%)", "audio (dB)", "PSA (µg/l)", "RR mmHg"])
 def test_a_unit_says_measurement(name):
     assert names_a_unit(name)
     assert looks_measured(name)
@@ -48,14 +47,13 @@ def test_a_unit_says_measurement(name):
     assert traits_of(drafted(values, name).likelihood).is_continuous
 
 
-@pytest.mark.parametrize("name", ["pain_m3", "score W12", "group", "voltage clamp", "eiwitpercentage", "gl", "mgad"])
+@scored(["pain_m3", "score W12", "group", "voltage clamp", "eiwitpercentage", "gl", "mgad"])
 def test_a_visit_or_a_word_is_no_unit(name):
     assert not names_a_unit(name)
     assert not is_called_a_count(name)
 
 
-@pytest.mark.parametrize(
-    ("no", "yes", "third"),
+@scored(
     [
         ("niet verdacht", "verdacht", "onbekend"),
         ("nein", "ja", "unbek."),
@@ -89,14 +87,13 @@ def test_codes_of_a_classification_have_no_order():
     assert drafted(np.random.default_rng(0).choice([1, 2, 3, 4, 9], N), "CS_RACA").likelihood == "categorical"
 
 
-@pytest.mark.parametrize(
-    "name",
+@scored(
     [
         *("Diagnosi (anno)", "Year of diagnosis", "Diagnosejahr", "gjahr", "gebjahr", "Año de nacimiento", "année"),
         *("yob", "birth_year", "Jahrgang", "ano_nascimento", "geboortejaar"),
     ],
 )
-@pytest.mark.parametrize(("first", "last"), [(1930, 2005), (2019, 2022)])
+@scored([(1930, 2005), (2019, 2022)])
 def test_calendar_years_are_described_by_one_rule(name, first, last):
     years = np.random.default_rng(0).integers(first, last, N)
     schema, _ = draft_columns(pd.DataFrame({name: years}).astype(str))
@@ -104,6 +101,6 @@ def test_calendar_years_are_described_by_one_rule(name, first, last):
     assert "calendar years" in schema.comments[name]
 
 
-@pytest.mark.parametrize(("name", "low", "high"), [("visits_per_year", 0, 9), ("sysBP", 1900, 2035), ("year", 0, 60)])
+@scored([("visits_per_year", 0, 9), ("sysBP", 1900, 2035), ("year", 0, 60)])
 def test_other_numbers_are_no_calendar_years(name, low, high):
     assert drafted(np.random.default_rng(0).integers(low, high, N), name).role == "cluster"

@@ -3,9 +3,9 @@
 import itertools
 import random
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.orders.vocabulary import ADVERBS, NEGATIONS, ORDERS
@@ -181,22 +181,20 @@ def test_the_last_of_numbered_levels_may_be_open(numbers, write):
     assert found(levels[::-1]) == levels
 
 
-@pytest.mark.parametrize(("levels", "name"), UNORDERED, ids=lambda value: str(value))
+@scored(UNORDERED)
 def test_levels_without_an_order_are_given_none(levels, name):
     assert found(levels, name) is None
 
 
-@pytest.mark.parametrize("table", [*ORDERS, ("adverbs", ADVERBS), ("negations", NEGATIONS)], ids=lambda table: table[0])
-def test_no_phrase_of_one_order_has_two_ranks(table):
+@scored([*ORDERS, ("adverbs", ADVERBS), ("negations", NEGATIONS)])
+def test_no_phrase_of_one_order_has_two_ranks(name, phrases_of):
     ranks = {}
-    for rank, phrases in table[1].items():
+    for rank, phrases in phrases_of.items():
         for phrase in phrases.split(";"):
             assert ranks.setdefault(stems_of(phrase), rank) == rank, phrase
 
 
-@pytest.mark.parametrize(
-    "text", ["a" * 80, "a " * 60 + "!", "1 " * 60, "1," * 60, "between " * 20, "5 " + "a" * 80 + "-"]
-)
+@scored(["a" * 80, "a " * 60 + "!", "1 " * 60, "1," * 60, "between " * 20, "5 " + "a" * 80 + "-"])
 def test_no_text_keeps_the_search_for_an_order_busy(text):
     for other in ("b", "2-3", "<4", "grade 1"):
         found([text, f"{text} x", other])  # a pattern that tries every division of a text would not return

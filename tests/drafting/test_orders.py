@@ -2,7 +2,7 @@
 
 import itertools
 
-import pytest
+from scored import scored
 
 from clinclust.drafting.orders import in_order
 
@@ -89,7 +89,7 @@ UNORDERED = [
 ]
 
 
-@pytest.mark.parametrize("levels", ORDERED, ids=lambda levels: levels[1])
+@scored(ORDERED)
 def test_levels_that_have_an_order_are_ordered_whatever_order_they_come_in(levels):
     for shuffled in itertools.islice(itertools.permutations(levels), 0, None, 7):
         found = in_order(list(shuffled), "x")
@@ -97,6 +97,6 @@ def test_levels_that_have_an_order_are_ordered_whatever_order_they_come_in(level
         assert found[0] == levels
 
 
-@pytest.mark.parametrize(("levels", "name"), UNORDERED, ids=lambda value: value if isinstance(value, str) else value[0])
+@scored(UNORDERED)
 def test_levels_without_an_order_are_not_given_one(levels, name):
     assert in_order(levels, name) is None

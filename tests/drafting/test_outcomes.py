@@ -3,7 +3,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.redundancy.outcome_levels import are_vital, say_who_died
@@ -44,20 +44,19 @@ MORE_FEATURES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MORE_OUTCOMES)
+@scored(MORE_OUTCOMES)
 def test_further_words_say_outcome(name):
     assert is_surely_outcome_name(name) or is_time_name(name)
 
 
-@pytest.mark.parametrize("name", MORE_FEATURES)
+@scored(MORE_FEATURES)
 def test_the_same_words_beside_others_say_none(name):
     assert not is_surely_outcome_name(name)
     assert not is_time_name(name)
     assert not is_course_name(name)
 
 
-@pytest.mark.parametrize(
-    ("levels", "expected"),
+@scored(
     [
         (["nach Hause", "Reha", "verstorben"], True),
         (["home", "SNF", "expired"], True),
@@ -83,28 +82,27 @@ def test_os_is_a_survival_time_only_beside_others():
     assert not is_paired("os", ["os", "iop", "age"])
 
 
-@pytest.mark.parametrize("name", TIMES.split())
+@scored(TIMES.split())
 def test_times_to_an_outcome_are_known_by_name(name):
     assert is_time_name(name)
 
 
-@pytest.mark.parametrize("name", NO_TIMES.split())
+@scored(NO_TIMES.split())
 def test_other_times_and_sides_are_features(name):
     assert not is_time_name(name)
 
 
-@pytest.mark.parametrize("name", OUTCOMES.split())
+@scored(OUTCOMES.split())
 def test_outcomes_are_known_by_name(name):
     assert is_surely_outcome_name(name) or is_time_name(name)
 
 
-@pytest.mark.parametrize("name", NO_OUTCOMES.split())
+@scored(NO_OUTCOMES.split())
 def test_histories_risks_and_measurements_are_features(name):
     assert not is_surely_outcome_name(name)
 
 
-@pytest.mark.parametrize(
-    ("levels", "expected"),
+@scored(
     [
         (["alive", "dead"], True),
         (["lebt", "verstorben"], True),
@@ -155,8 +153,7 @@ def test_the_draft_describes_outcomes_says_why_and_how_to_change_it():
     assert "who is alive and who died" in schema.comments["status"]
 
 
-@pytest.mark.parametrize(
-    ("name", "levels", "role"),
+@scored(
     [
         ("évolution", ["guérison", "stable", "décès"], "describe"),
         ("evolución", ["favorable", "desfavorable", "igual"], "describe"),
@@ -178,13 +175,12 @@ def test_levels_and_name_together_say_outcome(name, levels, role):
     assert draft_schema(frame)[name].role == role
 
 
-@pytest.mark.parametrize("name", ["ueberleb_mon", "letzte Nachsorge (Mon.)", "Nachsorge Monate", "ueberleben_tage"])
+@scored(["ueberleb_mon", "letzte Nachsorge (Mon.)", "Nachsorge Monate", "ueberleben_tage"])
 def test_times_without_umlauts_or_of_the_last_follow_up_are_times(name):
     assert is_time_name(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "levels"),
+@scored(
     [
         ("Stato", ["vivo", "deceduto", "perso"]),
         ("Verlauf", ["lebt", "verstorben", "verzogen"]),

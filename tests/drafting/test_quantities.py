@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.orders import in_order
@@ -54,8 +55,7 @@ def test_quantities_are_ordered_by_what_they_are_in_one_unit(amounts):
         assert [value[text] for text in found[0]] == sorted(value.values())
 
 
-@pytest.mark.parametrize(
-    "levels",
+@scored(
     [
         ["12 Std.", "1 Tag", "10 Tage", "2 Wochen"],
         ["12 h", "3 j", "5 jours", "1 semaine", "2 semaines"],
@@ -76,12 +76,12 @@ def test_words_fractions_sums_and_rates_are_read(levels):
     assert in_order(levels[::-1], "x")[0] == levels
 
 
-@pytest.mark.parametrize("levels", REFUSED, ids=lambda levels: levels[0])
+@scored(REFUSED)
 def test_what_cannot_be_compared_has_no_order(levels):
     assert in_order(levels, "x") is None
 
 
-@pytest.mark.parametrize("units", KINDS, ids=lambda units: next(iter(units)))
+@scored(KINDS)
 def test_every_unit_is_as_much_as_it_is(units):
     found = factors_of([plain(unit) for unit in units])
     assert {unit: found[plain(unit)] for unit in units} == pytest.approx(units)

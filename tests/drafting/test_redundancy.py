@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import Redundancy, applied, looks, redundancies
@@ -200,8 +201,8 @@ def test_names_lower_the_dependence_that_is_needed():
     assert [one.block for one in found] == ["grip"]
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("n_groups", [2, 4])
+@scored(range(6))
+@scored([2, 4])
 def test_subtypes_however_far_apart_are_no_repeated_measurement(seed, n_groups):
     rng = np.random.default_rng(seed)
     groups = rng.integers(n_groups, size=N)
@@ -212,9 +213,7 @@ def test_subtypes_however_far_apart_are_no_repeated_measurement(seed, n_groups):
     assert found_in({name: values[:, i] for i, name in enumerate("abcdefghijkl")})[1] == []
 
 
-@pytest.mark.parametrize(
-    "name", ["diagnosis", "Died", "outcome", "class", "Todesfall", "décès", "diagnóstico", "target"]
-)
+@scored(["diagnosis", "Died", "outcome", "class", "Todesfall", "décès", "diagnóstico", "target"])
 def test_an_outcome_that_depends_on_the_features_is_described_with_its_twins(name):
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, N)
@@ -225,7 +224,7 @@ def test_an_outcome_that_depends_on_the_features_is_described_with_its_twins(nam
     assert {feature.name for feature in applied(schema, found).described} == described
 
 
-@pytest.mark.parametrize("seed", range(6))
+@scored(range(6))
 def test_subtypes_seen_in_scales_and_yes_no_features_are_no_repeated_measurement(seed):
     rng = np.random.default_rng(seed)
     groups = rng.integers(2, size=N)
@@ -237,7 +236,7 @@ def test_subtypes_seen_in_scales_and_yes_no_features_are_no_repeated_measurement
     assert [one for one in found_in(columns)[1] if one.block] == []
 
 
-@pytest.mark.parametrize("name", ["blood_group", "risk_class", "age_at_diagnosis", "family_history_of_death", "gene"])
+@scored(["blood_group", "risk_class", "age_at_diagnosis", "family_history_of_death", "gene"])
 def test_a_feature_with_a_word_of_an_outcome_stays(name):
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, N)

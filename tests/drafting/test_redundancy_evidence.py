@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from scored import scored
 
 from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import applied, looks, redundancies
@@ -156,13 +157,12 @@ def test_a_formula_needs_the_columns_that_it_uses_and_no_others():
     np.testing.assert_allclose(found.weights, [2.0, -1.0], atol=1e-2)
 
 
-@pytest.mark.parametrize(("values", "step"), [([1, 20, 3], 1.0), ([0.5, 2], 0.1), ([1.25, 3], 0.01), ([np.pi, 1], 0.0)])
+@scored([([1, 20, 3], 1.0), ([0.5, 2], 0.1), ([1.25, 3], 0.01), ([np.pi, 1], 0.0)])
 def test_the_last_decimal_place_is_the_step(values, step):
     assert step_of(np.array(values, dtype=float)) == pytest.approx(step)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@scored(
     [
         ("sbp1", "sbp2", True),
         ("gripLeft", "grip_right", True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
+from scored import scored
 
 from clinclust.drafting.orders import in_order
 from clinclust.drafting.orders.words import level_in_doubt
@@ -144,7 +144,7 @@ def _scales(listed):
     scales = []
     for line in listed.strip().splitlines():
         name, _, levels = line.partition(": ")
-        scales.append(pytest.param(levels.split("; "), id=name))
+        scales.append((name, levels.split("; ")))
     return scales
 
 
@@ -152,29 +152,27 @@ def _shuffled(levels):
     return random.Random(1).sample(levels, len(levels))
 
 
-@pytest.mark.parametrize("levels", _scales(ORDERED))
-def test_a_known_response_scale_has_its_order_either_way_round(levels):
+@scored(_scales(ORDERED))
+def test_a_known_response_scale_has_its_order_either_way_round(scale, levels):
     found, _ = in_order(_shuffled(levels), "q1")
     assert found in (levels, levels[::-1])
 
 
-@pytest.mark.parametrize("levels", _scales(ORDERED))
-def test_a_response_scale_of_which_one_answer_was_never_given_is_not_ordered_wrongly(levels):
+@scored(_scales(ORDERED))
+def test_a_response_scale_of_which_one_answer_was_never_given_is_not_ordered_wrongly(scale, levels):
     for left_out in range(len(levels) if len(levels) > 3 else 0):
         given = levels[:left_out] + levels[left_out + 1 :]
         found = in_order(_shuffled(given), "q1")
         assert found is None or found[0] in (given, given[::-1])
 
 
-@pytest.mark.parametrize("levels", _scales(WITHOUT_AN_ORDER))
-def test_a_response_scale_of_which_one_word_is_unknown_has_no_order(levels):
+@scored(_scales(WITHOUT_AN_ORDER))
+def test_a_response_scale_of_which_one_word_is_unknown_has_no_order(scale, levels):
     assert in_order(_shuffled(levels), "q1") is None
 
 
-@pytest.mark.parametrize("line", IN_DOUBT.strip().splitlines())
-def test_levels_whose_words_may_change_places_have_no_order_and_it_is_said_which(line):
-    word, _, levels = line.partition(": ")
-    levels = levels.split("; ")
+@scored(_scales(IN_DOUBT))
+def test_levels_whose_words_may_change_places_have_no_order_and_it_is_said_which(word, levels):
     doubted = level_in_doubt(levels)
     assert doubted is not None
     assert in_order(_shuffled(levels), "q1") is None

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.instruments import instrument_of
@@ -36,8 +37,8 @@ def some(levels, n=N):
     return np.r_[levels, rng.choice(levels, n - len(levels))].astype(object)
 
 
-@pytest.mark.parametrize("name", LEVELS)
-@pytest.mark.parametrize("word", UNKNOWN)
+@scored(LEVELS)
+@scored(UNKNOWN)
 def test_a_word_for_unknown_leaves_a_scale_a_scale_and_is_told(name, word):
     cells = some(LEVELS[name])
     without, _, _ = drafted(cells, name)
@@ -50,15 +51,13 @@ def test_a_word_for_unknown_leaves_a_scale_a_scale_and_is_told(name, word):
     assert read.isna().sum() == 3
 
 
-@pytest.mark.parametrize("word", UNKNOWN)
-@pytest.mark.parametrize(
-    "pair", [("no", "yes"), ("nein", "ja"), ("non", "oui"), ("No", "Si"), ("nee", "ja"), ("não", "sim")]
-)
-def test_a_word_for_unknown_leaves_yes_and_no_what_they_are(pair, word):
-    cells = some(pair)
+@scored(UNKNOWN)
+@scored([("no", "yes"), ("nein", "ja"), ("non", "oui"), ("No", "Si"), ("nee", "ja"), ("não", "sim")])
+def test_a_word_for_unknown_leaves_yes_and_no_what_they_are(word, no, yes):
+    cells = some((no, yes))
     cells[[5, 50, 150]] = word
     feature, comment, _ = drafted(cells, "lipodystrophy")
-    assert (feature.likelihood, feature.levels, feature.missing_codes) == ("bernoulli", pair, (word,))
+    assert (feature.likelihood, feature.levels, feature.missing_codes) == ("bernoulli", (no, yes), (word,))
     assert repr(word) in comment
 
 
@@ -92,9 +91,7 @@ def test_the_order_of_the_rows_does_not_change_a_draft(seed):
 MIXED = mixed_table()
 
 
-@pytest.mark.parametrize(
-    ("name", "low", "high"),
-    [("MMSE", 0, 30), ("moca_baseline", 0, 30), ("NRS_Ruhe", 0, 10), ("phq9_total", 0, 27), ("GCS", 3, 15),
+@scored([("MMSE", 0, 30), ("moca_baseline", 0, 30), ("NRS_Ruhe", 0, 10), ("phq9_total", 0, 27), ("GCS", 3, 15),
      ("mrs_90d", 0, 6), ("apgar5", 0, 10), ("CHA2DS2-VASc", 0, 9), ("WOMAC_raideur", 0, 8), ("sofa", 0, 24)],
 )  # fmt: skip
 def test_a_total_has_the_range_of_its_instrument(name, low, high):
@@ -120,7 +117,7 @@ def test_a_column_that_only_shares_the_name_of_an_instrument_is_drafted_by_its_v
     assert "not on its scale" in comment
 
 
-@pytest.mark.parametrize("name", ["phq9_3", "updrs3_1", "womac_12", "category", "cat_owner", "act_type", "mustard"])
+@scored(["phq9_3", "updrs3_1", "womac_12", "category", "cat_owner", "act_type", "mustard"])
 def test_items_and_other_columns_are_no_totals(name):
     assert instrument_of(name) is None
 
@@ -141,9 +138,7 @@ def test_few_subjects_make_a_long_total_a_measurement_and_the_reason_says_so():
     assert "with 60 subjects its 41 levels" in comment
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["biologics_tried", "household_size", "parity", "paridad", "n_falls", "Anzahl_Medikamente", "nb_enfants",
+@scored(["biologics_tried", "household_size", "parity", "paridad", "n_falls", "Anzahl_Medikamente", "nb_enfants",
      "vaccine_doses", "número_de_caídas", "aantal_opnames", "filhos", "Stürze_letztes_Jahr", "er_visits"],
 )  # fmt: skip
 def test_what_the_name_counts_is_a_count_even_of_short_range(name):
@@ -151,7 +146,7 @@ def test_what_the_name_counts_is_a_count_even_of_short_range(name):
         assert traits_of(drafted(values, name)[0].likelihood).is_count
 
 
-@pytest.mark.parametrize("name", ["severity_of_falls", "drug_type", "parity_grade", "visit_score"])
+@scored(["severity_of_falls", "drug_type", "parity_grade", "visit_score"])
 def test_a_grade_of_what_is_counted_is_no_count(name):
     assert not traits_of(drafted(rng.choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3]), name)[0].likelihood).is_count
 
@@ -162,8 +157,7 @@ def test_postal_codes_are_not_measured():
     assert "postal codes" in comment
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"),
+@scored(
     [
         ("cp", rng.integers(1, 5, N)),
         ("zip", rng.integers(1, 5, N)),
@@ -179,14 +173,13 @@ def test_a_name_alone_makes_no_postal_codes(name, cells):
     assert "postal" not in comment
 
 
-@pytest.mark.parametrize("form", ["{0}", "SW{1} {2}AB", "{0}-0{2}"])
+@scored(["{0}", "SW{1} {2}AB", "{0}-0{2}"])
 def test_postal_codes_without_their_first_zero_and_those_with_letters_are_known(form):
     cells = [form.format(code, code % 19, code % 7) for code in rng.integers(1000, 99_999, N).tolist()]
     assert "postal code" in drafted(cells, "home_zip")[1]
 
 
-@pytest.mark.parametrize(
-    ("write", "name", "unit", "n"),
+@scored(
     [
         (lambda part, rest: f"{part}h{rest:02}", "sleep_dur", "hours", 60),
         (lambda part, rest: f"{part} h {rest} min", "x", "hours", 60),
@@ -208,8 +201,7 @@ def test_durations_in_two_units_are_read_and_told(write, name, unit, n):
     np.testing.assert_allclose(read.to_numpy(dtype=float), parts + shift + rests / n, rtol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("cells", "name"),
+@scored(
     [
         (["22:30", "23:15", "21:00"], "bedtime"),
         (["3+4", "4+3", "4+4"], "gleason"),
@@ -232,13 +224,13 @@ def test_an_ordered_categorical_keeps_its_order_and_says_so():
     assert drafted(cells, "region")[0].likelihood == "categorical"
 
 
-@pytest.mark.parametrize("name", ["rigidity_left_arm", "turning_in_bed", "pd_state_during_exam", "speech", "posture"])
+@scored(["rigidity_left_arm", "turning_in_bed", "pd_state_during_exam", "speech", "posture"])
 def test_items_of_severity_are_scales_whatever_their_shape(name):
     steps = np.minimum(np.random.default_rng(0).poisson(0.9, 400), 4)
     assert traits_of(drafted([str(step) for step in steps], name)[0].likelihood).is_scale
 
 
-@pytest.mark.parametrize("name", ["arm", "study_arm", "treatment arm", "hospital", "site_id", "birth state", "ward nr"])
+@scored(["arm", "study_arm", "treatment arm", "hospital", "site_id", "birth state", "ward nr"])
 def test_codes_are_known_by_names_that_say_nothing_else(name):
     codes = np.random.default_rng(0).integers(1, 6, 300)
     assert drafted([str(code) for code in codes], name)[0].likelihood == "categorical"

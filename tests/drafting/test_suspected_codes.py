@@ -3,9 +3,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.looks import looks_of
@@ -37,15 +37,13 @@ def suspected(values):
 KINDS = ("poisson", "lognormal", "decimals", "normal", "overdispersed", "heaped", "percentiles", "saturation")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(10))
+@scored(KINDS)
+@scored(range(10))
 def test_no_code_is_seen_where_none_is(kind, seed):
     assert suspected(drawn(kind, np.random.default_rng(seed))) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "code"), [("lognormal", 999), ("lognormal", 99), ("decimals", 99.9), ("normal", 0), ("overdispersed", 999)]
-)
+@scored([("lognormal", 999), ("lognormal", 99), ("decimals", 99.9), ("normal", 0), ("overdispersed", 999)])
 def test_a_code_of_one_subject_in_twenty_is_seen_inside_and_above_the_range(kind, code):
     rng = np.random.default_rng(3)
     (found,) = suspected(np.where(rng.random(N) < 0.05, code, drawn(kind, rng)))
@@ -78,7 +76,7 @@ def test_the_draft_tells_a_code_inside_the_range_and_leaves_out_one_far_above():
     assert "'0': taken for missing" in schema.comments["weight"]
 
 
-@pytest.mark.parametrize(("column", "codes"), [("month", 88), ("day", 99), ("year_of_diagnosis", 9999), ("day", 77)])
+@scored([("month", 88), ("day", 99), ("year_of_diagnosis", 9999), ("day", 77)])
 def test_codes_in_the_parts_of_a_date_are_missing_and_told(column, codes):
     rng = np.random.default_rng(0)
     low, high = {"month": (1, 12), "day": (1, 31)}.get(column, (1950, 2020))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 import clinclust as cc
 
@@ -19,10 +20,8 @@ def _ticked(mark, n_columns, empty=""):
     return frame.replace({None: np.nan}) if empty is None else frame
 
 
-@pytest.mark.parametrize(
-    ("mark", "no"), [("x", "no"), ("X", "no"), ("ja", "nein"), ("✓", "no"), ("1", "no"), ("oui", "non")]
-)
-@pytest.mark.parametrize("empty", ["", None])
+@scored([("x", "no"), ("X", "no"), ("ja", "nein"), ("✓", "no"), ("1", "no"), ("oui", "non")])
+@scored(["", None])
 def test_a_ticked_list_is_drafted_as_yes_and_no_and_says_what_it_assumes(mark, no, empty, tmp_path):
     frame = _ticked(mark, 3, empty)
     schema = cc.draft_schema(frame, progress=False)

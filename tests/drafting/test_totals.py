@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting.draft import draft_columns
 from clinclust.drafting.redundancy import applied, redundancies
@@ -49,7 +49,7 @@ def test_every_rule_is_found_whatever_stands_beside_the_items(seed, rule, k, n_r
     assert applied(schema, found)["result"].role == "describe"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@scored(range(8))
 def test_a_score_that_only_resembles_the_total_is_none(seed):
     rng = np.random.default_rng(seed)
     answers = answered(rng, 8, 0.1)

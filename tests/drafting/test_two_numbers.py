@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.drafting.feet_and_inches import heights_of, is_height
@@ -24,8 +25,7 @@ def drafted(cells, name="x"):
     )
 
 
-@pytest.mark.parametrize(
-    "write",
+@scored(
     [
         lambda text, place: text,
         lambda text, place: text.replace("/", " / ") + " mmHg",

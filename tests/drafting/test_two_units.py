@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting.draft import draft_schema
 from clinclust.drafting.two_units import two_units
@@ -23,9 +23,9 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("name", MIXED)
-def test_two_units_are_told_with_their_names(name, share):
+@scored([0.1, 0.5, 0.9])
+@scored(MIXED)
+def test_two_units_are_told_with_their_names(share, name):
     draw, convert, (lower, upper) = MIXED[name]
     rng = np.random.default_rng(2)
     values = draw(rng)
@@ -57,9 +57,9 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("name", GROUPS)
-def test_groups_of_subjects_are_no_units(name, seed):
+@scored(range(10))
+@scored(GROUPS)
+def test_groups_of_subjects_are_no_units(seed, name):
     assert two_units(name, GROUPS[name](np.random.default_rng(seed)).round(1)) is None
 
 
@@ -72,7 +72,7 @@ NAMES = {
 DRAWN = {"mmol/L": (6, 18.016), "nmol/L": (15, 28.84), "ng/mL": (25, 2.496), "mg/dL": (3, 0)}
 
 
-@pytest.mark.parametrize(("unit", "name"), [(unit, name) for unit in NAMES for name in NAMES[unit]])
+@scored([(unit, name) for unit in NAMES for name in NAMES[unit]])
 def test_names_in_five_languages_are_known(unit, name):
     rng = np.random.default_rng(4)
     middle, factor = DRAWN[unit]
@@ -85,8 +85,7 @@ def test_names_in_five_languages_are_known(unit, name):
     assert unit in seen.said
 
 
-@pytest.mark.parametrize(
-    ("middle", "factor", "decimals", "is_certain"),
+@scored(
     [
         (6, 18.016, (1, 0), True),
         (1, 88.42, (2, 0), True),

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.files.number_notation import marks_of, number_as_written
@@ -20,8 +21,7 @@ def drafted(cells, name="x"):
     return schema[name], schema.comments[name], schema.validate(frame, warn=False)
 
 
-@pytest.mark.parametrize(
-    ("write", "fields"),
+@scored(
     [
         (lambda value: f"{value:.1f}".replace(".", ","), {"decimal": ","}),
         (lambda value: f"{value:.1f} mg/dL", {"unit": "mg/dL"}),
@@ -50,8 +50,7 @@ def test_two_units_in_the_cells_are_not_mixed():
     assert comment
 
 
-@pytest.mark.parametrize(
-    ("name", "numbers", "words"),
+@scored(
     [
         (
             "glucose",
@@ -69,7 +68,7 @@ def test_numbers_that_contradict_themselves_deserve_a_look(name, numbers, words)
     assert words in drafted(np.round(numbers, 2), name)[1]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@scored(range(20))
 def test_plain_measurements_deserve_no_look(seed):
     rng = np.random.default_rng(seed)
     table = {
@@ -98,8 +97,7 @@ def test_spellings_are_told_and_kept_in_an_ordered_scale():
     assert [level.casefold() for level in feature.levels] == ["none", "mild", "severe"]
 
 
-@pytest.mark.parametrize(
-    ("name", "cells", "role"),
+@scored(
     [
         ("patient_id", np.repeat(np.arange(60), 3), "ignore"),
         ("date", [20200101 + day for day in range(20)], "ignore"),
@@ -145,8 +143,7 @@ def test_tails_that_may_become_subtypes_are_told():
     assert "LOOK" not in drafted(np.random.default_rng(0).normal(60, 5, 300), "ejection")[1]
 
 
-@pytest.mark.parametrize(
-    ("cells", "levels"),
+@scored(
     [
         ([-3, -2, -1, 0, 1, 2], None),
         ([-2, -1, 0, 1, 2], None),
@@ -162,8 +159,7 @@ def test_values_of_a_scale_are_no_missing_codes(cells, levels):
     assert levels is None or feature.levels == levels
 
 
-@pytest.mark.parametrize(
-    ("cells", "codes"),
+@scored(
     [
         (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
         (["no aplica", "aplica un poco", "aplica mucho"], ()),
@@ -192,7 +188,7 @@ def test_points_are_thousands_in_a_table_of_decimal_commas():
     assert "other columns have decimal commas" in schema.comments["Ferritin"]
 
 
-@pytest.mark.parametrize("mark", [",", "'", " ", "\u202f", "\u00a0"])
+@scored([",", "'", " ", "\u202f", "\u00a0"])
 def test_numbers_with_thousands_are_no_identifiers(mark):
     values = np.random.default_rng(0).choice(np.arange(150_000, 400_000), 80, replace=False)
     feature, _, table = drafted([f"{value:,}".replace(",", mark) for value in values.tolist()], "Plaquettes")
@@ -242,8 +238,7 @@ def test_a_column_in_two_decimal_marks_is_read_below_one_and_refused_where_nothi
             assert "write all numbers with one decimal mark" in comment
 
 
-@pytest.mark.parametrize(
-    "levels",
+@scored(
     [
         ["0_no", "1_yes"],
         ["0 No", "1 Yes"],
@@ -255,7 +250,7 @@ def test_a_column_in_two_decimal_marks_is_read_below_one_and_refused_where_nothi
         ["1 cup", "2 cups", "3 cups"],
     ],
 )
-@pytest.mark.parametrize("share", [0.1, 0.5])
+@scored([0.1, 0.5])
 def test_a_text_behind_a_number_that_is_no_unit_makes_levels(levels, share):
     n_last = int(share * 120)
     feature, _, _ = drafted(
@@ -269,14 +264,13 @@ def test_an_unknown_text_behind_many_numbers_is_their_unit():
     assert drafted([f"{value:.0f} points" for value in NUMBERS])[0].unit == "points"
 
 
-@pytest.mark.parametrize("name", ["visit", "Untersuchung", "recruited"])
+@scored(["visit", "Untersuchung", "recruited"])
 def test_compact_dates_are_dates_whatever_their_name(name):
     days = pd.date_range("2018-01-01", periods=60, freq="17D").strftime("%Y%m%d")
     assert drafted(days, name)[0].role == "ignore"
 
 
-@pytest.mark.parametrize(
-    "name",
+@scored(
     [
         "Fallnummer",
         "PatNr",
@@ -302,7 +296,7 @@ def test_a_limit_in_words_with_a_unit_of_its_own_is_no_number_and_stops_no_draft
     assert drafted(["less than 5 mg"] * 5 + [f"{n} mg" for n in range(10, 90)])[0].synonyms == {"less than 5 mg": "<5"}
 
 
-@pytest.mark.parametrize(("mark", "limit"), [(",", "36,400"), (".", "36.400,5"), ("", "36400,5")])
+@scored([(",", "36,400"), (".", "36.400,5"), ("", "36400,5")])
 def test_a_limit_in_words_is_written_as_the_column_writes_its_numbers(mark, limit):
     decimals = ",5" if "5" in limit else ""
     numbers = [f"{number:,}".replace(",", mark) + decimals for number in range(2600, 36000, 400)]
