@@ -19,7 +19,7 @@ def wrong(cases, ask):
         try:
             ask(*given)
         except (Exception, pytest.fail.Exception) as error:
-            place = traceback.extract_tb(error.__traceback__)[1]
+            place = traceback.extract_tb(error.__traceback__)[:2][-1]
             shown = textwrap.shorten(", ".join(map(repr, given)), 200, placeholder=" ...")
             said = textwrap.indent(str(error) or place.line, "      ")[:1500]
             found.append(f"case {number}: {shown}\n    line {place.lineno}, {type(error).__name__}:\n{said}")

@@ -42,18 +42,18 @@ def drafted(name, values, seed=0):
     return cc.draft_schema(frame, progress=False)
 
 
-@scored(ADMINISTRATION)
-def test_what_is_not_the_patients_is_described_as_codes_without_order(name):
-    schema = drafted(name, ADMINISTRATION[name])
+@scored(ADMINISTRATION.items())
+def test_what_is_not_the_patients_is_described_as_codes_without_order(name, values):
+    schema = drafted(name, values)
     assert schema[name].role == "describe"
     assert schema[name].likelihood == "categorical"
-    assert set(schema[name].levels) == set(ADMINISTRATION[name])
+    assert set(schema[name].levels) == set(values)
     assert "role: cluster" in schema.comments[name]
 
 
-@scored(OF_THE_PATIENT)
-def test_what_is_the_patients_stays(name):
-    assert drafted(name, OF_THE_PATIENT[name])[name].role == "cluster"
+@scored(OF_THE_PATIENT.items())
+def test_what_is_the_patients_stays(name, values):
+    assert drafted(name, values)[name].role == "cluster"
 
 
 def test_physicians_rate_and_are_no_codes():

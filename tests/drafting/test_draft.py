@@ -78,25 +78,40 @@ def test_choices_are_made_by_evidence_and_say_so():
     assert "'male' counts as yes" in comments["sex"]
 
 
+CODES_OF_FEW = [
+    (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
+    (["yes", "no", "unknown", "."], (".", "unknown")),
+    ([30, 45, 61, 999], ("999",)),
+    ([0.5, 1.25, 2.5, -9], ("-9",)),
+    ([0, 1, 2, 3, 99], ("99",)),
+    ([-8.5, -9, -10.25, -7], ()),
+    ([97, 98, 99, 100], ()),
+    ([1.5, 2.25, np.inf, 3.5, 4, 5, 6, 7, 8, 9, 10.5], ("inf",)),
+    ([*map(str, np.arange(1, 20) / 8), "haemolytic"], ("haemolytic",)),
+    ([1, 2, 3, 4, 5] * 12 + [9], ("9",)),
+    ([0] * 30 + [1] * 25 + [2] * 20 + [3] * 9 + [4] * 3 + [5] * 2 + [8], ()),
+    ([0, 1, 2, 3, 7, 8] * 6, ()),
+    (["ja", "nein", "k.A."], ("k.A.",)),
+]
+CODES_OF_MANY = [
+    (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
+    (["no aplica", "aplica un poco", "aplica mucho"], ()),
+    (["done", "not done"], ()),
+    (["ND", "D"], ()),
+    (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
+    (["NR", "R"], ()),
+    (["low", "moderate", "high", "99"], ("99",)),
+    (["0 - nie", "1 - manchmal", "2 - oft", "9 - nicht gefragt"], ("9 - nicht gefragt",)),
+    ([0, 1, 2, 3, -9], ("-9",)),
+    ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1], ()),
+]
+
+
 @scored(
-    [
-        (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
-        (["yes", "no", "unknown", "."], (".", "unknown")),
-        ([30, 45, 61, 999], ("999",)),
-        ([0.5, 1.25, 2.5, -9], ("-9",)),
-        ([0, 1, 2, 3, 99], ("99",)),
-        ([-8.5, -9, -10.25, -7], ()),
-        ([97, 98, 99, 100], ()),
-        ([1.5, 2.25, np.inf, 3.5, 4, 5, 6, 7, 8, 9, 10.5], ("inf",)),
-        ([*map(str, np.arange(1, 20) / 8), "haemolytic"], ("haemolytic",)),
-        ([1, 2, 3, 4, 5] * 12 + [9], ("9",)),
-        ([0] * 30 + [1] * 25 + [2] * 20 + [3] * 9 + [4] * 3 + [5] * 2 + [8], ()),
-        ([0, 1, 2, 3, 7, 8] * 6, ()),
-        (["ja", "nein", "k.A."], ("k.A.",)),
-    ],
+    [*((3 * cells, codes) for cells, codes in CODES_OF_FEW), *((20 * cells, codes) for cells, codes in CODES_OF_MANY)]
 )
 def test_missing_codes_are_suspected_and_remarked_upon(cells, codes):
-    schema = draft_schema(pd.DataFrame({"x": cells * 3}))
+    schema = draft_schema(pd.DataFrame({"x": cells}))
     assert schema["x"].missing_codes == codes
     for code in codes:
         assert repr(code) in schema.comments["x"]

@@ -163,34 +163,29 @@ def test_names_have_no_order(labels):
     assert order_of(labels) is None
 
 
-def test_words_are_known_in_four_languages():
-    for no, yes in (
-        ("No", "Yes"),
-        ("nein", "Ja"),
-        ("non", "OUI"),
-        ("no", "Sí"),
-        ("0", "1"),
-        ("-", "+"),
-        ("absent", "present"),
-    ):
-        assert no_before_yes([no, yes]) == [0, 1]
-        assert no_before_yes([yes, no]) == [1, 0]
+@scored([("No", "Yes"), ("nein", "Ja"), ("non", "OUI"), ("no", "Sí"), ("0", "1"), ("-", "+"), ("absent", "present")])
+def test_no_is_known_from_yes_in_four_languages(no, yes):
+    assert no_before_yes([no, yes]) == [0, 1]
+    assert no_before_yes([yes, no]) == [1, 0]
+
+
+def test_two_levels_that_are_no_answers_are_neither_yes_nor_no():
     assert no_before_yes(["male", "female"]) is None
-    for label in (
-        "Unknown",
-        "n/a",
-        "Weiß nicht",
-        "k. A.",
-        "Ne sait pas",
-        "Non renseigné",
-        "NS/NC",
-        "No contesta",
-        "Don't know",
-    ):
-        assert means_missing(label), label
-    for label in ("No", "None", "Nein", "Other", "unknown primary tumour", "", "Not at all"):
-        assert not means_missing(label), label
-    for label, unit in (
+
+
+MISSING = [
+    *("Unknown", "n/a", "Weiß nicht", "k. A.", "Ne sait pas", "Non renseigné", "NS/NC", "No contesta", "Don't know"),
+]
+ANSWERS = ["No", "None", "Nein", "Other", "unknown primary tumour", "", "Not at all"]
+
+
+@scored([*((label, True) for label in MISSING), *((label, False) for label in ANSWERS)])
+def test_labels_that_mean_missing_are_known_in_four_languages(label, expected):
+    assert means_missing(label) == expected
+
+
+@scored(
+    [
         ("Weight (kg)", "kg"),
         ("CRP [mg/L]:", "mg/L"),
         ("eGFR (mL/min/1.73m2)", "mL/min/1.73m2"),
@@ -199,8 +194,10 @@ def test_words_are_known_in_four_languages():
         ("Falls (last year)", None),
         ("Sex (m)", "m"),
         ("Platelets (10^9/L)", "10^9/L"),
-    ):
-        assert unit_in(label, "") == unit
+    ]
+)
+def test_the_unit_of_a_label_is_found(label, unit):
+    assert unit_in(label, "") == unit
 
 
 TEXTS = st.sampled_from(

@@ -29,14 +29,20 @@ def test_what_is_counted_is_a_count(name):
     assert traits_of(drafted(values, name).likelihood).is_count
 
 
-@scored(["curas por semana", "Anfälle/Monat", "capsules per day", "giorni/mese", "x/nacht"])
-def test_a_period_says_count(name):
-    assert is_counted_a_period(name)
+SAID = {
+    "counted a period": ["curas por semana", "Anfälle/Monat", "capsules per day", "giorni/mese", "x/nacht"],
+    "an amount a period": ["hours per week", "mg per day", "dose mg/day", "minutes/day", "cost per month"],
+    "no unit, no count": ["pain_m3", "score W12", "group", "voltage clamp", "eiwitpercentage", "gl", "mgad"],
+}
 
 
-@scored(["hours per week", "mg per day", "dose mg/day", "minutes/day", "cost per month"])
-def test_an_amount_a_period_is_no_count(name):
-    assert not is_counted_a_period(name)
+@scored([(name, said) for said, names in SAID.items() for name in names])
+def test_names_say_counts_a_period_and_no_units_by_half_a_word(name, said):
+    assert {
+        "counted a period": is_counted_a_period(name),
+        "an amount a period": not is_counted_a_period(name),
+        "no unit, no count": not names_a_unit(name) and not is_called_a_count(name),
+    }[said]
 
 
 @scored(["FeNO ppb", "residu_ml", "PRA (%)", "audio (dB)", "PSA (µg/l)", "RR mmHg"])
@@ -45,12 +51,6 @@ def test_a_unit_says_measurement(name):
     assert looks_measured(name)
     values = np.round(np.exp(np.random.default_rng(0).normal(3.3, 0.6, N))).astype(int)
     assert traits_of(drafted(values, name).likelihood).is_continuous
-
-
-@scored(["pain_m3", "score W12", "group", "voltage clamp", "eiwitpercentage", "gl", "mgad"])
-def test_a_visit_or_a_word_is_no_unit(name):
-    assert not names_a_unit(name)
-    assert not is_called_a_count(name)
 
 
 @scored(

@@ -90,26 +90,6 @@ OTHERS = [
     (["geen", "tot bil", "tot knie", "onder knie"], "x"),
     (["underweight", "normal", "overweight", "obese class I", "obese class II"], "x"),
 ]
-UNORDERED = [
-    (["single", "married", "divorced"], "marital"),
-    (["left", "right", "both"], "side"),
-    (["A", "B", "C"], "group"),
-    (["mild", "severe", "other"], "x"),
-    (["no", "yes", "sometimes"], "x"),
-    (["morning", "noon", "evening"], "x"),
-    (["3+4", "4+3", "4+4"], "x"),
-    (["home", "rehab", "died"], "discharge"),
-    (["alcohol", "VHC", "VHB"], "cause"),
-    (["assente", "secca", "produttiva"], "tosse"),
-    (["A", "V", "P"], "x"),
-    (["School 1", "School 2", "School 3"], "school"),
-    (["dengue", "dengue com sinais de alarme", "zika"], "x"),
-    (["stable angina", "unstable angina", "infarction"], "x"),
-    (["none", "hypertension", "cancer"], "comorbidity"),
-    (["knee", "thigh", "foot"], "site"),
-    (["none", "bone", "muscle"], "metastases"),
-    (["A", "B", "C"], "posición de la mano"),
-]
 words = st.text("bcdfghklmnpqrtvwxz", min_size=4, max_size=9)
 
 
@@ -179,11 +159,6 @@ def test_the_last_of_numbered_levels_may_be_open(numbers, write):
     numbers = sorted(numbers)
     levels = [*map(str, numbers[:-1]), write.format(numbers[-1])]
     assert found(levels[::-1]) == levels
-
-
-@scored(UNORDERED)
-def test_levels_without_an_order_are_given_none(levels, name):
-    assert found(levels, name) is None
 
 
 @scored([*ORDERS, ("adverbs", ADVERBS), ("negations", NEGATIONS)])

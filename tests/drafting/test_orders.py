@@ -86,6 +86,24 @@ UNORDERED = [
     (["I", "I-III", "II"], "x"),  # a range over several grades lies nowhere between
     (["1", "1/2", "2"], "x"),
     (["trace", "(+)", "+"], "x"),
+    (["single", "married", "divorced"], "marital"),
+    (["left", "right", "both"], "side"),
+    (["A", "B", "C"], "group"),
+    (["mild", "severe", "other"], "x"),
+    (["no", "yes", "sometimes"], "x"),
+    (["morning", "noon", "evening"], "x"),
+    (["3+4", "4+3", "4+4"], "x"),
+    (["home", "rehab", "died"], "discharge"),
+    (["alcohol", "VHC", "VHB"], "cause"),
+    (["assente", "secca", "produttiva"], "tosse"),
+    (["A", "V", "P"], "x"),
+    (["School 1", "School 2", "School 3"], "school"),
+    (["dengue", "dengue com sinais de alarme", "zika"], "x"),
+    (["stable angina", "unstable angina", "infarction"], "x"),
+    (["none", "hypertension", "cancer"], "comorbidity"),
+    (["knee", "thigh", "foot"], "site"),
+    (["none", "bone", "muscle"], "metastases"),
+    (["A", "B", "C"], "posición de la mano"),
 ]
 
 

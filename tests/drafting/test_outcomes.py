@@ -28,6 +28,7 @@ NO_OUTCOMES = """family_history_death prior_relapse previous_readmission vital_c
     antecedents_rechute relapse_rate vitamin_status smoking_status"""
 
 
+MORE_TIMES = ["ueberleb_mon", "letzte Nachsorge (Mon.)", "Nachsorge Monate", "ueberleben_tage"]
 MORE_OUTCOMES = [
     "Rückfall", "Rezidiv", "tot", "Verstorben (ja/nein)", "letal", "Exitus letalis", "fatal", "fatal bleeding", "Lebt", "lebt", "alive_at_followup",
     "mortalità", "mortalité à 1 an", "mortalidad 30 días", "1-year mortality", "30-day mortality", "30-Tage-Mortalität", "5 Jahre überlebt",
@@ -44,82 +45,63 @@ MORE_FEATURES = [
 ]  # fmt: skip
 
 
-@scored(MORE_OUTCOMES)
-def test_further_words_say_outcome(name):
-    assert is_surely_outcome_name(name) or is_time_name(name)
+NAMES = {
+    "an outcome": [*OUTCOMES.split(), *MORE_OUTCOMES],
+    "a time to an outcome": [*TIMES.split(), *MORE_TIMES],
+    "no outcome": NO_OUTCOMES.split(),
+    "no time to an outcome": NO_TIMES.split(),
+    "no outcome, time or course": MORE_FEATURES,
+}
 
 
-@scored(MORE_FEATURES)
-def test_the_same_words_beside_others_say_none(name):
-    assert not is_surely_outcome_name(name)
-    assert not is_time_name(name)
-    assert not is_course_name(name)
+@scored([(name, said) for said, names in NAMES.items() for name in names])
+def test_names_say_outcomes_and_times_to_them_and_the_same_words_beside_others_do_not(name, said):
+    is_outcome, is_time = is_surely_outcome_name(name), is_time_name(name)
+    assert {
+        "an outcome": is_outcome or is_time,
+        "a time to an outcome": is_time,
+        "no outcome": not is_outcome,
+        "no time to an outcome": not is_time,
+        "no outcome, time or course": not (is_outcome or is_time or is_course_name(name)),
+    }[said]
 
 
 @scored(
     [
-        (["nach Hause", "Reha", "verstorben"], True),
-        (["home", "SNF", "expired"], True),
-        (["domicile", "SSR", "décès"], True),
-        (["domicilio", "éxitus", "traslado"], True),
-        (["guarito", "deceduto", "trasferito"], True),
-        (["Remission", "Progress", "Tod"], True),
-        (["ICU", "ward", "died in hospital"], True),
-        (["living donor", "deceased donor"], False),
-        (["divorce", "death of a parent", "job loss"], False),
-        (["dead", "slow", "fast"], False),
-        (["expired", "valid"], False),
-        (["low", "moderate", "deathly"], False),
-    ],
+        (are_vital, ["alive", "dead"], True),
+        (are_vital, ["lebt", "verstorben"], True),
+        (are_vital, ["Vivant", "Décédé"], True),
+        (are_vital, ["vivo", "éxitus"], True),
+        (are_vital, ["vivo", "deceduto"], True),
+        (are_vital, ["alive", "dead of disease", "dead of other cause", "lost to follow-up"], True),
+        (are_vital, ["survivor", "non-survivor"], True),
+        (are_vital, ["alive", "NED", "AWD", "DOD"], True),
+        (are_vital, ["survivor", "unknown"], False),
+        (are_vital, ["yes", "no"], False),
+        (are_vital, ["dead", "resting"], False),
+        (are_vital, ["low", "high"], False),
+        (say_who_died, ["nach Hause", "Reha", "verstorben"], True),
+        (say_who_died, ["home", "SNF", "expired"], True),
+        (say_who_died, ["domicile", "SSR", "décès"], True),
+        (say_who_died, ["domicilio", "éxitus", "traslado"], True),
+        (say_who_died, ["guarito", "deceduto", "trasferito"], True),
+        (say_who_died, ["Remission", "Progress", "Tod"], True),
+        (say_who_died, ["ICU", "ward", "died in hospital"], True),
+        (say_who_died, ["living donor", "deceased donor"], False),
+        (say_who_died, ["divorce", "death of a parent", "job loss"], False),
+        (say_who_died, ["dead", "slow", "fast"], False),
+        (say_who_died, ["expired", "valid"], False),
+        (say_who_died, ["low", "moderate", "deathly"], False),
+    ]
 )
-def test_a_level_of_death_says_outcome_whatever_the_others_are(levels, expected):
-    assert say_who_died(levels) is expected
+def test_levels_of_life_and_death_are_an_outcome(say_so, levels, expected):
+    assert say_so(levels) is expected
 
 
 def test_os_is_a_survival_time_only_beside_others():
     assert is_paired("OS", ["OS", "PFS_months", "age"])
     assert not is_paired("OS", ["OS", "OD", "PFS"])
     assert not is_paired("os", ["os", "iop", "age"])
-
-
-@scored(TIMES.split())
-def test_times_to_an_outcome_are_known_by_name(name):
-    assert is_time_name(name)
-
-
-@scored(NO_TIMES.split())
-def test_other_times_and_sides_are_features(name):
-    assert not is_time_name(name)
-
-
-@scored(OUTCOMES.split())
-def test_outcomes_are_known_by_name(name):
-    assert is_surely_outcome_name(name) or is_time_name(name)
-
-
-@scored(NO_OUTCOMES.split())
-def test_histories_risks_and_measurements_are_features(name):
-    assert not is_surely_outcome_name(name)
-
-
-@scored(
-    [
-        (["alive", "dead"], True),
-        (["lebt", "verstorben"], True),
-        (["Vivant", "Décédé"], True),
-        (["vivo", "éxitus"], True),
-        (["vivo", "deceduto"], True),
-        (["alive", "dead of disease", "dead of other cause", "lost to follow-up"], True),
-        (["survivor", "non-survivor"], True),
-        (["alive", "NED", "AWD", "DOD"], True),
-        (["survivor", "unknown"], False),
-        (["yes", "no"], False),
-        (["dead", "resting"], False),
-        (["low", "high"], False),
-    ],
-)
-def test_levels_that_say_who_died_are_an_outcome(levels, expected):
-    assert are_vital(levels) is expected
 
 
 def test_time_and_status_are_an_outcome_only_together():
@@ -173,11 +155,6 @@ def test_levels_and_name_together_say_outcome(name, levels, role):
         {name: rng.choice(levels, N), "crp": rng.normal(4, 1, N), "age": rng.normal(60, 9, N).round(1)}
     )
     assert draft_schema(frame)[name].role == role
-
-
-@scored(["ueberleb_mon", "letzte Nachsorge (Mon.)", "Nachsorge Monate", "ueberleben_tage"])
-def test_times_without_umlauts_or_of_the_last_follow_up_are_times(name):
-    assert is_time_name(name)
 
 
 @scored(

@@ -159,24 +159,6 @@ def test_values_of_a_scale_are_no_missing_codes(cells, levels):
     assert levels is None or feature.levels == levels
 
 
-@scored(
-    [
-        (["trifft voll zu", "trifft eher zu", "trifft eher nicht zu", "trifft nicht zu"], ()),
-        (["no aplica", "aplica un poco", "aplica mucho"], ()),
-        (["done", "not done"], ()),
-        (["ND", "D"], ()),
-        (["4.5", "5.5", "6.1", "#NV", "#WERT!"], ("#NV", "#WERT!")),
-        (["NR", "R"], ()),
-        (["low", "moderate", "high", "99"], ("99",)),
-        (["0 - nie", "1 - manchmal", "2 - oft", "9 - nicht gefragt"], ("9 - nicht gefragt",)),
-        ([0, 1, 2, 3, -9], ("-9",)),
-        ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1], ()),
-    ],
-)
-def test_words_and_numbers_are_missing_codes_only_where_they_are_no_answers(cells, codes):
-    assert drafted(cells * 20)[0].missing_codes == codes
-
-
 def test_points_are_thousands_in_a_table_of_decimal_commas():
     rng = np.random.default_rng(0)
     ferritin = [f"{value:,}".replace(",", ".") for value in rng.integers(150, 3000, 100).tolist()]
@@ -268,25 +250,6 @@ def test_an_unknown_text_behind_many_numbers_is_their_unit():
 def test_compact_dates_are_dates_whatever_their_name(name):
     days = pd.date_range("2018-01-01", periods=60, freq="17D").strftime("%Y%m%d")
     assert drafted(days, name)[0].role == "ignore"
-
-
-@scored(
-    [
-        "Fallnummer",
-        "PatNr",
-        "Aktenzeichen",
-        "nº_historia",
-        "NHS_number",
-        "ssn",
-        "IPP",
-        "N° dossier",
-        "Hospital number",
-        "HospNo",
-    ],
-)
-def test_numbers_that_name_a_subject_are_identifiers_in_four_languages(name):
-    numbers = np.random.default_rng(0).choice(np.arange(10**5, 10**6), 80, replace=False)
-    assert drafted(numbers, name)[0].role == "id"
 
 
 def test_a_limit_in_words_with_a_unit_of_its_own_is_no_number_and_stops_no_draft():
