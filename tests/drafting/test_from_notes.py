@@ -51,7 +51,8 @@ def test_levels_are_settled_by_notes(name):
     assert {field: result.fields[field] for field in fields} == fields
 
 
-@scored([
+@scored(
+    [
         (SEVERITY, None, "012", ["none", "mild", "severe"]),
         (SEVERITY[::-1], None, "012", ["none", "mild", "severe"]),
         ((("3", "red"), ("1", "green"), ("2", "amber")), "ordinal", "123", ["green", "amber", "red"]),
@@ -153,7 +154,8 @@ def test_the_order_of_answers_is_found_however_they_are_listed(labels, random):
     assert [mixed[place] for place in order] == labels
 
 
-@scored([
+@scored(
+    [
         ["tremor", "rigid", "mixed"], ["SCA1", "SCA2", "SCA3"], ["Type 1 diabetes", "Type 2 diabetes", "none"],
         ["A", "B", "AB", "0"], ["none", "mild"], ["red", "red ", "green"], ["HLA-B27", "HLA-B51", "HLA-B8"],
         ["none", "none of these", "severe", "blue"], ["50+", "18-29", "<18"],

@@ -15,6 +15,9 @@ from clinclust.drafting.names import words_of
 LINES = [line for specialty in _SPECIALTIES for line in specialty.LISTED.strip().splitlines()]
 
 
+NAMES = [(name.strip(), ends) for names, ends in (line.rsplit(":", 1) for line in LINES) for name in names.split("|")]
+
+
 def test_every_range_is_possible_and_every_step_divides_it():
     for line in LINES:
         low, high, step = map(float, line.rsplit(":", 1)[1].split())
@@ -24,21 +27,17 @@ def test_every_range_is_possible_and_every_step_divides_it():
 
 def test_no_name_is_listed_with_two_ranges():
     known = {}
-    for line in LINES:
-        names, ends = line.rsplit(":", 1)
-        for name in names.split("|"):
-            assert known.setdefault(tuple(words_of(name.strip())), ends) == ends, name
+    for name, ends in NAMES:
+        assert known.setdefault(tuple(words_of(name)), ends) == ends, name
 
 
+@scored(NAMES)
 @scored(["{}", "{} total", "{}_score", "{} baseline"])
-def test_every_name_is_recognised_as_a_total(write):
-    for line in LINES:
-        names, ends = line.rsplit(":", 1)
-        for name in names.split("|"):
-            found = instrument_of(write.format(name.strip()))
-            assert found is not None, name
-            if write == "{}":
-                assert [found.low, found.high, found.step] == [float(end) for end in ends.split()], name
+def test_every_name_is_recognised_as_a_total(name, ends, write):
+    found = instrument_of(write.format(name))
+    assert found is not None
+    if write == "{}":
+        assert [found.low, found.high, found.step] == [float(end) for end in ends.split()]
 
 
 @scored([("MoCA", 30), ("IPSS_totaal", 35), ("ESAS nausées", 10), ("Neuropatia (grado CTCAE)", 5)])

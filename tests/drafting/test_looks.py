@@ -19,7 +19,8 @@ def look(cells, **fields):
     return looks_of(table, schema.validate(table, warn=False), schema)
 
 
-@scored([
+@scored(
+    [
         (np.where(rng.random(N) < 0.7, np.nan, rng.normal(size=N)), {"likelihood": "gaussian"}, "missing", "describe"),
         (rng.poisson(1, N), {"likelihood": "gaussian"}, "exactly", "likelihood: negative_binomial"),
         (np.where(rng.random(N) < 0.3, 0.0, rng.gamma(3, 2.5, N)), {"likelihood": "exponential"}, "exactly 0", "describe"),
@@ -43,7 +44,8 @@ def test_what_may_make_subtypes_that_are_none_is_told_with_the_line_to_write(cel
     assert repair in found.repair
 
 
-@scored([
+@scored(
+    [
         (rng.normal(size=N), {"likelihood": "gaussian"}),
         (rng.normal(120, 15, N).round(), {"likelihood": "gaussian"}),
         (rng.poisson(2, N), {"likelihood": "poisson"}),

@@ -34,7 +34,7 @@ def drafted(cells, name="x"):
 
 
 def some(levels, n=N):
-    return np.r_[levels, rng.choice(levels, n - len(levels))].astype(object)
+    return np.r_[levels, np.random.default_rng(n).choice(levels, n - len(levels))].astype(object)
 
 
 @scored(LEVELS)
@@ -95,6 +95,7 @@ MIXED = mixed_table()
      ("mrs_90d", 0, 6), ("apgar5", 0, 10), ("CHA2DS2-VASc", 0, 9), ("WOMAC_raideur", 0, 8), ("sofa", 0, 24)],
 )  # fmt: skip
 def test_a_total_has_the_range_of_its_instrument(name, low, high):
+    rng = np.random.default_rng(11)
     values = np.clip(rng.binomial(high - low, 0.4, 2000) + low, low, high - 1)  # the highest does not occur
     feature, comment, _ = drafted(values, name)
     assert traits_of(feature.likelihood).is_scale
@@ -142,12 +143,14 @@ def test_few_subjects_make_a_long_total_a_measurement_and_the_reason_says_so():
      "vaccine_doses", "número_de_caídas", "aantal_opnames", "filhos", "Stürze_letztes_Jahr", "er_visits"],
 )  # fmt: skip
 def test_what_the_name_counts_is_a_count_even_of_short_range(name):
+    rng = np.random.default_rng(11)
     for values in (rng.integers(0, 4, N), rng.poisson(3, N) * (rng.random(N) < 0.4)):
         assert traits_of(drafted(values, name)[0].likelihood).is_count
 
 
 @scored(["severity_of_falls", "drug_type", "parity_grade", "visit_score"])
 def test_a_grade_of_what_is_counted_is_no_count(name):
+    rng = np.random.default_rng(11)
     assert not traits_of(drafted(rng.choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3]), name)[0].likelihood).is_count
 
 
@@ -175,6 +178,7 @@ def test_a_name_alone_makes_no_postal_codes(name, cells):
 
 @scored(["{0}", "SW{1} {2}AB", "{0}-0{2}"])
 def test_postal_codes_without_their_first_zero_and_those_with_letters_are_known(form):
+    rng = np.random.default_rng(11)
     cells = [form.format(code, code % 19, code % 7) for code in rng.integers(1000, 99_999, N).tolist()]
     assert "postal code" in drafted(cells, "home_zip")[1]
 
@@ -192,6 +196,7 @@ def test_postal_codes_without_their_first_zero_and_those_with_letters_are_known(
     ],
 )
 def test_durations_in_two_units_are_read_and_told(write, name, unit, n):
+    rng = np.random.default_rng(11)
     parts, rests = rng.integers(1, 15, N), rng.integers(0, n, N)
     feature, comment, read = drafted([write(*pair) for pair in zip(parts, rests, strict=True)], name)
     assert traits_of(feature.likelihood).is_continuous
