@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from command_line import SCHEMA, SCHEMA_OPTION, cohort, refused
+from scored import scored
 
 from clinclust.cli import main
 
 
-@pytest.mark.parametrize("command", [["check"], ["fit", "--out", "out"]])
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
+@scored([["check"], ["fit", "--out", "out"]])
+@scored(
     [
         ("missing.yaml", None, "missing.yaml"),
         ("folder", "", "folder"),
@@ -24,7 +24,7 @@ from clinclust.cli import main
 )
 def test_schemas_that_cannot_be_used(command, name, text, said, here, capsys):
     if name == "folder":
-        Path(name).mkdir()
+        Path(name).mkdir(exist_ok=True)
     elif text is not None:
         Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
     message = refused(capsys, command[0], "cohort.csv", "--schema", name, *command[1:])
@@ -55,9 +55,17 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+def _clear(path):
+    if path.is_dir():
+        path.rmdir()
+    path.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize("command", ["draft", "check", "fit", "assign"])
-def test_tables_that_cannot_be_read(command, name, here, fitted, capsys):
+@scored(TABLES)
+def test_tables_that_cannot_be_read(name, command, here, fitted, capsys):
+    for other in TABLES:  # a name that is nearly that of another table is told with it
+        _clear(Path(other))
     if TABLES[name] is not None:
         TABLES[name](Path(name))
     more = {
@@ -113,8 +121,7 @@ def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
     assert "first: 5) holds 'several'" in refused(capsys, "check", "bad.parquet", *SCHEMA_OPTION)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@scored(
     [
         (["--concentration", "0"], "concentration"),
         (["--concentration", "nan"], "concentration"),
@@ -200,8 +207,7 @@ def test_nothing_that_may_hold_work_is_written_over(here, fitted, capsys):
     assert "is the table itself" in refused(capsys, "assign", "cohort.csv", "--model", fitted, "--out", "cohort.csv")
 
 
-@pytest.mark.parametrize(
-    "arguments",
+@scored(
     [["fit"], ["fit", "cohort.csv"], ["draft", "x", "--sheet"], ["draft", "x", "--she", "y"]],
 )
 def test_arguments_that_are_missing_or_unknown(arguments, capsys):

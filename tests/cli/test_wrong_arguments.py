@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import FOR_PYTHON, SCHEMA_OPTION, contents, refused, run
+from scored import scored
 
 from clinclust.cli import main
 
@@ -42,9 +43,8 @@ def replaced(command, old, new):
     return [command, *(new if argument == old else argument for argument in ARGUMENTS[command])]
 
 
-@pytest.mark.parametrize("command", ARGUMENTS)
-@pytest.mark.parametrize(
-    ("table", "said"),
+@scored(ARGUMENTS)
+@scored(
     [
         ("nowhere.csv", "there is no file nowhere.csv"),
         ("cohrt.csv", "cohort.csv"),
@@ -53,22 +53,20 @@ def replaced(command, old, new):
         ("schema.yaml", "schema.yaml: tables are read from"),
     ],
 )
-def test_a_table_that_is_none(ready, capsys, command, table, said):
+def test_a_table_that_is_none(command, table, said, ready, capsys):
     assert said in refused(capsys, *replaced(command, "cohort.csv", table))
 
 
-@pytest.mark.parametrize("command", ["check", "fit"])
-@pytest.mark.parametrize(
-    ("schema", "said"),
+@scored(["check", "fit"])
+@scored(
     [("nowhere.yaml", "nowhere.yaml"), ("folder", "folder is a folder"), ("cohort.csv", "cohort.csv")],
 )
-def test_a_schema_that_is_none(ready, capsys, command, schema, said):
+def test_a_schema_that_is_none(command, schema, said, ready, capsys):
     assert said in refused(capsys, *replaced(command, "schema.yaml", schema))
 
 
-@pytest.mark.parametrize("command", ["report", "table", "assign"])
-@pytest.mark.parametrize(
-    ("model", "said"),
+@scored(["report", "table", "assign"])
+@scored(
     [
         ("nowhere", "there is no folder nowhere; --model takes the folder that `clinclust fit` wrote"),
         ("ot", "there is no folder ot; --model takes the folder that `clinclust fit` wrote. Did you mean 'out'?"),
@@ -77,7 +75,7 @@ def test_a_schema_that_is_none(ready, capsys, command, schema, said):
         ("out/model.json", "out/model.json is a file; --model takes the folder that holds it"),
     ],
 )
-def test_a_model_that_is_none(ready, capsys, command, model, said):
+def test_a_model_that_is_none(command, model, said, ready, capsys):
     assert said in refused(capsys, *replaced(command, "out", model))
 
 
@@ -88,9 +86,9 @@ def misspelt():
                 yield command, right, wrong
 
 
-@pytest.mark.parametrize(("command", "right", "wrong"), list(misspelt()))
-@pytest.mark.parametrize("with_value", [True, False])
-def test_the_nearest_option_is_named(ready, capsys, command, right, wrong, with_value):
+@scored(list(misspelt()))
+@scored([True, False])
+def test_the_nearest_option_is_named(command, right, wrong, with_value, ready, capsys):
     before = contents()
     with pytest.raises(SystemExit) as stopped:
         main([command, *ARGUMENTS[command], wrong, *(["x"] if with_value else [])])
@@ -114,8 +112,7 @@ def test_all_options_that_do_not_exist_are_told_before_what_is_missing(capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@scored(
     [
         (["fitt", "cohort.csv"], "there is no command fitt. Did you mean 'fit'?"),
         (["fly"], "there is no command fly. The commands are start, draft, check, fit, report, table, compare, assign"),
@@ -124,15 +121,14 @@ def test_all_options_that_do_not_exist_are_told_before_what_is_missing(capsys):
         (["--debg", "check", "x.csv"], "there is no option --debg. Did you mean --debug?"),
     ],
 )
-def test_a_command_that_does_not_exist(capsys, arguments, said):
+def test_a_command_that_does_not_exist(arguments, said, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
+@scored(
     [
         (["--seed", "1.5"], "argument --seed: invalid whole number value: '1.5'"),
         (["--significance-level", "low"], "argument --significance-level: invalid number value: 'low'"),
@@ -140,7 +136,7 @@ def test_a_command_that_does_not_exist(capsys, arguments, said):
         (["--associations", "refti"], "argument --associations: invalid choice: 'refti' (choose from"),
     ],
 )
-def test_a_value_that_is_no_number_or_choice(capsys, option, said):
+def test_a_value_that_is_no_number_or_choice(option, said, capsys):
     with pytest.raises(SystemExit):
         main(["fit", *ARGUMENTS["fit"], *option])
     first = capsys.readouterr().err.splitlines()[0]

@@ -34,7 +34,8 @@ def drafted(cells, name="x"):
 
 
 def some(levels, n=N):
-    return np.r_[levels, np.random.default_rng(n).choice(levels, n - len(levels))].astype(object)
+    draw = np.random.default_rng(list("".join(levels).encode()))  # other columns are drawn apart from this one
+    return np.r_[levels, draw.choice(levels, n - len(levels))].astype(object)
 
 
 @scored(LEVELS)

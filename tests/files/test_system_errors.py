@@ -3,12 +3,12 @@
 import errno
 import os
 
-import pytest
+from scored import scored
 
 from clinclust.files.system_errors import plain_error, plain_sentence
 
 
-@pytest.mark.parametrize("code", sorted(errno.errorcode))
+@scored(sorted(errno.errorcode))
 def test_every_error_names_the_file_and_shows_no_number(code):
     error = OSError(code, os.strerror(code), "a.csv")
     assert plain_sentence(error).startswith("a.csv cannot be used: ")

@@ -19,6 +19,7 @@ from raw_workbook import (
     workbook_parts,
     zipped,
 )
+from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
@@ -70,8 +71,8 @@ UNSOUND = {
 }
 
 
-@pytest.mark.parametrize(("rows", "words"), UNSOUND.values(), ids=UNSOUND)
-def test_a_sheet_that_could_give_a_wrong_cell_is_refused(tmp_path, rows, words):
+@scored([(name, *case) for name, case in UNSOUND.items()])
+def test_a_sheet_that_could_give_a_wrong_cell_is_refused(name, rows, words, tmp_path):
     shared = shared_strings_xml("<t>x</t>", "<t>y</t>")
     with pytest.raises(InputError, match=words) as caught:
         read_rows(tmp_path, rows, shared=shared)
@@ -117,9 +118,9 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("expected", "cell"), ODD.items(), ids=repr)
-@pytest.mark.parametrize("namespace", ["transitional", "strict"])
-def test_a_cell_is_the_text_of_its_value(tmp_path, expected, cell, namespace):
+@scored(ODD.items())
+@scored(["transitional", "strict"])
+def test_a_cell_is_the_text_of_its_value(expected, cell, namespace, tmp_path):
     shared = shared_strings_xml("<r><t>shared</t></r><r><t> rich</t></r><rPh sb='0' eb='1'><t>hint</t></rPh>")
     xml = sheet_xml(HEADER + row_xml(2, number(1), cell), **({"namespace": STRICT} if namespace == "strict" else {}))
     frame = read(tmp_path, workbook_bytes(xml, shared=shared))
@@ -163,8 +164,7 @@ def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
     assert read_cohort(path)["a"].tolist() == [moment.date().isoformat() if is_midnight else moment.isoformat()]
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
+@scored(
     [
         ("General", "number"),
         ('0.0" days"', "number"),
@@ -252,8 +252,8 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("parts", "words"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_workbook_is_one_clear_error(tmp_path, parts, words):
+@scored([(name, *case) for name, case in BROKEN.items()])
+def test_a_broken_workbook_is_one_clear_error(name, parts, words, tmp_path):
     with pytest.raises(InputError, match=rf"^cohort.xlsx: .*{re.escape(words)}"):
         read(tmp_path, zipped(parts))
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scored import scored
 
 from clinclust.errors import SchemaError
 from clinclust.schema import Feature
@@ -94,7 +95,7 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "words"), MALFORMED)
+@scored(MALFORMED)
 def test_a_malformed_feature_is_a_schema_error_with_the_essential_words(fields, words):
     with pytest.raises(SchemaError) as caught:
         Feature(**fields)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from schema_strategies import cohorts
+from scored import scored
 
 from clinclust.errors import CohortError, CohortWarning
 from clinclust.schema import Feature, FeatureSchema, kept_out
@@ -162,7 +163,7 @@ MALFORMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "cells", "expected", "rows", "first_rows", "examples", "repair"), MALFORMED)
+@scored(MALFORMED)
 def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, first_rows, examples, repair):
     with pytest.raises(CohortError) as caught:
         SCHEMA.validate(with_column(**{name: cells}))
@@ -178,7 +179,7 @@ def test_a_malformed_column_gives_its_one_failure(name, cells, expected, rows, f
     assert name in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "cells", "expected", "rows", "first_rows", "examples", "repair"), MALFORMED)
+@scored(MALFORMED)
 def test_pandera_alone_finds_the_same_cells(name, cells, expected, rows, first_rows, examples, repair):
     from pandera.errors import SchemaErrors
 

@@ -7,6 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import AWKWARD, schemas
+from scored import scored
 
 from clinclust.errors import SchemaError
 from clinclust.schema import Feature, FeatureSchema
@@ -113,7 +114,7 @@ MALFORMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "words"), MALFORMED)
+@scored(MALFORMED)
 def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, words):
     with pytest.raises(SchemaError) as caught:
         FeatureSchema.from_yaml(text)
@@ -176,7 +177,7 @@ def test_yaml_is_lossless_whatever_the_text(schema):
     assert again.fingerprint == schema.fingerprint
 
 
-@pytest.mark.parametrize("word", AWKWARD)
+@scored(AWKWARD)
 def test_a_common_yaml_reader_sees_the_same_text(word):
     feature = Feature(name=word, likelihood="categorical", levels=[word.strip(), "other"], label=word)
     seen = yaml.safe_load(FeatureSchema([feature], title=word).to_yaml())

@@ -1,8 +1,8 @@
 """The innermost loops as vector instructions and as plain Python: the same bits."""
 
 import numpy as np
-import pytest
 from numba import njit
+from scored import scored
 
 from clinclust.engine.kernels import binomials, lanes
 from clinclust.engine.kernels.eights import padded
@@ -55,7 +55,7 @@ def _coefficients(rng, n_features, capacity, n_clusters):
     return coefficients
 
 
-@pytest.mark.parametrize("count", [0, *COUNTS])
+@scored([0, *COUNTS])
 def test_sums_of_rows(count):
     rng = np.random.default_rng(count)
     table, codes = rng.normal(size=(60, 16)), rng.integers(60, size=(3, 40)).astype(np.int32)
@@ -68,14 +68,14 @@ def test_sums_of_rows(count):
     _same_bits(*(function(row, codes, 40, count) for function in sum_rows))
 
 
-@pytest.mark.parametrize("count", [0, *COUNTS])
+@scored([0, *COUNTS])
 def test_the_highest(count):
     scores = np.random.default_rng(count).normal(size=padded(count))
     scores[1::5] = -np.inf
     _same_bits(*(function(scores, count) for function in highest))
 
 
-@pytest.mark.parametrize("z", [-1.7, 0.0, 1e-300, 1e150, np.nan])
+@scored([-1.7, 0.0, 1e-300, 1e150, np.nan])
 def test_log_terms_of_one_value(z):
     rng = np.random.default_rng(0)
     coefficients = _coefficients(rng, 3, 16, 13)
@@ -83,7 +83,7 @@ def test_log_terms_of_one_value(z):
         _in_place(add_log_terms, rng.normal(size=16), first, coefficients, 2, 16, z)
 
 
-@pytest.mark.parametrize("count", COUNTS)
+@scored(COUNTS)
 def test_log_terms_of_features_that_share_an_exponent(count):
     rng = np.random.default_rng(count)
     coefficients = _coefficients(rng, 40, 16, 13)
@@ -93,7 +93,7 @@ def test_log_terms_of_features_that_share_an_exponent(count):
         _in_place(add_log_products, rng.normal(size=16), first, coefficients, columns, count, 16, values)
 
 
-@pytest.mark.parametrize("count", COUNTS)
+@scored(COUNTS)
 def test_log_terms_of_many_values(count):
     rng = np.random.default_rng(count)
     width = padded(count)
@@ -114,7 +114,7 @@ def test_no_values_at_all():
     _same_bits(*(function(nothing, np.zeros(32), 0, 8, 1e-3) for function in sum_log_terms))
 
 
-@pytest.mark.parametrize("count", [*COUNTS, 4000])
+@scored([*COUNTS, 4000])
 def test_logarithms(count):
     rng = np.random.default_rng(count)
     numbers = np.exp(rng.uniform(-700.0, 700.0, padded(count)))
@@ -126,7 +126,7 @@ def test_logarithms(count):
     _in_place(log_in_place, numbers, count)
 
 
-@pytest.mark.parametrize("n", range(1, 17))
+@scored(range(1, 17))
 def test_eight_binomials(n):
     rng = np.random.default_rng(n)
     prior, sums = rng.gamma(2.0, size=(8, 2)), rng.integers(0, 3 * n, size=(8, 2)).astype(float)
