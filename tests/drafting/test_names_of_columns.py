@@ -17,16 +17,26 @@ def drafted(values, name):
     return schema[name]
 
 
-@scored(
-    [
-        *("dentes_presentes", "Linee di terapia", "behandelingen", "surfactant_giften", "moradores", "labs_ordered"),
-        *("oocytes", "School exclusions", "Dialysen postoperativ", "Kopfschmerztage", "nº_FAE"),
-    ],
-)
-def test_what_is_counted_is_a_count(name):
+COUNTED = [
+    *("dentes_presentes", "Linee di terapia", "behandelingen", "surfactant_giften", "moradores", "labs_ordered"),
+    *("oocytes", "School exclusions", "Dialysen postoperativ", "Kopfschmerztage", "nº_FAE", "biologics_tried"),
+    *("household_size", "parity", "paridad", "n_falls", "Anzahl_Medikamente", "nb_enfants", "vaccine_doses"),
+    *("número_de_caídas", "aantal_opnames", "filhos", "Stürze_letztes_Jahr", "er_visits"),
+]
+
+
+@scored(COUNTED)
+def test_what_is_counted_is_a_count_even_of_short_range(name):
     assert is_called_a_count(name)
-    values = np.random.default_rng(0).poisson(2.5, N) + 1
-    assert traits_of(drafted(values, name).likelihood).is_count
+    rng = np.random.default_rng(0)
+    for values in (rng.poisson(2.5, N) + 1, rng.integers(0, 4, N), rng.poisson(3, N) * (rng.random(N) < 0.4)):
+        assert traits_of(drafted(values, name).likelihood).is_count
+
+
+@scored(["severity_of_falls", "drug_type", "parity_grade", "visit_score"])
+def test_a_grade_of_what_is_counted_is_no_count(name):
+    grades = np.random.default_rng(0).choice(5, N, p=[0.4, 0.1, 0.1, 0.1, 0.3])
+    assert not traits_of(drafted(grades, name).likelihood).is_count
 
 
 SAID = {
