@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.estimators.membership import own_membership
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
 from clinclust.reporting.pooled import with_pooled_means
@@ -134,6 +136,9 @@ class Findings(Results):
         if rounding is not None:
             comparisons = with_pooled_means(comparisons[comparisons["kind"] == "summary"].reset_index(drop=True))
         shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
+        # The labels of a given partition may be words of the table, which only these subjects have.
+        names = {subtype: name for subtype, name in self.names.items() if shared.shown_sizes[subtype] is not None}
+        shared = replace(shared, names=names)
         return shared if self.associations is None else shared.with_associations(self.associations)
 
     def with_associations(self, associations: pd.DataFrame) -> Findings:
@@ -327,6 +332,14 @@ class Findings(Results):
         if self.compared:
             return [subtype for subtype in self.sizes if subtype not in self.compared]
         return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
+
+    def setting(self, fit: Fit, name: str) -> Value:
+        """Return the concentration or the coarsening of the search, by its name.
+
+        A shared report withholds one that was chosen by the data: it is a function of all values.
+        """
+        chosen = not isinstance(parameters_of(self.model)[name], Real)
+        return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
 
     def is_significant(self, test: Row) -> bool:
         """Return whether p is at or below the significance level of the report."""

@@ -103,6 +103,8 @@ def test_without_a_choice_reports_say_that_all_rows_were_taken(here):
     ("where", "shown", "hidden"),
     [
         ("falls < 3", "those where falls < 3 ([c] left out)", "60 rows"),
+        ("falls == 0", "those where falls == 0 ([c] left out)", "60 rows"),  # a value that everybody has
+        ("falls != 9", "those that meet a condition on falls, which is withheld [c]", "!= 9"),
         ("`Record ID` != 'p003'", "those that meet a condition on Record ID, which is withheld [c]", "p003"),
     ],
 )

@@ -199,3 +199,20 @@ def test_the_methods_say_what_was_done_and_only_that(case):
     )
     assert "Raykov" not in " ".join(written.references)
     assert "1 feature directly" in written.paragraphs["Associations"]
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".html"])
+def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suffix):
+    """The labels of a partition may be words of the table, such as a diagnosis that three subjects have."""
+    labels = np.repeat(["Commonish", "Frequentish", "Rareish"], [40, 37, 3])
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)})
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.Partition(labels, schema, made_by="a clinician")
+    for suppress in (None, 10):
+        path = cc.write_report(
+            model, frame, tmp_path / f"x{suffix}", suppress=suppress, associations=None, progress=False
+        )
+        text = words_of(path)
+        assert "Commonish" in text
+        assert ("Rareish" in text) == (suppress is None)

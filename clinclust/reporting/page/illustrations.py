@@ -33,6 +33,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
     model, comparisons, fit = findings.model, findings.comparisons, findings.fit
     profiles = profiles_of(comparisons)
     several = len(profiles.subtypes) > 1
+    # No name, rather than that of the model, where the report withholds one.
+    names = {subtype: findings.names.get(subtype, "") for subtype in findings.sizes}
     # Evidence is a function of all counts of a feature. With it a reader could find the last unknown count by trial.
     anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
     found = tested_tree(findings)
@@ -45,7 +47,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
                 "Descriptive: found in the same subjects as the subtypes.",
                 _profile_told(findings, profiles),
-                partial(figures.plot_profile, model, comparisons, names=findings.names),
+                partial(figures.plot_profile, model, comparisons, names=names),
             )
         )
     if fit is not None and several and not anything_withheld:
@@ -69,7 +71,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
                 "construction: read how much, not whether.",
                 _effects_told(findings),
-                partial(figures.plot_effects, model, comparisons, names=findings.names),
+                partial(figures.plot_effects, model, comparisons, names=names),
             )
         )
     own = own_membership(model)
@@ -81,10 +83,10 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
                 "height of a bar is their share.",
                 _certainty_told(findings, own),
-                partial(figures.plot_certainty, model, names=findings.names),
+                partial(figures.plot_certainty, model, names=names),
             )
         )
-    if fit is not None and fit.tree_test_ is None and not anything_withheld and _shows_tree(findings, fit):
+    if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
         found.append(_tree(model, fit))
     if fit is not None and not findings.is_rounded:
         found.append(
@@ -97,7 +99,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
                 partial(figures.plot_restarts, model),
             )
         )
-    path = None if fit is None or findings.is_rounded else fit.resolution_path_
+    path = None if fit is None or findings.is_shared else fit.resolution_path_
     if fit is not None and path is not None and len(path.steps) > 1:
         steps = path.steps
         found.append(
@@ -118,7 +120,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Percentage of the group without a value. Very different percentages in a row point to values that are "
             "not missing at random.",
             _missing_told(profiles),
-            partial(figures.plot_missing, comparisons, names=findings.names),
+            partial(figures.plot_missing, comparisons, names=names),
         )
     )
     return found
@@ -174,11 +176,6 @@ def _certainty_told(findings: Findings, own: NDArray[np.float64]) -> str:
     labels, clear = np.asarray(findings.model.labels_), own >= CLEAR
     told = [f"{findings.name(subtype)} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
     return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
-
-
-def _shows_tree(findings: Findings, fit: Fit) -> bool:
-    """Return whether there is a tree that the readers may see: what is withheld does not protect merged groups."""
-    return len(findings.sizes) > 1 if groups_found(fit) is None else not findings.is_shared
 
 
 def _tree(model: SubtypeModel, fit: Fit) -> Illustration:

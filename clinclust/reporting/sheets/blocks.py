@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.words import listed
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
+    from clinclust.reporting.findings import Findings
     from clinclust.schema import Feature
 
 __all__ = ["but_for_blocks", "sentences_on_blocks", "worth_of_blocks"]
@@ -18,16 +20,16 @@ __all__ = ["but_for_blocks", "sentences_on_blocks", "worth_of_blocks"]
 _MOST_LISTED = 10
 
 
-def worth_of_blocks(fit: Fit, withheld: Collection[str] = ()) -> dict[str, str]:
+def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
     """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6".
 
-    What a block with one of the features `withheld` counts for is withheld: it follows from the values of all of them.
+    A shared report withholds what was chosen by the data: it follows from the values of all features of the block.
     """
     clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
     sizes = Counter(feature.block for feature in clustered)
-    secret = {feature.block for feature in clustered if feature.name in withheld}
+    is_secret = findings.is_shared and _are_chosen(findings)
     return {
-        block: f"{sizes[block]} features count for " + (WITHHELD if block in secret else f"{power * sizes[block]:.1f}")
+        block: f"{sizes[block]} features count for " + (WITHHELD if is_secret else f"{power * sizes[block]:.1f}")
         for block, power in fit.block_powers_.items()
         if sizes[block] > 1
     }
@@ -39,20 +41,25 @@ def but_for_blocks(clustered: Iterable[Feature]) -> str:
     return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
 
 
-def sentences_on_blocks(fit: Fit, given: Mapping[str, Any], withheld: Collection[str] = ()) -> Iterator[str]:
+def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
     if not any(power < 1.0 for power in fit.block_powers_.values()):
         return
-    worth = worth_of_blocks(fit, withheld)
+    worth = worth_of_blocks(findings, fit)
     told = [f"{block}, {counted}" for block, counted in worth.items()]
     if len(told) > _MOST_LISTED:
         told = [*told[:_MOST_LISTED], f"and {len(told) - _MOST_LISTED} more, listed in the summary"]
     how = (
         "a power that was taken from the dependence that the subtypes left between them"
-        if given["block_powers"] == "auto"
+        if _are_chosen(findings)
         else "a power that was set in advance"
     )
     yield (
         "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
         f"count as independent: the likelihood of each was raised to {how} ({'; '.join(told)})."
     )
+
+
+def _are_chosen(findings: Findings) -> bool:
+    """Return whether the search chose what blocks count for."""
+    return bool(parameters_of(findings.model)["block_powers"] == "auto")

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.findings import Findings, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 
 if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
 __all__ = ["codebook"]
@@ -18,6 +20,10 @@ __all__ = ["codebook"]
 _ALL_SUBJECTS = 0
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
+_OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")
+"""Columns with words and ends of the table, which few subjects may have; a shared report does without them.
+
+The levels and scales that many subjects have stand beside their numbers."""
 
 
 def codebook(findings: Findings) -> Sheet:
@@ -38,6 +44,14 @@ def codebook(findings: Findings) -> Sheet:
         "are words, the lowest is scored 0, the next 1, and so on. Of a yes/no feature no, then yes. The "
         "hyperparameters of a prior are on the scale of the column after its transform."
     ]
+    if findings.is_shared:
+        shown = [place for place, column in enumerate(columns) if column.title not in _OF_THE_TABLE]
+        columns, rows = [columns[place] for place in shown], [[row[place] for place in shown] for row in rows]
+        notes = [
+            "Every column of the cohort, without levels, ends and other words of the table. Of priors, what somebody "
+            "stated in advance, on the scale of the column after its transform; those that were set from the data "
+            f"are withheld {WITHHELD}."
+        ]
     return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
 
 
@@ -86,12 +100,25 @@ def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
 
 def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.is_withheld(feature):
-        return WITHHELD  # the prior is set from the data and could disclose withheld numbers
+        return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
-        fit = findings.fit
-        return None if fit is None else _prior_text(fit.hyperparameters_.get(feature.name, {}))
+        return None if findings.fit is None else _prior(findings, findings.fit, feature)
     reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored"}
     return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
+
+
+def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
+    """Return the hyperparameters; in a shared report those that were stated, for others give the data back.
+
+    The prior of an ordinal feature, for example, is a function of how many subjects are at each level.
+    """
+    named = fit.hyperparameters_.get(feature.name, {})
+    if not findings.is_shared:
+        return _prior_text(named)
+    asked = parameters_of(findings.model)["hyperparameters"]
+    stated = {**(feature.prior or {}), **(asked.get(feature.name, {}) if isinstance(asked, Mapping) else {})}
+    texts = [_prior_text(stated), WITHHELD if named.keys() - stated.keys() else None]
+    return _joined([text for text in texts if text])
 
 
 def _prior_text(hyperparameters: Mapping[str, Any]) -> str | None:

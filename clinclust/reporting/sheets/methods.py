@@ -134,7 +134,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         )
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
-        power = WITHHELD if automatic and findings.is_rounded else f"{fit.coarsening_:.3g}"
+        found = findings.setting(fit, "coarsening")
+        power = found if isinstance(found, str) else f"{found:.3g}"
         how = (
             ", the first value that the dependence left between features within subtypes bore out" if automatic else ""
         )
@@ -144,7 +145,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         )
     # Whether a block counted for less, by powers that the search chose, is a function of exact counts.
     if not (findings.is_rounded and given["block_powers"] == "auto"):
-        sentences += sentences_on_blocks(fit, given, findings.read.withheld)
+        sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outlying_.sum())
         sentences.append(

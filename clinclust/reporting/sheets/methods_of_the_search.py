@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +23,9 @@ _BEGUN = {"single": "with all subjects in one subtype", "search": "different par
 
 
 def concentration_in_words(findings: Findings, fit: Fit, asked: Any, references: References) -> str:
-    """Return the sentence on the concentration; where counts are rounded, one that was estimated is withheld."""
-    value = WITHHELD if findings.is_rounded and not isinstance(asked, Real) else f"{fit.concentration_:.3g}"
+    """Return the sentence on the concentration; a shared report withholds one that was estimated."""
+    found = findings.setting(fit, "concentration")
+    value = found if isinstance(found, str) else f"{found:.3g}"
     one_of = f"the one of {len(fit.tuning_)} values"
     if isinstance(asked, str) and asked == "map":
         how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.files.selection.condition import compared_columns, parsed
+from clinclust.files.selection.condition import All, Comparison, Condition, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.reporting.layout import WITHHELD
@@ -22,7 +22,7 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows of the table were analysed, and how many were left out for which reason.
 
     There is no sentence if nothing is known of the file. In a shared report small numbers are withheld, and so is a
-    condition that names single subjects.
+    condition with values that few subjects may have.
     """
     choice, counts = _known(findings)
     words = _words(findings, choice)
@@ -89,24 +89,31 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
 
 
 def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
-    """Return the words for each part of a choice; a shared report withholds what names or counts single subjects."""
+    """Return the words for each part of a choice; a shared report withholds what may name or count few subjects."""
     words = choice.phrases()
     if "rows" in words and findings.is_shared:
         words["rows"] = "rows of the sheet that were named by hand"
     if choice.where is not None and findings.is_shared:
-        named = _naming_subjects(findings.model.schema_, choice.where)
-        if named:
-            columns = ", ".join(map(on_one_line, named))
-            words["where"] = f"those that meet a condition on {columns}, which is withheld {WITHHELD}"
+        condition = parsed(choice.where)
+        columns = compared_columns(condition)
+        if not _holds_of_everybody(condition) or any(_names_subjects(findings.model.schema_, name) for name in columns):
+            on_columns = f" on {', '.join(map(on_one_line, columns))}" if columns else ""
+            words["where"] = f"those that meet a condition{on_columns}, which is withheld {WITHHELD}"
     return words
 
 
-def _naming_subjects(schema: FeatureSchema, where: str) -> list[str]:
-    """Return the columns of a condition whose values name single subjects."""
+def _holds_of_everybody(condition: Condition) -> bool:
+    """Return whether all values in a condition are those of every subject analysed, or limits that all keep to.
+
+    Other values, such as those that are excluded, may be those of few people.
+    """
+    parts = condition.parts if isinstance(condition, All) else (condition,)
+    return all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
+
+
+def _names_subjects(schema: FeatureSchema, column: str) -> bool:
+    """Return whether the values of a column name single subjects."""
     from clinclust.drafting.names import looks_identifying
 
-    def names_subjects(column: str) -> bool:
-        role = schema[column].role if column in schema else "ignore"
-        return role == "id" or (role == "ignore" and looks_identifying(column))
-
-    return [column for column in compared_columns(parsed(where)) if names_subjects(column)]
+    role = schema[column].role if column in schema else "ignore"
+    return role == "id" or (role == "ignore" and looks_identifying(column))

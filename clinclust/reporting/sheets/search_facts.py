@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from clinclust.estimators.stopped_early import STOPPED_EARLY
-from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Value
 from clinclust.reporting.sheets.blocks import worth_of_blocks
@@ -24,8 +22,8 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     """Return the settings and results of the search by name.
 
     In a shared report, functions of all values are withheld: with them a reader could find the last unknown value by
-    trial. What a block counts for follows from the values of its features; and from the number of features with a
-    relevance above 0 would follow that of the features whose relevance is withheld.
+    trial. So are the settings that were chosen by the data; and from the number of features with a relevance above 0
+    would follow that of the features whose relevance is withheld.
     """
     if findings.is_rounded:
         return _settings(findings, fit)
@@ -35,11 +33,11 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     return {
         "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
         **({} if filled is None else {FILLED_JOINT: WITHHELD if is_shared else as_value(filled)}),
-        "Concentration": as_value(fit.concentration_),
+        "Concentration": findings.setting(fit, "concentration"),
         "Concentrations tried": len(fit.tuning_),
         "Discount": as_value(fit.discount_),
-        "Coarsening": as_value(fit.coarsening_),
-        **{f"Block {block}": worth for block, worth in worth_of_blocks(fit, findings.read.withheld).items()},
+        "Coarsening": findings.setting(fit, "coarsening"),
+        **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
         "Share of values expected to be outlying": as_value(fit.outlying_share_),
         "Values set aside as outlying": WITHHELD if is_shared else int(fit.outlying_.sum()),
         "Features with a relevance above 0 (descriptive)": WITHHELD if findings.withholds_evidence else n_relevant,
@@ -55,11 +53,10 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
 
 def _settings(findings: Findings, fit: Fit) -> dict[str, Value]:
     """Return the settings that were given in advance; those that the search chose follow from exact counts."""
-    asked = parameters_of(findings.model)
     return {
-        "Concentration": as_value(fit.concentration_) if isinstance(asked["concentration"], Real) else WITHHELD,
+        "Concentration": findings.setting(fit, "concentration"),
         "Discount": as_value(fit.discount_),
-        "Coarsening": as_value(fit.coarsening_) if isinstance(asked["coarsening"], Real) else WITHHELD,
+        "Coarsening": findings.setting(fit, "coarsening"),
         "Share of values expected to be outlying": as_value(fit.outlying_share_),
         "Random seed": as_value(fit.random_seed_),
         **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),

@@ -101,7 +101,7 @@ def _terms(findings: Findings) -> dict[str, Value]:
         terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
         for term in _OF_A_SEARCH:
             del terms[term]
-    elif not worth_of_blocks(findings.fit):
+    elif not worth_of_blocks(findings, findings.fit):
         del terms["Block"]
     if findings.own_membership is None:
         del terms["Membership probability"]
@@ -157,7 +157,8 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         **({} if findings.is_shared else {_DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none"}),
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.frame),
-        "Schema fingerprint (SHA-256)": schema.fingerprint,
+        # Of a guess of what is withheld, a level or a condition, either fingerprint would tell whether it is right.
+        "Schema fingerprint (SHA-256)": WITHHELD if findings.is_shared else schema.fingerprint,
     }
     decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
     for name in (name for name in _SETTINGS if facts.get(name, WITHHELD) != WITHHELD):
