@@ -47,6 +47,7 @@ _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("whole", "suppressed"), "boolean"),
     "step": "float64",
     "scored": "string",
+    "at_ends": "Int64",
 }
 
 
@@ -103,7 +104,8 @@ def compare_subtypes(
         that level; `count` is their number and `percent` their percentage. Values are in the unit of the column, never
         transformed. Ordered levels that are numbers (``60 %``, ``70 %``) are these numbers, and `step` is what all
         their differences are multiples of; levels that are words have the scores 0, 1, ..., and `scored` says what the
-        lowest and the highest score mean. `minimum` and `maximum` are the ends of a scale.
+        lowest and the highest score mean. `minimum` and `maximum` are the ends of a scale, and `at_ends` is the number
+        of subjects at one of them, whichever has fewer.
 
         ``"test"``: the test of `subtype` against `versus`. `test` is ``"student"`` (equal variances, as in the paper)
         or ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and `standardised_difference` are
@@ -306,6 +308,7 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
         "whole": [measure.is_whole for measure in compared],
         "step": [measure.step for measure in compared],
         "scored": [measure.feature.scored for measure in compared],
+        "at_ends": [measure.at_ends for measure in compared],
     }
     for name in ("section", "unit", "role", "likelihood"):
         described[name] = [getattr(measure.feature, name) for measure in compared]

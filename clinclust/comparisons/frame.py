@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_SUBJECTS", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
+__all__ = ["ALL_SUBJECTS", "WITHHELD", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
 
 ALL_SUBJECTS = 0
 """The number for all subjects in the column `subtype`, and for all other subjects in `versus`."""
+WITHHELD = "[c]"
+"""The sign (confidential) that replaces what is withheld, which is about few subjects."""
 
 Record: TypeAlias = dict[str, Any]
 Level: TypeAlias = str | None

@@ -45,6 +45,13 @@ class Measure:
         return self.feature.ends or (np.nan, np.nan)
 
     @property
+    def at_ends(self) -> int | None:
+        """The number of subjects at the lowest or at the highest value of a scale, of the fewer; None for others."""
+        if self.feature.ends is None:
+            return None
+        return min(int((self.scores == end).sum()) for end in self.scale)
+
+    @property
     def step(self) -> float:
         """The distance of which all differences of levels that are numbers are multiples; NaN for other features."""
         known = self.feature.level_numbers

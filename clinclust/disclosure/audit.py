@@ -130,7 +130,8 @@ def audit_disclosure(
     for counts in features:
         true = true_counts.get(counts.name)
         if true is not None:
-            counts = replace(counts, decimals=true.decimals)
+            # A reader may know the scale from elsewhere.
+            counts = replace(counts, decimals=true.decimals, scale=true.scale, grid=true.grid, is_whole=true.is_whole)
         rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)
     columns = ("feature", "cell", "subtype", "lowest", "highest", "value", "disclosed", "reason")
@@ -182,7 +183,8 @@ def _of_feature(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one feature: its counts that are withheld, or that are sensitive but shown."""
     # For a feature without levels, the observed values are already a row.
-    cells = (*counts.rows, "observed") if counts.is_share else counts.rows
+    rows = (counts if truth is None else truth).rows  # with the names that are withheld
+    cells = (*rows, "observed") if counts.is_share else rows
     shown, sensitive = np.vstack([counts.table, counts.n]), rule.sensitive_of(counts)
     true = np.full(shown.shape, np.nan)
     if truth is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
+from clinclust.disclosure.names import with_names_of_many
 from clinclust.disclosure.quartiles import rounded_quartiles
 from clinclust.disclosure.released import rows_that_tell, with_results_of_shown_counts
 from clinclust.disclosure.rounded_counts import rounded_counts
@@ -61,6 +62,9 @@ def suppress_small_cells(
     - Means and SDs are rounded to the decimals that reports print, medians and quartiles to 1, 2 or 5 times a power of
       ten, at most a quarter of the distance between the quartiles: unrounded, each is a value of one or two subjects.
       Shares and means of counts are exact where n and count are shown, as they follow from these.
+    - A level of which every number is withheld or 0 is called ``[c]``. `minimum`, `maximum`, `step` and `scored` of a
+      scale are withheld unless more than `threshold` subjects are at each end of it: a drafted schema has levels and
+      ranges from the data.
 
     Parameters
     ----------
@@ -148,7 +152,8 @@ def suppress_small_cells(
         result.loc[is_summary, "suppressed"] = True
         result["size"] = result["subtype"].where(is_summary).map(sizes).astype("Int64")
     withheld = {subtype for subtype, size in sizes.items() if size is None}
-    return with_results_of_shown_counts(result, rows_that_tell(result, touched, withheld), withheld)
+    result = with_results_of_shown_counts(result, rows_that_tell(result, touched, withheld), withheld)
+    return with_names_of_many(result, rule)
 
 
 def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:

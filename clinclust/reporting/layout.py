@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from clinclust.comparisons.frame import WITHHELD
+
 __all__ = [
     "WITHHELD",
     "Chart",
@@ -31,9 +33,6 @@ __all__ = [
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
-
-WITHHELD = "[c]"
-"""The sign that replaces a withheld number, which is about few subjects."""
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"

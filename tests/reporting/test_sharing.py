@@ -8,6 +8,7 @@ from html import unescape
 import openpyxl
 import pandas as pd
 import pytest
+from true_names import true_levels
 
 from clinclust import audit_disclosure, compare_subtypes, suppress_small_cells
 from clinclust.reporting.provenance import data_fingerprint
@@ -72,13 +73,14 @@ def as_read(tables, whole, schema):
     sizes = sizes_in(tables)[: K + 1]
     sizes = {0: sizes[-1], **dict(enumerate(sizes[:-1], start=1))}
     names = {feature.title: feature.name for feature in schema}
+    levels = true_levels(suppress_small_cells(whole), whole)
 
     def put(kind, title, level, group, column, cell, versus=None):
         if not is_number(cell):
             return
         rows = (frame["kind"] == kind) & (frame["feature"] == names[title]) & (frame["subtype"] == group)
         if level is not None:
-            rows &= frame["level"] == level
+            rows &= frame["level"] == levels.get((names[title], level), level)
         if versus is not None:
             rows &= frame["versus"] == versus
         assert rows.any()

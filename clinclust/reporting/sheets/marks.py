@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clinclust.comparisons.frame import ALL_SUBJECTS
+from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.reporting.layout import WITHHELD, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.subtype_table.compared import Compared
@@ -106,6 +106,7 @@ def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: i
     if summary == "n":
         return f"{profiles.titles[row]}: {here}% ({everywhere}%)"
     declared = findings.model.schema_[feature.name]
-    scale = "" if declared.range_text is None else f" on {declared.range_text}"
+    has_ends = declared.range_text is not None and not is_missing(records[ALL_SUBJECTS]["minimum"])
+    scale = f" on {declared.range_text}" if has_ends else ""
     unit = f" {feature.unit}" if feature.unit and not scale else ""
     return f"{profiles.titles[row]}: {_CALLED[summary]}{here}{unit} ({everywhere}){scale}"

@@ -63,7 +63,8 @@ def subtypes(findings: Findings) -> Sheet:
             tables.append(_profile(findings, caption, detail, features, titles))
     shading = (
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
-        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements."
+        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
+        f"{' and where the scale is withheld' if findings.is_shared else ''}."
     )
     medians = [_MEDIANS] if profiles_of(findings.comparisons).has_medians else []
     return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
@@ -94,7 +95,7 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
     rows, bands, decimals, shades = [], [], [], []
     for feature in features:
         for answer, summaries in findings.levels(feature).items():
-            detailed = _detail(feature, answer)
+            detailed = _detail(feature, answer, summaries[_ALL_SUBJECTS])
             row: list[Value] = [feature.title, detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
@@ -123,12 +124,12 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     return (findings.name(subtype), f"n = {size} ({percent(size, total):.1f}%){marked}")
 
 
-def _detail(feature: Feature, answer: str | None) -> str | None:
+def _detail(feature: Feature, answer: str | None, overall: Row) -> str | None:
     """Return the text beside the name of a feature: level, ends of the scale, or unit."""
     if answer is not None:
         return answer
     if feature.traits.is_scale:
-        return feature.range_text
+        return WITHHELD if np.isnan(overall["minimum"]) else feature.range_text
     return feature.unit or ("count" if feature.traits.is_count else None)
 
 
@@ -144,10 +145,8 @@ def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
 def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
     if summary["subtype"] == _ALL_SUBJECTS:
         return None
-    low, high = 0.0, 1.0
-    if feature.traits.is_scale:
-        low, high = summary["minimum"], summary["maximum"]
-    elif not feature.traits.is_share:
+    low, high = (0.0, 1.0) if feature.traits.is_share else (summary["minimum"], summary["maximum"])
+    if np.isnan(low):
         low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
     position = (summary["mean"] - low) / (high - low) if high > low else np.nan
     return float(np.clip(position, 0, 1)) if np.isfinite(position) else None

@@ -51,6 +51,11 @@ def _rule(findings: Findings) -> list[str]:
     notes = _of_rounding(findings.rule) if findings.is_rounded else _of_withholding(findings, findings.rule)
     if sizes:
         notes.insert(1, f"The sizes of {', '.join(sizes)} and all that belongs to these subtypes are withheld.")
+    notes.append(
+        f"A level of which every number is withheld or 0 is called {WITHHELD}, and the ends of a scale are withheld "
+        f"unless more than {findings.rule.threshold} subjects are at each: a schema that was drafted has both from the "
+        "data. Left out are other words of the table, the fingerprints, and priors and settings made of the data."
+    )
     if findings.rule.missing_is_harmless:
         notes.append(
             "Numbers of missing values are declared harmless: they are withheld only where a small count would follow "

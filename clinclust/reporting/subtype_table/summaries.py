@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal, TypeAlias, get_args
 
 from clinclust.comparisons.decimals import decimals_for, decimals_of_mean
-from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
+from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
 from clinclust.reporting.layout import number_text
 from clinclust.reporting.subtype_table.compared import ComparedFeature
 
@@ -33,7 +33,7 @@ SUMMARY_TEXT: dict[Summary, str] = {
     "median": "median [Q1, Q3]",
     "rate": "mean per subject (total)",
 }
-WITHHELD, NOTHING = "[c]", "–"
+NOTHING = "–"
 
 # |mean - median| / SD of a distribution with skewness 1 is .16 for a gamma and .15 for a lognormal distribution.
 _SKEWED = 0.15
