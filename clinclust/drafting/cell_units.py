@@ -25,6 +25,8 @@ _COMMON, _MOSTLY = 0.03, 0.5  # the least shares of the cells for one of several
 _APART = 2.0
 """How many standard deviations lie between the numbers with a unit and those without, if they have two units."""
 _FEWEST = 3
+_FEWEST_CELLS = 10
+"""Fewer cells than this give no unit to more numbers without one: it would be the word of few in every report."""
 _BESIDE_ANOTHER = frozenset(
     (
         *("lb", "lbs", "pound", "pounds", "st", "stone", "in", "inch", "inches", "ft", "foot", "feet", "oz"),
@@ -46,6 +48,8 @@ class CellUnit:
     ----------
     unit : str or None
         The unit of all numbers, as most cells write it.
+    marks : tuple of str
+        The unit of few numbers, as they write it, which says nothing of the others.
     looks : list of str
         What a person should decide.
     doubt : str or None
@@ -53,6 +57,7 @@ class CellUnit:
     """
 
     unit: str | None = None
+    marks: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()
     doubt: str | None = None
 
@@ -99,13 +104,20 @@ def unit_of_cells(column: ObservedColumn, parts: Sequence[WrittenNumber | None])
     bare = [place for place in named[unit] if (part := parts[place]) is not None and part.unit == "°" != written]
     degrees = (f"'°' is read as {shortened(written)!r}: {told_cells(column, bare)}",) if bare else ()
     if not without:
-        return CellUnit(written, degrees)
+        return CellUnit(written, looks=degrees)
     if _is_of_some(column, parts, named[unit], without, unit):
         return _of_some(column, named[unit], without, written)
+    if cells[unit] < min(_FEWEST_CELLS, column.counts[without].sum()):
+        told = (
+            f"{cells[unit]:,} {'number has' if cells[unit] == 1 else 'numbers have'} {shortened(written)!r} beside "
+            "the others, which have no unit: write `unit` if it is that of all"
+        )
+        spelled_so = tuple(dict.fromkeys(part.unit for place in named[unit] if (part := parts[place]) is not None))
+        return CellUnit(marks=spelled_so, looks=(told,))
     told = (
         f"{column.counts[without].sum():,} numbers have no unit, and are read as {shortened(written)!r} like the others"
     )
-    return CellUnit(written, (*degrees, f"{told}: {told_cells(column, without)}"))
+    return CellUnit(written, looks=(*degrees, f"{told}: {told_cells(column, without)}"))
 
 
 def _is_of_some(
@@ -134,7 +146,7 @@ def _of_some(column: ObservedColumn, named: list[int], without: list[int], writt
     n_named, n_without = int(column.counts[named].sum()), int(column.counts[without].sum())
     if n_named <= _FEW * (n_named + n_without):
         told = f"only {n_named:,} cells have {shortened(written)!r}, so the other numbers are not read in this unit"
-        return CellUnit(None, (f"{told}: write all in one unit in the table",))
+        return CellUnit(looks=(f"{told}: write all in one unit in the table",))
     return CellUnit(
         doubt=f"{n_named:,} numbers have {shortened(written)!r} beside them ({told_cells(column, named)}), and "
         f"{n_without:,} stand alone ({told_cells(column, without)}): the unit of these is not known; write all numbers "

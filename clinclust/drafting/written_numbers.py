@@ -83,9 +83,10 @@ def best_reading(column: ObservedColumn) -> WrittenNumbers:
     reasons: list[str] = []
     looks: list[str] = []
     if marked.marks:
-        fields["marks"] = list(marked.marks)
         looks.append(_told_marks(column, marked))
     cells = unit_of_cells(column, parts)
+    if marked.marks or cells.marks:
+        fields["marks"] = [*marked.marks, *cells.marks]
     unit = cells.unit
     of_unit = [part.number for part in parts if part is not None and unit_key(part.unit) in _units(unit)]
     marks = marks_of(of_unit)
