@@ -19,6 +19,7 @@ from clinclust.cli.options import (
     read_new_table,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.sharing import AS_THE_FIT, add_suppress, refuse_to_share
 from clinclust.cli.streams import add_quiet, say, tell, write_data
 from clinclust.errors import CohortError, CohortWarning
 from clinclust.files.opening import shown_name
@@ -49,6 +50,7 @@ def add_parser(commands: Commands) -> None:
         help="add a column that says which features speak most for the subtype of each subject",
     )
     add_cohort(parser)
+    add_suppress(parser, f"with --cohort: nothing of that comparison can be shared, so it is refused; {AS_THE_FIT}")
     parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -68,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
 
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     spare_file(options, options.out)
+    if options.cohort is not None:
+        refuse_to_share(options, "--cohort")
     model = read_model(options)
     frame = read_new_table(options, model)
     table, unread = _of_the_fit(options, model, frame), None

@@ -15,6 +15,7 @@ from clinclust.cli.options import (
     whole_number,
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.sharing import AS_THE_FIT, add_suppress, refuse_to_share, say_what_is_withheld
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
 
@@ -46,6 +47,7 @@ def add_parser(commands: Commands) -> None:
         "--draws", type=whole_number, default=_DEFAULTS["draws"], help="draws of one population (default: 50)"
     )
     parser.add_argument("--seed", type=whole_number, default=0, help="of starts, samples and draws (default: 0)")
+    add_suppress(parser, f"nothing of the comparison can be shared, so it is refused; {AS_THE_FIT}")
     parser.set_defaults(run=run)
 
 
@@ -64,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     spare_file(options, options.out)
     if options.seed < 0:
         raise InputError(f"--seed must be at least 0, not {options.seed}")
+    refuse_to_share(options, "compare")
     model = read_model(options)
     frame = read_table_of_model(options, model)
     with about_table(options):
@@ -82,4 +85,5 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         write_inert_csv(found.table, options.out)
         say(f"Wrote {options.out}: {len(found.table)} methods")
+    say_what_is_withheld(options)
     return 0

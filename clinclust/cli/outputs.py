@@ -14,6 +14,7 @@ __all__ = [
     "FILES_OF_A_FIT",
     "FILES_OF_A_MODEL",
     "REPORTS",
+    "SHARING",
     "add_overwrite",
     "spare_file",
     "spare_folder",
@@ -25,7 +26,9 @@ REPORTS = ("subtypes.xlsx", "subtypes.html")
 """Names of the reports of a fit."""
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
 """Names of the files of a fit that hold what the search found, from which the reports can be made."""
-FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, MANIFEST)
+SHARING = "sharing.json"
+"""Name of the file that says what a fit was asked to withhold; there is none if nothing was."""
+FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 """Names of the files that `clinclust fit` writes to its folder."""
 
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"

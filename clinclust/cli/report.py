@@ -34,6 +34,7 @@ from clinclust.cli.report_options import (
     size_problems,
 )
 from clinclust.cli.results import say_what_to_share
+from clinclust.cli.sharing import as_the_fit_was_asked, follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
@@ -56,7 +57,7 @@ def add_parser(commands: Commands) -> None:
     )
     add_overwrite(parser, "the reports in this folder")
     add_quiet(parser)
-    add_report(parser)
+    add_report(parser, of_model=True)
     add_smallest_tested(parser)
     add_jobs(parser)
     parser.set_defaults(run=run)
@@ -66,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     from clinclust.estimators.fitted_cohort import cohort_of
 
+    follow_the_fit(options)
     _check_options(options)
     folder = options.model if options.out is None else options.out
     _check_folder(options, folder)
@@ -80,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
     tell_of_other_files(folder, FILES_OF_A_FIT)
     _write(options, model, frame, folder)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
+    say_what_is_withheld(options)
     say_what_to_share(options, folder)
     return 0
 
@@ -89,7 +92,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
     problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--jobs", options.jobs)
     if problems:
-        raise InputError("; ".join(problems))
+        raise InputError("; ".join(problems) + as_the_fit_was_asked(options))
 
 
 def _check_folder(options: argparse.Namespace, folder: Path) -> None:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from clinclust.cli.options import add_names, name_problems, names_of, number, whole_number
+from clinclust.cli.sharing import AS_THE_FIT, add_sharing
 
 if TYPE_CHECKING:
     from clinclust.reporting.options import ReportOptions
@@ -15,13 +16,12 @@ __all__ = [
     "add_smallest_tested",
     "report_asked_for",
     "report_problems",
-    "sharing_in_words",
     "size_problems",
 ]
 
 
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the reports."""
+def add_report(parser: argparse.ArgumentParser, *, of_model: bool = False) -> None:
+    """Add the options of the reports: of a fit, or of a model that was fitted before."""
     group = parser.add_argument_group("the reports")
     group.add_argument(
         "--significance-level",
@@ -62,30 +62,10 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         "`clinclust compare` does (not in a report made for sharing)",
     )
     add_names(group)
-    group.add_argument(
-        "--suppress",
-        type=whole_number,
-        nargs="?",
-        const=10,
-        metavar="N",
-        help="make reports that can be shared: counts below N (10) withheld, and nothing about single subjects",
-    )
-    group.add_argument(
-        "--round-to",
-        type=whole_number,
-        metavar="N",
-        help="with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
-    )
-    group.add_argument(
-        "--missing-is-harmless",
-        action="store_true",
-        help="with --suppress: numbers of missing values are shown unless they give small counts away",
-    )
-    group.add_argument(
-        "--min-n",
-        type=whole_number,
-        metavar="N",
-        help="with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
+    add_sharing(
+        group,
+        "make reports that can be shared: counts below N (10) withheld, and nothing about single subjects; "
+        + (AS_THE_FIT if of_model else "later commands on the model do the same"),
     )
 
 
@@ -133,13 +113,6 @@ def report_problems(options: argparse.Namespace) -> list[str]:
     if problems:
         options = argparse.Namespace(**{**vars(options), "name": []})
     return report_asked_for(options).problems(prefix="--") + problems
-
-
-def sharing_in_words(options: argparse.Namespace) -> str:
-    """Return the options of a report for sharing as they were given, with ``--suppress`` first."""
-    further = {"--round-to": options.round_to, "--min-n": options.min_n}
-    words = [f"--suppress {options.suppress}", *(f"{name} {number}" for name, number in further.items() if number)]
-    return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
 
 
 def size_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:

@@ -13,16 +13,16 @@ from clinclust.cli.found import say_found
 from clinclust.cli.held_interrupts import interrupts_held
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_jobs, add_table
-from clinclust.cli.outputs import FILES_OF_A_FIT, FILES_OF_A_MODEL, REPORTS
+from clinclust.cli.outputs import FILES_OF_A_FIT, FILES_OF_A_MODEL, REPORTS, SHARING
 from clinclust.cli.report_files import reports_placed
 from clinclust.cli.report_options import (
     add_report,
     report_asked_for,
     report_problems,
-    sharing_in_words,
     size_problems,
 )
 from clinclust.cli.search_options import model_asked_for, number_asked_for, search_problems
+from clinclust.cli.sharing import record_sharing, sharing_in_words
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
@@ -77,7 +77,8 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
             _tell_how_to_go_on(options)
         raise
     say_found(model, number_asked_for(options))
-    say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, MANIFEST])}")
+    recorded = [] if options.suppress is None else [SHARING]
+    say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, *recorded, MANIFEST])}")
     if reports:
         say_what_to_share(options, options.out)
     return max(code, code_of_number)
@@ -107,7 +108,7 @@ def _written_model(
         hold_interrupts()
         fitted.save(folder)
         write_assignments(assignments_of(fitted, frame), folder / "assignments.csv")
-        write_manifest(folder, FILES_OF_A_MODEL)
+        write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return fitted, code
 
 

@@ -21,6 +21,7 @@ from clinclust.cli.options import (
 )
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
 from clinclust.cli.report_options import add_smallest_tested
+from clinclust.cli.sharing import AS_THE_FIT, add_sharing, follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
 
@@ -54,15 +55,18 @@ def add_parser(commands: Commands) -> None:
         "--significance-level", type=number, default=0.01, metavar="P", help="of --significant (default: 0.01)"
     )
     add_smallest_tested(parser)
+    add_sharing(parser, f"make a table that can be shared: counts below N (10) withheld; {AS_THE_FIT}")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
+    from clinclust.disclosure import suppress_small_cells
     from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.reporting.subtype_table import subtype_table
 
+    follow_the_fit(options)
     spare_the_inputs(options, options.out)
     _refuse(_problems_of_options(options))
     spare_file(options, options.out)
@@ -78,6 +82,14 @@ def run(options: argparse.Namespace) -> int:
         min_size=max(options.smallest_tested, model.min_size_),
         significance_level=options.significance_level,
     )
+    if options.suppress is not None:
+        comparisons = suppress_small_cells(
+            comparisons,
+            threshold=options.suppress,
+            rounding=options.round_to,
+            missing_is_harmless=options.missing_is_harmless,
+            min_n=options.min_n,
+        )
     table = subtype_table(
         comparisons,
         names=names_of(options),
@@ -87,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
     )
     table.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
+    say_what_is_withheld(options)
     return 0
 
 
@@ -100,7 +113,14 @@ def _problems_of_options(options: argparse.Namespace) -> list[str]:
     from clinclust.reporting.options import ReportOptions
     from clinclust.reporting.subtype_table.table import suffix_problems
 
-    asked = ReportOptions(min_size=options.smallest_tested, significance_level=options.significance_level)
+    asked = ReportOptions(
+        min_size=options.smallest_tested,
+        significance_level=options.significance_level,
+        suppress=options.suppress,
+        round_to=options.round_to,
+        missing_is_harmless=options.missing_is_harmless,
+        min_n=options.min_n,
+    )
     return [*suffix_problems(options.out), *name_problems(options.name), *asked.problems(prefix="--")]
 
 

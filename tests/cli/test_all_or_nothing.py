@@ -78,13 +78,13 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, ca
         assert main([*arguments, *OPTIONS]) == 130
     told, last = capsys.readouterr().err.splitlines()
     assert last == "clinclust: stopped"
-    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
+    assert sorted(path.name for path in Path("out").iterdir()) == [*FILES_OF_A_MODEL, "sharing.json"]
     assert changed_files(Path("out"), read_manifest(Path("out"))) == []
     said, _, again = told.partition("make the reports with: ")
     assert said == "clinclust: the search had ended: out is whole, with the model in it; "
     assert main(shlex.split(again)[1:]) == 0
     assert main([*FIT[:4], "--out", "whole", *FIT[6:], *OPTIONS]) == 0
-    assert sorted(path.name for path in Path("out").iterdir()) == FILES
+    assert sorted(path.name for path in Path("out").iterdir()) == sorted([*FILES, "sharing.json"])
     for name in ("subtypes.xlsx", "subtypes.html", "model.npz", "assignments.csv"):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes(), name
 
@@ -162,7 +162,7 @@ def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, cap
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
     assert "For sharing" not in out
-    assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
+    assert sorted(path.name for path in Path("out").iterdir()) == [*FILES_OF_A_MODEL, "sharing.json"]
 
 
 @pytest.mark.parametrize(
