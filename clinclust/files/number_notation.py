@@ -49,6 +49,7 @@ _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")
 """Numbers of which only the others of the column say whether their mark is a decimal mark."""
 _FLAGS = ("H", "L", "HH", "LL", "N", "A")
 _MOST_CELLS = 0.9
+_FAR = 1000**0.5
 
 
 class WrittenNumber(NamedTuple):
@@ -105,7 +106,8 @@ def marks_of(numbers: Sequence[str]) -> Marks:
         return Marks(None, mark)
     is_decimal_comma, is_decimal_point = _is_decimal(",", ".", numbers), _is_decimal(".", ",", numbers)
     has_points = any("." in number for number in numbers)
-    if has_points and is_decimal_comma == is_decimal_point and any(map(_EITHER.fullmatch, numbers)):
+    is_undecided = is_decimal_comma == is_decimal_point and any(map(_EITHER.fullmatch, numbers))
+    if has_points and (is_undecided or _is_far_above_the_rest(numbers, "." if is_decimal_comma else ",")):
         return Marks(",", None, is_guess=True)
     if not is_decimal_comma and all(map(_GROUPED[","].fullmatch, with_comma)):
         is_guess = not has_points and all(number.count(",") == 1 for number in with_comma)
@@ -121,6 +123,22 @@ def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
     return any(
         number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
     )
+
+
+def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
+    """Return whether all numbers in which a mark may keep thousands apart would so lie far above all others.
+
+    Then they are no nearer to the others as thousands than as decimals: 5,321 beside 7.58 and 3.2 may be 5.321.
+    """
+    if any(number.count(mark) > 1 or ("," in number and "." in number) for number in numbers):
+        return False
+    decimal = "." if mark == "," else ","
+    either = [float(number.replace(mark, "")) for number in numbers if mark in number and _EITHER.fullmatch(number)]
+    try:
+        others = [float(number.replace(decimal, ".")) for number in numbers if mark not in number]
+    except ValueError:  # such as 1 234
+        return False
+    return bool(either and others) and min(map(abs, either)) > _FAR * max(map(abs, others))
 
 
 def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust.drafting import draft_schema
-from clinclust.files.number_notation import marks_of, number_as_written
+from clinclust.files.number_notation import Marks, marks_of, number_as_written
 from clinclust.likelihoods import traits_of
 
 rng = np.random.default_rng(2)
@@ -271,3 +271,25 @@ def test_a_limit_in_words_is_written_as_the_column_writes_its_numbers(mark, limi
 def test_incomes_with_ends_in_words_are_levels_in_their_order():
     levels = ["Under 2,600", "2,600 to 5,200", "5,200 to 10,400", "10,400 to 36,400", "Above 36,400"]
     assert drafted(levels * 30, "gross_income")[0].levels == tuple(levels)
+
+
+@pytest.mark.parametrize("digits", [(1, 3), (2, 3), (3, 1), (3, 2), (3, 3), (1, 2)])
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.5, 5.0, 50.0]), n_commas=st.integers(1, 29))
+def test_decimals_of_which_some_have_a_comma_are_read_right_or_not_at_all(digits, seed, size, n_commas):
+    values = np.random.default_rng(seed).uniform(size, 2 * size, 30)
+    with_comma, with_point = digits
+    written = [
+        f"{value:.{with_comma}f}".replace(".", ",") if place < n_commas else f"{value:.{with_point}f}"
+        for place, value in enumerate(values)
+    ]
+    marks = marks_of(written)
+    if marks != Marks() and not marks.is_guess:
+        read = [float(number_as_written(text, marks.decimal, marks.thousands)) for text in written]
+        np.testing.assert_allclose(read, values, atol=0.1)
+
+
+def test_thousands_beside_decimals_are_known_by_numbers_between_them():
+    assert marks_of(["1.289", "850,2", "9,5"]) == Marks(",", ".")
+    assert marks_of(["1,234", "812.5", "12.5"]) == Marks(None, ",")
+    assert marks_of(["1,234.5", "0.5"]) == Marks(None, ",")
+    assert marks_of(["1,234", "7.58", "3.2"]).is_guess
