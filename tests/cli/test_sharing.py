@@ -202,3 +202,16 @@ def test_a_later_fit_that_withholds_nothing_leaves_no_record(planted, tmp_path, 
     fit = ["fit", str(planted / "cohort.csv"), "--schema", str(planted / "schema.yaml"), *QUICK]
     assert main([*fit, "--out", str(tmp_path / "out"), "--overwrite"]) == 0
     assert not (tmp_path / "out" / "sharing.json").exists()
+
+
+def test_a_table_names_no_subtype_whose_size_it_withholds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    centres = np.repeat([0.0, 20.0, 40.0], [40, 38, 5])
+    pd.DataFrame(rng.normal(centres[:, None], 1.0, (83, 3)), columns=list("abc")).to_csv("cohort.csv", index=False)
+    assert main(["start", "cohort.csv", "--yes", "--no-open", "--out", "out", *QUICK]) == 0
+    names = ["--name", "1=Firstish", "--name", "3=Rarelyish"]
+    assert main(["table", "cohort.csv", "--model", "out", "--out", "t.md", "--suppress", "10", *names]) == 0
+    text = Path("t.md").read_text(encoding="utf-8")
+    assert "Firstish" in text
+    assert "Rarelyish" not in text
