@@ -59,6 +59,7 @@ class MultivariateGaussian(Gaussian):
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-1e6, 1e6),
         "kappa": (1e-10, 1e9),
+        "degrees": (1e-6, 1e8),
         "scatter": (2e-6, 2e12),
     }
     with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "scatter"})

@@ -52,7 +52,7 @@ def _prior(feature, values, rng):
             spread = np.nanstd(values)
             theta[name] = value + spread * rng.choice([-1, 1]) * 10 ** rng.uniform(-3, 5)
         elif name in traits.with_unit:
-            theta[name] = np.multiply(value, 10 ** rng.uniform(np.log10(low) + 0.1, np.log10(high) - 0.1)).tolist()
+            theta[name] = np.multiply(value, 10 ** rng.uniform(np.log10(low) + 0.5, np.log10(high) - 0.5)).tolist()
         elif isinstance(value, list):
             theta[name] = (10 ** rng.uniform(np.log10(low), np.log10(high), len(value))).clip(low, high).tolist()
         else:
@@ -134,8 +134,9 @@ def _wild_prior(feature, frame, rng):
     elif name == "mean":
         value = usual + np.nanstd(frame[feature.name]) * rng.choice([-1, 1]) * high * 10 ** rng.uniform(0.1, 90)
     else:
-        value = usual * rng.choice([high * 10 ** rng.uniform(0.1, 80), low * 10 ** rng.uniform(-80, -0.1)])
-    return frame, {feature.name: {name: float(value)}}
+        ends = [high * 10 ** rng.uniform(1.0, 80), low * 10 ** rng.uniform(-80, -1.0)]
+        value = np.multiply(usual, rng.choice(ends)).tolist()  # a list, if the usual one is
+    return frame, {feature.name: {name: value if isinstance(value, list) else float(value)}}
 
 
 def _outside(count, rng, folder):

@@ -151,6 +151,7 @@ def log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
     at = -1
     for i in range(place + 2):
         at += i + 1
-        now, then = math.log(own[at]), math.log(first[at])
-        rise -= degrees * now - degrees_before * then if i == place + 1 else now - then
+        change = math.log(own[at] / first[at])
+        # Of many degrees, the difference of degrees times logarithms would keep few digits.
+        rise -= degrees * change + (degrees - degrees_before) * math.log(first[at]) if i == place + 1 else change
     return rise
