@@ -24,7 +24,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_PACKAGE, os.environ.ge
 # How long an example takes is a matter of what else the machine does. The fast profile draws the same examples in every
 # run, so that nobody's first run fails by luck; the thorough one draws new ones.
 _ANY_MACHINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fast", max_examples=20, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("fast", max_examples=10, derandomize=True, **_ANY_MACHINE)
 settings.register_profile("thorough", max_examples=100, print_blob=True, **_ANY_MACHINE)
 
 
@@ -34,6 +34,24 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     settings.load_profile("thorough" if config.getoption("--simulations") else "fast")
+
+
+@pytest.fixture
+def some(request):
+    """Return a function of cases that keeps the first few of them, and all in simulations."""
+    return lambda cases, few: list(cases) if request.config.getoption("--simulations") else list(cases)[:few]
+
+
+_LOOK_AT_FIGURES = {"attack", "disclosure", "examples", "reporting"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def undrawn(request):
+    """Leave the figures of pages empty where nobody looks at them: they take most of the time of a report."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption("--simulations") and not _LOOK_AT_FIGURES.intersection(request.path.parts):
+            patch.setattr("clinclust.reporting.page.page.as_svg", lambda _, *, name, label: f'<svg id="{name}"></svg>')
+        yield
 
 
 @pytest.fixture

@@ -77,6 +77,7 @@ def one_and_two_odd_ones():
     return problem, np.where(rows < 200, 0, rows - 199), rows
 
 
+@pytest.mark.simulation
 def test_odd_subjects_do_not_stand_for_the_subtypes_that_are_missing(one_and_two_odd_ones):
     problem, clusters, rows = one_and_two_odd_ones
     found, subtype_of = as_many(problem, clusters, AsReported(2, 2, 2, 30), 0, Event())

@@ -227,6 +227,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
     assert found.loc["noise", "p"] > 0.01
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
 def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
     frame, schema = cohort(n=120, shift=3.0)

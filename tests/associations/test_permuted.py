@@ -43,6 +43,7 @@ def test_rows_of_one_person_are_permuted_together():
     assert np.mean(np.array(by_person) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 30)
 
 
+@pytest.mark.simulation
 def test_persons_are_known_from_the_ids_the_column_or_the_rows():
     frame, schema = visits(0, shift=2.0)
     model = cc.MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
@@ -155,3 +156,12 @@ def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
     assert "t, persons permuted" in page
     assert "whole persons were permuted (up to 9,999 times)" in page
+
+
+@pytest.mark.parametrize(("kind", "step"), [("student", 0.0), ("rank", 0.0), ("student", 1e-9)])
+def test_the_order_that_is_there_is_one_of_the_permutations(kind, step):
+    """So p is never 0 (Phipson and Smyth 2010), from tables of few values and from permutations of many."""
+    values, groups = np.repeat([0.0, 1.0], [600, 6]) + step * np.arange(606), np.repeat([0, 1], [600, 6])
+    found = contrast_of_few(values, groups, kind)
+    assert found.test.endswith("values permuted")
+    assert found.p == pytest.approx(1 / (1 + 9999))

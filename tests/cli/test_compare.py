@@ -4,6 +4,7 @@ from pathlib import Path
 
 import openpyxl
 import pandas as pd
+import pytest
 from command_line import cohort, refused
 
 from clinclust.cli import main
@@ -26,6 +27,7 @@ def test_methods_are_said_and_written(fitted, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.simulation
 def test_a_report_can_hold_them(fitted, tmp_path, capsys):
     table, out = str(fitted.parent / "cohort.csv"), tmp_path / "again"
     given = ["report", table, "--model", str(fitted), "--out", str(out), "--associations", "none", "--other-methods"]

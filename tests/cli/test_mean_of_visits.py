@@ -41,6 +41,7 @@ def table(here):
     return frame
 
 
+@pytest.mark.simulation
 def test_the_way_from_draft_to_report_and_new_visits_takes_the_same_means(table, capsys):
     assert main(["draft", "visits.csv", *MEAN, "--out", "s.yaml"]) == 0
     out, err = capsys.readouterr()

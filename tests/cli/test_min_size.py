@@ -141,6 +141,7 @@ def floored(wild, capsys):
     return int(MAPDP.load("out").described_only_.argmax()) + 1
 
 
+@pytest.mark.simulation
 def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(floored):
     before = {name: data for name, data in contents("out").items() if "subtypes." in name}
     report = ["report", "wild.csv", "--model", "out", "--overwrite", "--associations", "none"]

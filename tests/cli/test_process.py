@@ -24,6 +24,7 @@ def test_as_a_process(here):
     assert (done.returncode, done.stdout) == (0, f"clinclust {__version__}\n")
 
 
+@pytest.mark.simulation
 @pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
 def test_a_closed_output_is_no_error(here, fitted):
     long = pd.concat([cohort()] * 100, ignore_index=True)

@@ -51,6 +51,7 @@ def texts_of(folder):
     return sheets | {"page": page.replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")}
 
 
+@pytest.mark.simulation
 def test_the_way_from_draft_to_assign_takes_the_same_rows(visits, capsys):
     assert main(["draft", "visits.csv", "--out", "drafted.yaml", *CHOICE]) == 0
     out, _ = capsys.readouterr()

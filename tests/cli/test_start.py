@@ -48,6 +48,7 @@ def test_results_are_those_of_fit_with_the_same_options(here):
         assert Path("out", name).read_bytes() == Path("cohort-subtypes", name).read_bytes()
 
 
+@pytest.mark.simulation
 def test_the_time_is_that_of_the_options_given(here, capsys):
     assert main([*START, "--max-seconds", "0.001", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
@@ -172,6 +173,7 @@ def test_ctrl_c_at_the_pause_stops(terminal):
     assert sorted(contents()) == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
+@pytest.mark.simulation
 def test_nobody_is_asked_who_asked_not_to_be(terminal):
     process, ours = terminal("--yes", "--no-open")
     shown = read_until(ours, "open it in a browser.")

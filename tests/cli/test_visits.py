@@ -40,6 +40,7 @@ def start_lines(said):
     return [line.strip() for line in said.splitlines() if line.strip().startswith("clinclust start")]
 
 
+@pytest.mark.simulation
 def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(table, capsys):
     assert main(["start", "visits.csv", *QUICK]) == 2
     said = capsys.readouterr().err

@@ -59,6 +59,7 @@ def agreeing(tables, shown):
     return tables[found]
 
 
+@pytest.mark.simulation
 @given(st.lists(st.integers(0, 6), min_size=6, max_size=6), st.booleans())
 def test_small_counts_of_levels_cannot_be_found_with_n_and_missing(cells, two_levels):
     table = np.array(cells).reshape(3, 2)

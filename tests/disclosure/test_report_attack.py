@@ -20,7 +20,9 @@ def benchmark(monkeypatch):
     return module
 
 
-@pytest.mark.parametrize("design", ["one rare", "several rare", "rare counts", "small subtype"])
+@pytest.mark.parametrize(
+    "design", ["one rare", "several rare", "rare counts", pytest.param("small subtype", marks=pytest.mark.simulation)]
+)
 def test_no_withheld_count_is_narrowed(benchmark, tmp_path, design):
     found = benchmark.attacked(design, 7, tmp_path)
     assert found["everything"]["tried"] > 10

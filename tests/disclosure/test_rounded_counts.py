@@ -72,6 +72,7 @@ def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
     assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
 
 
+@pytest.mark.simulation
 @example([0, 0, 1, 1, 5, 5], [0, 0, 2, 3, 0, 0])  # each feature alone protects what both together do not
 @example([0, 0, 0, 3, 0, 0], [0, 0, 2, 2, 5, 0])  # a subtype without observed values
 @given(CELLS, CELLS)

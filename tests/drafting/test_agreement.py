@@ -6,7 +6,14 @@ from typed_tables import drafted, shipped, simulated
 import clinclust as cc
 
 
-@pytest.mark.parametrize("tables", [shipped, simulated, lambda: simulated(7)], ids=["shipped", "simulated", "anew"])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        shipped,
+        pytest.param(simulated, marks=pytest.mark.simulation),
+        pytest.param(lambda: simulated(7), id="anew", marks=pytest.mark.simulation),
+    ],
+)
 def test_nine_columns_in_ten_are_drafted_as_a_person_typed_them(tables):
     agree = []
     for _, frame, types in tables():

@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from schema_strategies import messy_frames
 from scipy import integrate, stats
 from scored import scored
@@ -183,7 +183,6 @@ def test_a_fault_of_the_draft_in_one_column_costs_no_other(monkeypatch, step, fa
         assert "LOOK: no better draft of this column was found" in schema.comments["severity"]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=30)
 @given(messy_frames())
 def test_a_draft_that_fails_in_all_columns_is_valid(frame):
     with pytest.MonkeyPatch.context() as patch:

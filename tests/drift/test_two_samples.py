@@ -41,6 +41,7 @@ def test_every_likelihood_is_tried():
     assert {name.partition(",")[0] for name in DRAWS} == set(REGISTRY)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", DRAWS)
 def test_without_drift_p_is_small_as_often_as_it_says(name):
     """400 pairs of samples: p <= .05 in 20 of them on average, in 7 to 36 of them with a probability of .9995.
@@ -55,6 +56,7 @@ def test_without_drift_p_is_small_as_often_as_it_says(name):
     assert abs(np.median(p) - 0.5) < 0.12
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", DRAWS)
 def test_a_batch_of_four_never_breaks_the_level(name):
     rng, likelihood = np.random.default_rng(21), likelihood_of(name)
@@ -98,6 +100,12 @@ def _chi_squared(cohort, batch):
     levels = np.unique(np.concatenate([cohort, batch]))
     table = [[(side == level).sum() for level in levels] for side in (cohort, batch)]
     return stats.chi2_contingency(table, correction=False).statistic
+
+
+def test_p_by_draws_is_never_0():
+    for draw, name in ((np.zeros(300), "bernoulli"), (np.zeros(300), "categorical"), (np.arange(300.0), "poisson")):
+        found = compared_margins(likelihood_of(name), draw, np.full(200, draw.max() + 1.0), np.random.default_rng(0))
+        assert 0.0 < found.p < 1e-3, name
 
 
 def test_the_trend_has_the_sign_of_the_batch():

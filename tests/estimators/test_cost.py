@@ -80,6 +80,7 @@ def test_the_machine_is_asked():
     assert memory is None or memory > 1e8
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n", "n_levels", "beside"),
     [(1500, 4000, {}), (1500, 4000, {"outlying_share": 0.01}), (10_000, 500, {"outlying_share": 0.01})],

@@ -270,6 +270,7 @@ def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
     assert {(), ("few",)} <= seen
 
 
+@pytest.mark.simulation
 def test_what_noise_buys_for_two_nats_does_not_stand():
     rng = np.random.default_rng(8)
     several = 0

@@ -45,6 +45,7 @@ def test_slices_of_one_disease_come_together(severe, monkeypatch):
     assert adjusted_rand_index(distinct.labels, disease) > 0.75
 
 
+@pytest.mark.simulation
 def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe):
     model, frame, _, distinct = severe
     tree = distinct.tree
@@ -73,6 +74,7 @@ def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_pat
     pd.testing.assert_frame_equal(fitted.tree_test_.joins, distinct.test.joins)
 
 
+@pytest.mark.simulation
 def test_what_was_joined_again_is_told_as_one_continuum(severe):
     _, _, _, distinct = severe
     assert not distinct.test.problems(distinct.tree)
@@ -102,6 +104,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
 
 
+@pytest.mark.simulation
 def test_the_test_of_another_fit_is_refused(severe):
     model, _, _, distinct = severe
     frame, schema, _ = of_severity_and_disease(2)
@@ -111,6 +114,7 @@ def test_the_test_of_another_fit_is_refused(severe):
     assert model.cut(distinct).n_clusters_ == 2
 
 
+@pytest.mark.simulation
 def test_a_continuum_beside_a_distinct_group_stays_whole():
     """Pairs of its slices are parted clearly, as each slice has an edge; all of them together are one continuum."""
     rng = np.random.default_rng(1)

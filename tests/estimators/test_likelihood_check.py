@@ -42,6 +42,7 @@ def fitted(schema, frame, **parameters):
         return cc.MAPDP(schema, **{**QUICK, **parameters}).fit(frame), frame
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp_path):
     frame, schema = attack(name)
@@ -166,7 +167,7 @@ def test_features_pay_together_what_a_division_costs():
     assert (charges[gains <= 0.0] == 0.0).all()
 
 
-@pytest.mark.parametrize("most", [4000, 50])
+@pytest.mark.parametrize("most", [pytest.param(4000, marks=pytest.mark.simulation), 50])
 def test_the_order_of_the_subjects_changes_nothing(most, monkeypatch):
     monkeypatch.setattr(likelihood_check, "_MOST_SUBJECTS", most)
     frame, schema = attack("lognormal as Gaussian")

@@ -626,6 +626,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.simulation
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_stops_a_fit_and_leaves_the_model_as_it_was():
     # In a process of its own: here the signal may arrive in a callback of the test tools, which swallows it.

@@ -108,6 +108,7 @@ def every_partition(n_subjects):
     return np.array(found)
 
 
+@pytest.mark.simulation
 def test_draws_are_those_of_the_exact_posterior():
     """Five subjects, two of whom miss the same finding: P(first), P(second) and P(both), summed over all partitions."""
     frame = pd.DataFrame(

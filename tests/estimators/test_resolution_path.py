@@ -193,6 +193,7 @@ def test_independent_features_ask_for_no_coarsening_whatever_their_likelihood():
     assert independent_share(same, np.zeros(900, dtype=np.int64)) == pytest.approx(1 / (1 + 2 / 5), abs=0.03)
 
 
+@pytest.mark.simulation
 def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     frame, schema, groups = wrong_cohort(5, correlation=0.75)
     plain = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
@@ -350,6 +351,7 @@ def large():
     return frame, schema, groups, fitted
 
 
+@pytest.mark.simulation
 def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_all(large):
     frame, schema, groups, fitted = large
     model = fitted()

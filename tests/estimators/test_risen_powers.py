@@ -36,6 +36,7 @@ def test_groups_that_differ_in_the_items_of_one_block_are_found():
     assert fitted(values, n_clusters=None).block_powers_["scale"] < 0.4  # nothing was tested
 
 
+@pytest.mark.simulation
 def test_a_block_that_measures_one_severity_keeps_its_power():
     values, _ = answers(np.zeros((1, 10)), 1.2)
     model = fitted(values)

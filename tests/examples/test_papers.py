@@ -79,6 +79,7 @@ def test_the_page_of_labelled_sets_has_every_cell():
     assert "nan" not in page
 
 
+@pytest.mark.simulation
 def test_a_small_revisiting_of_k_means():
     revisiting = script("revisiting_k_means")
     rows = revisiting.three_gaussians(7) + revisiting.large_matrix(600)

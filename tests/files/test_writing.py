@@ -7,6 +7,8 @@ import stat
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from clinclust.errors import InputError
 from clinclust.files import scratch
 from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
-from clinclust.files.locks import try_lock
+from clinclust.files.locks import alone_in, try_lock
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
 from clinclust.files.moves import Plan, carry_out
 from clinclust.files.scratch import LOCK, NEW, final_place, is_scratch_name, scratch_folder
@@ -318,3 +320,17 @@ def test_a_folder_in_the_way_ends_all_moves_with_a_message(tmp_path):
         with pytest.raises(IsADirectoryError, match="is a folder"):
             carry_out(Plan(["a", "b"], []), scratch, tmp_path)
     assert names(tmp_path) == ["b"]
+
+
+@pytest.mark.parametrize("act", [lambda folder: write_set(folder, "newer"), settle_leftovers], ids=["moves", "settles"])
+def test_whoever_moves_files_into_a_folder_waits_for_whoever_does_already(tmp_path, act):
+    write_set(tmp_path, "old")
+    with warnings.catch_warnings(), ThreadPoolExecutor(1) as pool:
+        warnings.simplefilter("ignore", LeftoverWarning)
+        dies(lambda: die_at_move(tmp_path, 2))
+        with alone_in(tmp_path):
+            acting = pool.submit(act, tmp_path)
+            with pytest.raises(NotYetError):
+                acting.result(timeout=0.3)
+        acting.result(timeout=60)
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()

@@ -141,7 +141,7 @@ def _schema(frame):
 
 
 @pytest.mark.parametrize("coarsening", [1.0, "auto"])
-@pytest.mark.parametrize("size", [999.0, 1e6, 1e12])
+@pytest.mark.parametrize("size", [999.0, pytest.param(1e6, marks=pytest.mark.simulation), 1e12])
 def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
     def agreement(frame):
         model = cc.MAPDP(_schema(frame), coarsening=coarsening, n_restarts=2, random_state=0, progress=False).fit(frame)
@@ -152,6 +152,7 @@ def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
     assert agreement(wrong) > agreement(clean) - 0.03 > 0.7
 
 
+@pytest.mark.simulation
 def test_decimal_points_in_one_value_of_a_hundred_do_not_hide_the_subtypes():
     """Ten times too large, in every feature: nearly all of the variance of each column is theirs."""
     rng = np.random.default_rng(0)

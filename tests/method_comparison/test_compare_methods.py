@@ -36,12 +36,22 @@ def cohort(seed=0, n=120):
     return frame, group
 
 
+QUICK = [
+    "K-means, K by silhouette",
+    "K-harmonic means, K of MAP-DP",
+    "K-prototypes, K of MAP-DP",
+    "DP-means, about K of MAP-DP",
+]
+
+
 @pytest.fixture(scope="module")
-def compared():
+def compared(request):
+    """Return a comparison with a few methods, and with all in simulations."""
     frame, group = cohort()
+    some = None if request.config.getoption("--simulations") else QUICK
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = cc.compare_methods(frame, SCHEMA, n_resamples=2, n_draws=20, progress=False)
+        found = cc.compare_methods(frame, SCHEMA, methods=some, n_resamples=2, n_draws=20, progress=False)
     return found, frame, group
 
 
@@ -68,6 +78,7 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
     np.testing.assert_allclose(table["held_out_gain"], table["held_out"] - table["held_out"].iloc[0])
 
 
+@pytest.mark.simulation
 def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
     found, frame, _ = compared
     lines = found.summary.split("\n")
@@ -145,7 +156,7 @@ def test_methods_of_another_cohort_are_refused(compared, tmp_path):
 
 def test_the_same_seed_gives_the_same_table(compared):
     found, frame, _ = compared
-    some = ["K-means, K by silhouette", "DP-means, about K of MAP-DP"]
+    some = [QUICK[0], QUICK[3]]
     again = cc.compare_methods(
         frame, SCHEMA, model=found.models["MAP-DP"], methods=some, n_resamples=2, n_draws=20, progress=False
     )

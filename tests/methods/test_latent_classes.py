@@ -87,6 +87,7 @@ def test_a_level_that_nobody_has_costs_no_parameter():
     assert model.n_parameters == 2 + 2
 
 
+@pytest.mark.simulation
 def test_a_class_without_variance_is_told_or_refused():
     rng = np.random.default_rng(0)
     values = np.concatenate([np.zeros(40), rng.normal(50.0, 3.0, 40)])

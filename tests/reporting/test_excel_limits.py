@@ -53,6 +53,7 @@ def test_several_tables_with_more_rows_than_a_sheet_holds_are_refused_by_name(tm
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.simulation
 def test_as_many_columns_as_excel_has_and_not_one_more(tmp_path):
     many = [f"c{number}" for number in range(16_385)]
     sheet = written(tmp_path / "x.xlsx", a_sheet([["x"] * 16_384], columns=many[:-1]))["Data"]
@@ -132,6 +133,7 @@ def test_the_tables_of_a_report_are_what_excel_asks_for(full_workbook_path):
     assert names.count("_xlnm._FilterDatabase") == 1  # of the subtype table, whose sections no Excel table can have
 
 
+@pytest.mark.simulation
 def test_the_same_cohort_gives_the_same_bytes_in_another_process(full_workbook_path, tmp_path):
     program = """if True:
         import sys

@@ -378,7 +378,10 @@ def test_a_cohort_without_missing_values_says_so():
 # --- for every figure -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("K", "D", "missing"), [(1, 1, 0.0), (12, 215, 0.2), (2, 3, 1.0)])
+@pytest.mark.parametrize(
+    ("K", "D", "missing"),
+    [(1, 1, 0.0), pytest.param(12, 215, 0.2, marks=pytest.mark.simulation), (9, 30, 0.2), (2, 3, 1.0)],
+)
 def test_any_number_of_subtypes_and_features_fits_on_the_figure(K, D, missing):
     model, comparisons = wide_case(K, D=D, missing=missing)
     for ax in all_figures(model, comparisons):

@@ -140,9 +140,9 @@ def test_rounded_frames_are_the_same(counts):
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])
-def test_reports_of_the_same_rounded_counts_are_the_same(tmp_path, suffix):
+def test_reports_of_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given).read_bytes()
-    for counts in OTHERS:
+    for counts in some(OTHERS[::-1], few=4):
         assert report(tmp_path, suffix, counts, given).read_bytes() == first, counts
     assert report(tmp_path, suffix, {"yes": (33, 20)}, given).read_bytes() != first
 

@@ -119,7 +119,7 @@ def as_read(tables, whole, schema):
     return frame, sizes
 
 
-@pytest.fixture(scope="module", params=["all large", "one small"])
+@pytest.fixture(scope="module", params=[pytest.param("all large", marks=pytest.mark.simulation), "one small"])
 def shared(request, tmp_path_factory):
     frame, schema, labels = cohort()
     if request.param == "one small":

@@ -32,6 +32,7 @@ def figure(draw, *about):
     return written.getvalue()
 
 
+@pytest.mark.simulation
 def test_eight_threads_write_what_one_writes(findings, tmp_path):
     model, _, comparisons = findings
     with mpl.rc_context({"svg.hashsalt": "ours"}):  # else the ids of a figure are random

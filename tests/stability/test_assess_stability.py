@@ -165,6 +165,7 @@ def test_the_report_says_which_subtypes_come_out_again(tmp_path):
         cc.write_report(model, frame, tmp_path / "c.html", stability=0)
 
 
+@pytest.mark.simulation
 def test_the_whole_procedure_chooses_the_number_of_subtypes_again():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(160, 6)) + 1.5 * (np.arange(160) % 2)[:, None]

@@ -242,6 +242,7 @@ def test_relevant_and_irrelevant_features_are_told_apart(toy):
     assert (model.feature_relevance_[model.selected_features_] > 0).all()
 
 
+@pytest.mark.simulation
 def test_where_nothing_is_to_be_found_nothing_is():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({f"x{i}": (rng.random(200) < rng.uniform(0.2, 0.8)).astype(float) for i in range(100)})

@@ -71,6 +71,7 @@ def test_a_conditional_density_is_a_ratio_of_densities(place, known):
             assert found == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.simulation
 def test_drawn_moments_have_the_posterior_as_their_distribution():
     """The mixture of normals with drawn moments is the predictive: checked by the distribution function of each."""
     _, clusters, _ = posed(2, n=24)

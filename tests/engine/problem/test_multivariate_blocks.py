@@ -143,15 +143,15 @@ def test_scores_are_the_predictives_of_scipy(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_search_finds_the_best_of_all_partitions(seed):
-    values, _ = measured(seed, 8)
+    values, _ = measured(seed, 7)
     prior = a_prior(seed)
     model = cc.MAPDP(
         block_schema(), hyperparameters=by_feature(prior), concentration=2.0, n_restarts=10, random_state=0
     ).fit(pd.DataFrame(values, columns=list(NAMES)))
     partitions = (
         np.array(labels)
-        for labels in itertools.product(range(8), repeat=8)
-        if labels[0] == 0 and all(labels[i] <= max(labels[:i]) + 1 for i in range(1, 8))
+        for labels in itertools.product(range(7), repeat=7)
+        if labels[0] == 0 and all(labels[i] <= max(labels[:i]) + 1 for i in range(1, 7))
     )
     best = max(
         log_crp(labels, 2.0) + sum(log_marginal(prior, values[labels == k]) for k in range(labels.max() + 1))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import partitions
+from scipy.special import gammaln
 
 import clinclust as cc
 from clinclust.engine.kernels.partition import new_partition
@@ -16,6 +17,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling import division
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.sampling.chains import SamplingPlan, run_chains
+from clinclust.engine.sampling.concentration_draws import draw_concentration
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.engine.search.threads import SearchCancelled
 
@@ -25,6 +27,23 @@ N_SUBJECTS, N_BATCHES = 6, 40
 def in_order(labels):
     first = {}
     return tuple(first.setdefault(label, len(first)) for label in labels)
+
+
+@pytest.mark.parametrize(("n_subjects", "n_clusters"), [(20, 1), (20, 6)])
+def test_the_concentration_is_drawn_from_its_posterior(n_subjects, n_clusters):
+    """p(N0 | N, K) is that of N0^K Gamma(N0) / Gamma(N0 + N) times the exponential prior with mean 3, by quadrature."""
+    u = np.linspace(-25.0, 8.0, 20_001)
+    at = np.exp(u)
+    log_density = (n_clusters + 1) * u + gammaln(at) - gammaln(at + n_subjects) - at / 3.0
+    weights = np.exp(log_density - log_density.max())
+    rng, concentration, drawn = np.random.default_rng(0), 3.0, []
+    for _ in range(8000):
+        concentration = draw_concentration(concentration, n_subjects, n_clusters, 0.0, rng)
+        drawn.append(np.log(concentration))
+    for power in (1, 2):
+        batches = (np.array(drawn) ** power).reshape(N_BATCHES, -1).mean(axis=1)
+        expected = (weights @ u**power) / weights.sum()
+        assert abs(batches.mean() - expected) < 4.0 * batches.std(ddof=1) / np.sqrt(N_BATCHES)
 
 
 def posed(discount=0.0, coarsening=1.0, seed=0):
@@ -96,11 +115,13 @@ def drawn_by_divisions_and_mergers(problem):
     return drawn
 
 
+@pytest.mark.simulation
 def test_divisions_and_mergers_alone_draw_from_the_posterior():
     problem = posed(0.3)
     assert_drawn_from(exact(problem), drawn_by_divisions_and_mergers(problem))
 
 
+@pytest.mark.simulation
 def test_a_pair_drawn_by_its_clusters_needs_its_ratio(monkeypatch):
     monkeypatch.setattr(division, "_log_ratio_of_pair", lambda *_: 0.0)
     problem = posed(0.3)

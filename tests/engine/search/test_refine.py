@@ -51,6 +51,7 @@ def test_races_give_the_same_for_any_number_of_threads(tied):
     assert all(np.array_equal(a.labels, b.labels) for a, b in zip(one, two, strict=True))
 
 
+@pytest.mark.simulation
 def test_races_divide_fewer_partitions_and_lose_next_to_nothing(tied, monkeypatch):
     raced = searched(tied)
     monkeypatch.setattr(refine, "_FINISHERS", 1000)
