@@ -136,6 +136,7 @@ def read_until(ours, text):
 ASKED = "Press Enter to go on, q and Enter to stop: "
 
 
+@pytest.mark.simulation
 def test_a_person_at_a_terminal_may_correct_the_schema_before_the_search(terminal):
     process, ours = terminal()
     read_until(ours, ASKED)

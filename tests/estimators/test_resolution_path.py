@@ -276,6 +276,7 @@ def test_the_joints_of_the_path_are_those_of_its_labels():
     assert "ResolutionPath of" in repr(path)
 
 
+@pytest.mark.simulation
 def test_a_step_is_as_good_as_the_step_before_at_its_own_coarsening():
     frame, schema, _ = wrong_cohort(7, correlation=0.6, contaminated=0.02, n=120)
     path = resolution_path(

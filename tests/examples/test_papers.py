@@ -48,6 +48,7 @@ def test_cohorts_of_the_model_are_drawn_from_its_prior():
     assert kstest((firsts - 1.0) / np.sqrt(10.0 * 1.1 / 0.1), "t", args=(2,)).pvalue > 0.001
 
 
+@pytest.mark.simulation
 def test_a_small_table_of_cohorts_of_the_model():
     cohorts = script("crp_cohorts")
     rows = pd.DataFrame([row for seed in (0, 1) for row in cohorts.run((seed, 80, 60))])
