@@ -63,7 +63,6 @@ def run(options: argparse.Namespace) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
     from clinclust.disclosure import suppress_small_cells
-    from clinclust.disclosure.sizes import shown_sizes
     from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.reporting.subtype_table import subtype_table
 
@@ -91,11 +90,9 @@ def run(options: argparse.Namespace) -> int:
             missing_is_harmless=options.missing_is_harmless,
             min_n=options.min_n,
         )
-    sizes = dict(enumerate(model.cluster_sizes_.tolist(), start=1))
-    shown = sizes if options.suppress is None else shown_sizes(sizes, options.suppress, options.round_to)
     table = subtype_table(
         comparisons,
-        names={number: name for number, name in names_of(options).items() if shown[number] is not None},
+        names=names_of(options),
         features="significant" if options.significant else None,
         between=tuple(options.between) if options.between else None,
         title=options.title or model.schema_.title or None,

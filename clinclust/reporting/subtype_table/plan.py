@@ -121,7 +121,8 @@ class Plan:
         if size is not None and total:
             number += f" ({percent(size, total):.1f}%)"
             number = ", ".join([number, *self.marks.get(group, ())])
-        name = [clean(self.names[group])] if group in self.names else []
+        # A name may be a word of the table, which only the few subjects have whose number is withheld.
+        name = [clean(self.names[group])] if group in self.names and size is not None else []
         return (f"Subtype {group}", *name, number)
 
 
