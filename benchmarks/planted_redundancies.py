@@ -124,7 +124,7 @@ def _recoded(rng: np.random.Generator, n: int) -> Planted:
 
 def _repeated(rng: np.random.Generator, n: int) -> Planted:
     true = rng.normal(size=n)
-    both = [(130 + 15 * (np.sqrt(0.8) * true + np.sqrt(0.2) * rng.normal(size=n))).round() for _ in range(2)]
+    both = [(130 + 15 * (np.sqrt(0.9) * true + np.sqrt(0.1) * rng.normal(size=n))).round() for _ in range(2)]
     return {"sbp_1": both[0], "sbp_2": both[1]}, "sbp_2"
 
 
@@ -139,7 +139,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Planted]] = {
     "index of height and weight": _bmi,
     "change": _change,
     "ratio": _ratio,
-    "repetition by name": _repeated,
+    "repetition": _repeated,
     "total, items complete": of_items("total", 0.0),
     "total of available items": of_items("total", 0.08),
     "total with reversed items": of_items("reversed", 0.08),
@@ -149,13 +149,13 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Planted]] = {
 
 
 def planted_table(kind: str, seed: int) -> tuple[pd.DataFrame, str, set[str]]:
-    """Return a table as text with one redundancy, the column that repeats others, and all columns concerned."""
+    """Return a table with one redundancy, the column that repeats others, and all columns concerned."""
     rng = rng_of(seed, list(KINDS).index(kind))
     n = int(rng.choice([150, 250, 500]))
     columns, result = KINDS[kind](rng, n)
     table = {**background(rng, n), **columns}
     names = rng.permutation(list(table)) if rng.random() < 0.3 else list(table)
-    return _as_text(pd.DataFrame({name: table[name] for name in names}), rng), result, set(columns)
+    return pd.DataFrame({name: table[name] for name in names}), result, set(columns)
 
 
 def clean_table(seed: int, *, has_items: bool) -> pd.DataFrame:
@@ -163,15 +163,17 @@ def clean_table(seed: int, *, has_items: bool) -> pd.DataFrame:
     rng = rng_of(seed, 999)
     n = int(rng.choice([150, 250, 500]))
     extra = named(rng, items(rng, n, 8, 0.08)) if has_items else {}
-    return _as_text(pd.DataFrame({**background(rng, n), **extra}), rng)
+    return pd.DataFrame({**background(rng, n), **extra})
 
 
-def _as_text(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the table as an export holds it: text, whole numbers without decimals, empty cells."""
-
-    def cell(value: object) -> str:
-        if isinstance(value, float):
-            return "" if np.isnan(value) else str(int(value)) if value == int(value) else str(value)
-        return str(value)
-
-    return frame.map(cell)
+def separate_subtypes(seed: int, n: int, separation: float) -> pd.DataFrame:
+    """Return 20 measurements, scales and yes/no features that depend on each other through subtypes alone."""
+    rng = rng_of(seed, n, int(separation))
+    k = int(rng.integers(2, 7))
+    means = rng.normal(size=(k, 20)) * separation / np.sqrt(2.0)
+    values = means[rng.choice(k, n, p=rng.dirichlet(np.full(k, 5.0)))] + rng.normal(size=(n, 20))
+    columns = {}
+    for place, column in enumerate(values.T):
+        cuts = np.quantile(column, ([], [0.6], [0.3, 0.55, 0.75, 0.9])[place % 3])
+        columns[f"c{place}"] = np.digitize(column, cuts).astype(float) if cuts.size else column.round(2)
+    return pd.DataFrame(columns)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clinclust.associations import validated_associations
-    from clinclust.comparisons import compare_partitions, compare_subtypes
+    from clinclust.comparisons import compare_partitions, compare_subtypes, dominant_columns
     from clinclust.disclosure import audit_disclosure, suppress_small_cells, withhold_associations
     from clinclust.drafting import draft_schema
     from clinclust.drift import Drift, assess_drift
@@ -66,6 +66,7 @@ _HOME = {
     "compare_partitions": "clinclust.comparisons",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
+    "dominant_columns": "clinclust.comparisons",
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
     "draft_schema": "clinclust.drafting",
     "log_joint": "clinclust.estimators.joint",
@@ -112,6 +113,7 @@ __all__ = [
     "compare_subtypes",
     "continuum_score",
     "distinct_subtypes",
+    "dominant_columns",
     "draft_schema",
     "log_joint",
     "plot_certainty",

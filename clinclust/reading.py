@@ -1,8 +1,4 @@
-"""Read a cohort table from a file without interpreting it: text stays text until a schema converts it.
-
-Only where the mean of several rows of a subject is asked for, what a draft would make of a column decides whether it is
-a measurement.
-"""
+"""Read a cohort table from a file without interpreting it: text stays text until a schema converts it."""
 
 from __future__ import annotations
 
@@ -17,12 +13,10 @@ from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.layout.decimal_marks import Decimal
 from clinclust.files.opening import check_readable
-from clinclust.files.selection.averages import Column
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
-from clinclust.files.selection.repeated_subjects import note_several_rows
+from clinclust.files.selection.repeated_subjects import note_several_rows, subjects_with_several_rows
 from clinclust.files.selection.row_choice import KEPT, Keep, RowChoice
 from clinclust.files.tables import cohort_table
-from clinclust.files.text_table import TableRead
 
 __all__ = ["read_cohort"]
 
@@ -74,38 +68,33 @@ def read_cohort(
     Parameters
     ----------
     path : str or path
-        The file. The delimiter of a text file is the comma, semicolon, tab or bar that splits all rows alike, or else
-        most of them. A first line such as ``sep=;`` sets it, and is no row.
+        The file. The delimiter of a text file is the one that splits all rows alike, or else most of them, or that a
+        first line such as ``sep=;`` names.
     sheet : str, optional
-        Name or number of the sheet of a workbook. By default the first sheet that is not hidden is read, with a warning
-        if there are several.
+        Name or number of the sheet of a workbook; by default the first that is not hidden.
     encoding : str, optional
-        Encoding of a text file, or of a file of a statistical program that states it wrongly. The default is UTF-8, or
-        UTF-16 or UTF-32 if the file begins with its byte order mark. A file without one that is not UTF-8 is read as
-        UTF-16, Windows-1252, or else Latin-1, with a warning.
+        Encoding of a text file, or of a file of a statistical program that states it wrongly. By default UTF-8, what a
+        byte order mark says, or else UTF-16, Windows-1252 or Latin-1, with a warning.
     header_row : int, optional
-        The row of the names of the columns, as a spreadsheet counts it. By default it is the first row, or the first
-        that names all columns below titles. 0 says that there is none: the columns are then named ``column 1``,
-        ``column 2`` and so on, by their number in the file.
+        The row of the names of the columns, as a spreadsheet counts it; by default the first, or the first that names
+        all columns below titles. 0 says that there is none: columns are then named ``column 1`` and so on.
     rows : str, optional
         The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. No other row is a
-        subject, and each of these is one, even if it looks like a total, a legend or another table. The other options
-        choose among these.
+        subject, and each of these is one, even if it looks like a total. The other options choose among these.
     decimal : {",", "."}, optional
-        The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are; the notes
-        on the columns say which have decimal commas.
+        The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are.
     where : str, optional
-        Keep the rows that meet a condition, such as ``visit == 'baseline' and age >= 18``; `and`, `or`, `not`, `in`,
-        `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column writes
-        them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
+        Keep the rows that meet a condition, such as ``visit == 'baseline' and 18 <= age < 65``; `and`, `or`, `not`,
+        `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column
+        writes them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional
         Keep one row for each value of this column.
     keep : {"first", "last", "mean"}
         Which row that is, in the order of the file or of `by`. ``"mean"`` keeps the first, with the mean of all rows of
-        the subject that have a value in columns of measurements: numbers alone, with decimals or more than 20 different
-        values, that are no codes, scales, years or identifiers, and hold no number that may stand for a missing value.
+        the subject in columns of measurements: numbers alone, with decimals or more than 20 different values, that are
+        no codes, dates, years or identifiers, and hold no number that may stand for a missing value.
         A mean has as many decimals as its column. Which columns these are is told, as are others whose rows differ.
     by : str, optional
         A column of numbers or dates that orders the rows of each subject.
@@ -119,10 +108,9 @@ def read_cohort(
     pandas.DataFrame, shape (N, D)
         Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of a workbook is
         the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). A coded value of SPSS, Stata or SAS is
-        its label if all values have one. Columns of a parquet file keep their types; bytes are read as text. The label
-        of a row plus 2 is its row number in a spreadsheet. ``frame.attrs["column_notes"]`` holds what the file says of
-        its columns: labels, units, coded values, user-missing values; see `clinclust.files.column_notes`.
-        ``frame.attrs["rows_taken"]`` holds which rows were chosen, and how many; a draft, a fit and a report say so.
+        its label if all values have one. Columns of a parquet file keep their types. The label of a row plus 2 is its
+        row number in a spreadsheet. ``frame.attrs`` holds what the file says of its columns (``"column_notes"``, see
+        `clinclust.files.column_notes`), and which rows were chosen, and how many (``"rows_taken"``).
 
     Raises
     ------
@@ -131,22 +119,18 @@ def read_cohort(
     OSError
         If the path names a folder, a pipe or a device, or if the file may not be read.
     ValueError
-        If the file cannot be read as a table, or could be read in two ways: columns without a name or with one name, a
-        header that looks like a subject, rows that may be no subjects (legends, totals that do not add up, headings, a
-        second table), two tables side by side, an xlsx file whose formulas have no value yet, or whose rows or cells
-        contradict their own numbers. The message names the lines, cells or columns at fault. Also if a choice of rows
-        or columns cannot be understood, or leaves nothing, or if there are more than 20,000 columns and no choice.
+        If the file cannot be read as a table, or could be read in two ways; if a choice of rows or columns cannot be
+        understood, or leaves nothing; or if there are more than 20,000 columns and no choice. The message names the
+        lines, cells or columns at fault, and the repair.
     ImportError
         If the package that reads the format is not installed.
 
     Warns
     -----
     CohortWarning
-        For everything that was guessed, left out or chosen: the encoding; titles, units, totals and footnotes around
-        the table, and totals and headings in it; headers of two rows, whose names are joined; repeated headers; decimal
-        commas; the first of several sheets; labels that only some values have; how many rows and columns a choice
-        keeps. Also for what a reader of a workbook sees otherwise: cells with errors such as ``#N/A``, merged cells,
-        hidden rows and columns, old values of formulas.
+        For everything that was guessed, left out or chosen, such as titles, units, totals and footnotes, the encoding,
+        decimal commas and rows; and for what a reader of a workbook sees otherwise: errors such as ``#N/A``, merged
+        cells, hidden rows and columns, old values of formulas.
 
     Examples
     --------
@@ -176,23 +160,8 @@ def read_cohort(
         decimal=decimal,
         only=only,
         drop=drop,
-        why_not=_why_not if keep == "mean" else None,
     )
     for remark in told:
         warnings.warn(remark, CohortWarning, stacklevel=3)
-    _note_several_rows(frame)
-    return frame
-
-
-def _note_several_rows(frame: pd.DataFrame) -> None:
-    """Note that the subjects of a table have several rows: a fit warns of it, and a report says it first."""
-    from clinclust.drafting.repeated_rows import subjects_with_several_rows
-
     note_several_rows(frame, subjects_with_several_rows(frame))
-
-
-def _why_not(column: Column, read: TableRead, is_named: bool) -> str | None:
-    """Return why the mean of a column could mislead: what a draft would make of it is known only where it is needed."""
-    from clinclust.drafting.averaging import why_not_averaged
-
-    return why_not_averaged(column, read, is_named)
+    return frame

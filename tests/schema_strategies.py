@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clinclust.files.selection.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY
+from clinclust.roles import NEEDS_LIKELIHOOD, REASONS
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.schema_rules import block_key
 
@@ -24,13 +25,13 @@ positive = st.floats(1e-3, 1e6)
 
 @st.composite
 def features(draw, name, role=None):
-    role = role or draw(st.sampled_from(["cluster", "cluster", "describe", "id", "ignore"]))
+    role = role or draw(st.sampled_from(["cluster", "cluster", "describe", "id", "ignore", *REASONS]))
     fields = {"name": name, "role": role}
     for key in ("label", "unit", "section", "block", "description"):
         fields[key] = draw(optional_text)
     fields["asked_if"] = draw(optional_text)
     fields["missing_codes"] = draw(st.lists(texts.map(lambda text: text.strip() + "?!"), max_size=2, unique=True))
-    if role in ("cluster", "describe"):
+    if role in NEEDS_LIKELIHOOD or (role in REASONS and draw(st.booleans())):
         fields["complete"] = draw(st.booleans())
         fields |= draw(st.sampled_from(list(REGISTRY)).flatmap(modelled))
         fields["contrast"] = draw(st.sampled_from([None, *REGISTRY[fields["likelihood"]].contrasts]))
@@ -65,6 +66,10 @@ def modelled(draw, likelihood):
         fields["thousands"] = draw(st.sampled_from([None, None, ",", "'", " "]))
         fields["marks"] = draw(st.sampled_from([(), (), ("H", "~"), ("ca.",)]))
         fields["censored"] = draw(st.sampled_from([None, None, "limit", "half", "missing"]))
+        if "spike" in traits.takes:
+            fields["spike"] = draw(st.sampled_from([(), (), (0.0,), (7.0, -1.0)]))
+            sides = [(), (), ("below",), ("above", "below")] if fields["censored"] is None else [()]
+            fields["limit"] = draw(st.sampled_from(sides))
         fields["synonyms"] = draw(st.none() | st.dictionaries(levels_text.map("{}§".format), st.just("1"), min_size=1))
     else:
         meant = st.sampled_from(fields["levels"])
@@ -132,7 +137,7 @@ def cohorts(draw):
     rows = draw(st.integers(1, 6))
     table = {}
     for feature in schema:
-        if feature.role == "ignore":
+        if feature.is_ignored:
             table[feature.name] = ["anything"] * rows
         elif feature.role == "id":
             table[feature.name] = [f"P{row:03}" for row in range(rows)]

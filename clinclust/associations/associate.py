@@ -70,7 +70,7 @@ def validated_associations(
     independent of each other, and values are not missing because of their size. Features with the role ``describe`` are
     tested against the subtypes of the model, which were found without them; those in the `block` of a clustered feature
     against subtypes found without this block. Subtypes that were not found by a MAP-DP search cannot be found again
-    without a feature: for a `Partition`, only features with the role ``describe`` are tested.
+    without a feature: for a `Partition`, only described features (`Feature.is_described`) are tested.
 
     If features depend on each other within subtypes, this test is invalid, as is every other test after clustering.
     Declare such features as a `block`. `doubtful` marks features for which the subtypes do not explain all dependence,
@@ -125,7 +125,7 @@ def validated_associations(
         One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema.
 
         `feature`, `label`, `section`, `role` and `likelihood` describe the feature. `method` is ``"direct"`` for
-        features with the role ``describe``. `n_subtypes` is the number of subtypes found without the feature (the
+        described features. `n_subtypes` is the number of subtypes found without the feature (the
         largest over the folds). `test`, `statistic`, `df`, `df2` and `p` are the result of the test, and `n` is the
         number of subjects tested. `q` is the p-value adjusted as by Benjamini and Hochberg (1995) over the tests made.
 
@@ -205,7 +205,7 @@ def validated_associations(
     of_persons = persons_of(model, frame, persons)
     frame = cohort_of(model, frame, stacklevel=3)
     rules = TestRules(min_size, fewest_subjects(model), chosen, of_persons)
-    features = [feature for feature in model.schema_ if feature.role in ("cluster", "describe")]
+    features = list(model.schema_.reported)
     seed: int | None = None
     if model.fit_ is None:
         found = rows_of_given(model, frame, features, rules)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.evidence import Association, Part, TestRules, association_of
-from clinclust.comparisons.contrasts import contrast_kind
+from clinclust.comparisons.contrasts import contrasted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +46,7 @@ def whole_cohort(model: SubtypeModel) -> list[Part]:
 def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str, rules: TestRules) -> dict[str, Any]:
     """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
     values = feature.described(frame[feature.name])
-    kind = rules.contrasts.get(feature.name) or contrast_kind(feature, values)
-    found = association_of(values, parts, kind, rules)
+    found = association_of(contrasted(feature, frame[feature.name], rules.contrasts.get(feature.name)), parts, rules)
     about = {"method": method, "n_subtypes": found.n_subtypes}
     if np.isnan(found.contrast.p):
         return about | {"method": None, "remark": _why_untested(found, method, values, parts, rules)}

@@ -55,11 +55,18 @@ class Doubts:
 
     def __init__(self, clustered: Sequence[Feature], frame: pd.DataFrame, rules: TestRules) -> None:
         self.frame, self.rules, self.clustered = frame, rules, clustered
-        scores = ((feature.scores(frame[feature.name]), feature.traits.is_nominal) for feature in clustered)
+        scores = ((feature.scores(frame[feature.column]), feature.traits.is_nominal) for feature in clustered)
         self.graded = graded(scores, mid_ranks)
 
     def columns_of(self, feature: Feature) -> Array:
-        """Return the feature on the scale of its model, or an indicator of each of its levels, (N, C)."""
+        """Return the feature on the scale of its model, or an indicator of each of its levels, (N, C).
+
+        Of a feature with point masses, these are the columns of both parts.
+        """
+        if feature.point_masses:
+            first, second = feature.parts
+            at = graded([(first.scores(self.frame[feature.name]), True)], mid_ranks).columns
+            return np.column_stack([at, second.transformed(self.frame[feature.name])])
         if feature.traits.is_nominal:
             return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
         return feature.transformed(self.frame[feature.name])[:, None]

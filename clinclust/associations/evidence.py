@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.permuted import contrast_by_person, contrast_of_few
-from clinclust.comparisons.contrasts import Contrast, ContrastKind
+from clinclust.comparisons.contrasts import Contrast, Contrasted, ContrastKind, combined
 
-__all__ = ["Association", "Part", "TestRules", "association_of", "combined"]
+__all__ = ["Association", "Part", "TestRules", "association_of"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -73,17 +73,17 @@ class Association:
     n: int
 
 
-def association_of(values: Array, parts: list[Part], kind: ContrastKind, rules: TestRules) -> Association:
+def association_of(tested: list[Contrasted], parts: list[Part], rules: TestRules) -> Association:
     """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
+
+    So are those of a feature with point masses, whose two parts are tested.
 
     Parameters
     ----------
-    values : float64 (N,)
-        The scores of the feature; NaN = missing.
+    tested : list of Contrasted
+        From `contrasted`.
     parts : list of Part
         The parts; they have no subject in common.
-    kind : str
-        The kind of contrast, as in `contrast_of`.
     rules : TestRules
 
     Returns
@@ -93,30 +93,16 @@ def association_of(values: Array, parts: list[Part], kind: ContrastKind, rules: 
     """
     found, n = [], 0
     for part in parts:
-        groups, own = rules.groups(part, values.size), values[part.rows]
-        if rules.persons is None:
-            contrast = contrast_of_few(own, groups, kind)
-        else:
-            contrast = contrast_by_person(own, groups, kind, rules.persons[part.rows])
-        if not np.isnan(contrast.p):
-            found.append(contrast)
-            n += int((~np.isnan(own[groups >= 0])).sum())
+        n_tested = 0
+        for values, kind in tested:
+            groups, own = rules.groups(part, values.size), values[part.rows]
+            if rules.persons is None:
+                contrast = contrast_of_few(own, groups, kind)
+            else:
+                contrast = contrast_by_person(own, groups, kind, rules.persons[part.rows])
+            if not np.isnan(contrast.p):
+                found.append(contrast)
+                n_tested = max(n_tested, int((~np.isnan(own[groups >= 0])).sum()))
+        n += n_tested
     n_subtypes = max(np.unique(part.labels).size for part in parts)
     return Association(combined(found), n_subtypes, n)
-
-
-def combined(contrasts: list[Contrast]) -> Contrast:
-    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test.
-
-    One contrast stays as it is, and none is NaN.
-    """
-    from scipy.special import chdtrc
-
-    if len(contrasts) < 2:
-        return contrasts[0] if contrasts else Contrast()
-    with np.errstate(divide="ignore"):
-        statistic = float(-2.0 * np.log([contrast.p for contrast in contrasts]).sum())
-    df = 2.0 * len(contrasts)
-    names = ", ".join(dict.fromkeys(contrast.test for contrast in contrasts))
-    p = float(chdtrc(df, statistic)) if np.isfinite(statistic) else 0.0
-    return Contrast(f"Fisher's combination of {names}", statistic, df, np.nan, p)

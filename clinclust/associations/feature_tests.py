@@ -45,12 +45,14 @@ class FeatureTests:
         )
         self.model, self.frame, self.method, self.plan, self.rules = model, frame, method, plan, rules
         self.encoded = self.problem.cohort.encoding.features
-        self.places = {feature.name: place for place, feature in enumerate(self.encoded)}
+        self.places: dict[str, list[int]] = {}
+        for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
+            self.places.setdefault(feature.column, []).append(place)
         self.doubts = Doubts(self.encoded, frame, rules)
         self.reported = np.asarray(model.labels_)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
-        scores = [feature.scores(frame[feature.name])[order] for feature in self.encoded]
+        scores = [feature.scores(frame[feature.column])[order] for feature in self.encoded]
         self.keys = column_keys(scores) if method == "refit" else None
         self.folds = (
             folds_of(self.problem, n_folds, plan, self._as_reported(1.0 - 1.0 / n_folds), rules.persons)
@@ -71,7 +73,7 @@ class FeatureTests:
     def rows(self, group: list[Feature]) -> list[dict[str, Any]]:
         """Return the row of each feature of a group of `sharing_a_search`, as a dict without q."""
         left_out = np.zeros(len(self.encoded), dtype=np.bool_)
-        left_out[[self.places[feature.name] for feature in group if feature.name in self.places]] = True
+        left_out[[place for feature in group for place in self.places.get(feature.name, [])]] = True
         if not left_out.any():
             method, parts = "direct", whole_cohort(self.model)
         else:
@@ -80,9 +82,8 @@ class FeatureTests:
 
     def _row(self, feature: Feature, left_out: NDArray[np.bool_], parts: list[Part], method: str) -> dict[str, Any]:
         """Return the row of a feature, given the subtypes found without its group; no part if no feature is left."""
-        others = [
-            self.encoded[place].name for place in np.flatnonzero(left_out) if self.encoded[place].name != feature.name
-        ]
+        others = dict.fromkeys(self.encoded[place].column for place in np.flatnonzero(left_out))
+        others.pop(feature.name, None)
         about = described(feature) | {"left_out": "; ".join(others) or None}
         if feature.name in self.model.kept_out_:
             return described(feature) | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.evidence import Part, TestRules, association_of, combined
-from clinclust.comparisons.contrasts import Contrast
+from clinclust.associations.evidence import Part, TestRules, association_of
+from clinclust.comparisons.contrasts import Contrast, Contrasted, combined
 
 __all__ = ["UNEVEN_BELOW", "p_of_missingness", "p_whatever_is_missing"]
 
@@ -26,7 +26,8 @@ _GRID = 2001
 
 def p_of_missingness(values: Array, parts: list[Part], rules: TestRules) -> float:
     """Return p of the test whether the share of missing values differs between subtypes; NaN if it cannot be tested."""
-    return association_of(np.isnan(values).astype(np.float64), parts, "counts", rules).contrast.p
+    tested = [Contrasted(np.isnan(values).astype(np.float64), "counts")]
+    return association_of(tested, parts, rules).contrast.p
 
 
 def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:

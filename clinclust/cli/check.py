@@ -19,6 +19,7 @@ from clinclust.cli.options import (
     read_table_of_schema,
 )
 from clinclust.cli.outputs import add_overwrite
+from clinclust.cli.role_options import add_roles, refuse_roles_of_model, say_unused, with_roles_asked
 from clinclust.cli.row_options import add_all_rows
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
@@ -26,12 +27,12 @@ from clinclust.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drafting.look import Look
+    from clinclust.drafting.proposal import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_parser", "check_cohort", "run", "say_next"]
+__all__ = ["add_all", "add_parser", "check_cohort", "run", "say_next"]
 
 
 def add_parser(commands: Commands) -> None:
@@ -41,6 +42,8 @@ def add_parser(commands: Commands) -> None:
     against = parser.add_mutually_exclusive_group(required=True)
     add_schema(against, required=False)
     add_model_folder(against, required=False)
+    add_roles(parser)
+    add_all(parser)
     of_model = parser.add_argument_group("with --model")
     of_model.add_argument(
         "--out", type=path_given, metavar="SCHEMA", help="file for a copy of the schema that follows the advice"
@@ -62,19 +65,27 @@ def run(options: argparse.Namespace) -> int:
     if options.model is not None:
         from clinclust.cli.check_of_model import check_fitted
 
+        refuse_roles_of_model(options)
         return check_fitted(options)
     _refuse_options_of_models(options)
     schema = read_schema(options)
     table = read_table_of_schema(options, schema)
-    check_cohort(options, schema, table, options.schema, looks=[])
+    schema = with_roles_asked(options, schema, table)
+    check_cohort(options, schema, table, options.schema)
     say_next(options, options.schema)
     return 0
 
 
 def check_cohort(
-    options: argparse.Namespace, schema: FeatureSchema, table: pd.DataFrame, path: Path, looks: Sequence[Look]
+    options: argparse.Namespace,
+    schema: FeatureSchema,
+    table: pd.DataFrame,
+    path: Path,
+    looks: Sequence[Look] | None = None,
 ) -> Prepared:
     """Check a table as a fit does before it searches, with the same verdict in the same words, and say what it holds.
+
+    What a draft left to be decided is told as `looks`; without it, the columns are looked at again.
 
     Raises
     ------
@@ -92,12 +103,20 @@ def check_cohort(
         validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
     model = _model_of_next(options, schema)
     cohort = prepared(model, validated, stacklevel=1)
-    with progress.stage("comparing columns"):
-        found = [*looks, *(look for look in looks_at_table(cohort, table) if not _is_told(look, looks))]
-    for line in check_lines(cohort, table, names=(str(options.table), str(path)), looks=found):
+    if looks is None:
+        with progress.stage("comparing columns"):
+            looks = looks_at_table(cohort, table)
+    names = (str(options.table), str(path))
+    say_unused(schema)
+    for line in check_lines(cohort, table, names=names, looks=looks, is_all=options.all):
         say(line)
     say(f"{_duration(options, cohort, model)}.")
     return cohort
+
+
+def add_all(parser: argparse.ArgumentParser) -> None:
+    """Add the option to be told everything."""
+    parser.add_argument("--all", action="store_true", help="tell all that could be decided, and not one screen of it")
 
 
 def _refuse_options_of_models(options: argparse.Namespace) -> None:
@@ -128,12 +147,7 @@ def _duration(options: argparse.Namespace, cohort: Prepared, model: MAPDP) -> st
     return duration_sentence(cohort.problem, model, associations=options.associations, stability=options.stability)
 
 
-def _is_told(look: Look, looks: Sequence[Look]) -> bool:
-    """Return whether the draft already said this of these columns."""
-    return any(look.what in told.what and set(look.columns) <= set(told.columns) for told in looks)
-
-
 def say_next(options: argparse.Namespace, schema: Path) -> None:
     """Say which command finds the subtypes of the table."""
-    folder = Path(results_folder(options.table).name)
-    say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder)}")
+    folder, adders = Path(results_folder(options.table).name), (add_table, add_roles)
+    say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder, adders=adders)}")

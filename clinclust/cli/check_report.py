@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.drafting.look import LOOK, SEE, Look
+from clinclust.drafting.proposal import LOOK, Look
 from clinclust.engine.beside.independent_features import independent_features
 from clinclust.files.cell_text import shortened
 from clinclust.files.selection.repeated_subjects import noted_several_rows
+from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,30 +20,38 @@ if TYPE_CHECKING:
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
-__all__ = ["check_lines", "looks_at_draft", "looks_at_table"]
+__all__ = ["check_lines", "looks_at_draft", "looks_at_table", "unused_lines"]
 
 _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
 """The share of independent features below which it is said what dependence does."""
 _NARROWEST, _WIDEST = 40, 120
+_MOST_LOOKS, _MOST_LINES = 10, 3
+"""What fits on one screen: the looks that are told, and the lines of names of each use."""
 
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
-    """Return what `draft_schema` marked for a look, what it took for missing, and why it left columns out.
+    """Return what `draft_schema` left to be decided, what changes the result most first.
 
-    Columns with the same remark are one `Look`. Its repair is empty: what is wrong in a draft is corrected there.
+    First are columns that are left out for a fault in their cells; then those that may be of another kind, the least
+    probable first; then the rest. Columns with the same remark are one `Look`. Its repair is empty: what is wrong in a
+    draft is corrected there.
     """
     by_remark: dict[str, list[str]] = {}
+    weights: dict[str, float] = {}
     for feature in schema:
-        lines = schema.comments.get(feature.name, "").splitlines()
-        marked = [line.removeprefix(LOOK) for line in lines if line.startswith(LOOK)]
-        marked = [remark for remark in marked if not remark.startswith(SEE)]
-        if not marked and lines:
-            missing = [part for part in lines[0].split("; ") if "taken for missing" in part]
-            marked = lines[:1] if feature.role == "ignore" else missing
-        for remark in marked:
+        first, *lines = schema.comments.get(feature.name, "").splitlines() or [""]
+        probability = first.rpartition("probability ")[2]
+        for line in lines:
+            if not line.startswith(LOOK):
+                continue
+            remark = line.removeprefix(LOOK)
+            if remark.startswith("otherwise "):
+                remark = f"{first}; {remark}"
             by_remark.setdefault(remark, []).append(feature.name)
-    return [Look(tuple(names), remark, "") for remark, names in by_remark.items()]
+            weights[remark] = 0.0 if feature.is_ignored else float(probability) if "; otherwise " in remark else 1.0
+    in_order = sorted(by_remark, key=lambda remark: weights[remark])
+    return [Look(tuple(by_remark[remark]), remark, "") for remark in in_order]
 
 
 def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
@@ -51,7 +60,12 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
     from clinclust.drafting.redundancy import looks, redundancies
 
     found = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
-    return [*looks_of(table, cohort.frame, cohort.schema), *looks(found, cohort.schema)]
+    return [*looks_of(table, cohort.schema), *looks(found, cohort.schema)]
+
+
+def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:
+    """Return the lines to print first about a schema: which columns form no subtypes, and why."""
+    return textwrap.wrap(on_unused(schema), width or _width(), break_long_words=False, break_on_hyphens=False)
 
 
 def check_lines(
@@ -60,6 +74,7 @@ def check_lines(
     *,
     names: tuple[str, str],
     looks: Sequence[Look],
+    is_all: bool = False,
     width: int | None = None,
 ) -> list[str]:
     """Return the lines to print about a table that fits its schema.
@@ -73,19 +88,30 @@ def check_lines(
     names : (str, str)
         What to call the table and the schema.
     looks : sequence of Look
+        What changes the result most comes first.
+    is_all : bool
+        Whether all looks and all columns are told, or those that fill one screen.
     width : int, optional
         Characters in a line; by default those of the terminal.
     """
-    width = width or min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+    width = width or _width()
     lines = [_verdict(cohort, names), *textwrap.wrap(_worth(cohort), width)]
-    for heading, columns in _uses(cohort, table):
-        lines += _wrapped(f"{heading} ({len(columns)})", columns, width)
     missing = _much_missing(cohort.frame)
-    lines += _wrapped(f"more than {_MUCH_MISSING:.0%} missing ({len(missing)})", missing, width)
+    uses = [*_uses(cohort, table), (f"more than {_MUCH_MISSING:.0%} missing", missing)]
+    for heading, columns in uses:
+        told = _wrapped(f"{heading} ({len(columns)})", columns, width)
+        lines += told if is_all or len(told) <= _MOST_LINES else [*told[: _MOST_LINES - 1], "  ..."]
     if looks:
-        lines.append(f"deserve a look ({len(looks)}); {_who_acts(looks, names[1])}:")
-        lines += [line for look in looks for line in _item(look, width)]
+        shown = looks if is_all else looks[:_MOST_LOOKS]
+        lines.append(f"to decide ({len(looks)}); {_who_acts(looks, names[1])}:")
+        lines += [line for look in shown for line in _item(look, width)]
+        if len(shown) < len(looks):
+            lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
     return lines
+
+
+def _width() -> int:
+    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
 def _who_acts(looks: Sequence[Look], schema: str) -> str:
@@ -122,7 +148,8 @@ def _worth(cohort: Prepared) -> str:
     if n_features < 2:
         return ""
     n_worth = independent_features(cohort.problem)
-    said = f"The {n_features} features are worth about {n_worth:.0f} that do not depend on each other"
+    both = " (both parts of one with a spike or a limit count)" if len(cohort.schema.parts) > len(cohort.schema) else ""
+    said = f"The {n_features} features{both} are worth about {n_worth:.0f} that do not depend on each other"
     if n_worth > _MUCH_DEPENDENCE * n_features:
         return f"{said}."
     return (
@@ -132,13 +159,14 @@ def _worth(cohort: Prepared) -> str:
 
 
 def _uses(cohort: Prepared, table: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
-    """Yield each use of columns, with their names; a use without columns is left out, when it is wrapped."""
+    """Yield each use of columns, with their names; a use without columns is left out, when it is wrapped.
+
+    What is described or ignored was said before (`unused_lines`).
+    """
     schema, kept_out = cohort.schema, cohort.problem.kept_out
     yield "to cluster on", [feature.name for feature in schema.clustered if feature.name not in kept_out]
     yield "cannot be clustered on", list(kept_out)
-    yield "to describe", [feature.name for feature in schema.described]
     yield "identifiers", [feature.name for feature in schema.ids]
-    yield "ignored by the schema", [feature.name for feature in schema if feature.role == "ignore"]
     yield "not in the schema, so ignored", [str(name) for name in table.columns if name not in schema]
 
 

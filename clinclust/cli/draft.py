@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.check import check_cohort, say_next
+from clinclust.cli.check import add_all, check_cohort, say_next
 from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
 from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
+from clinclust.cli.role_options import add_roles, forget_roles, roles_asked_for, say_unused
 from clinclust.cli.row_options import forget_rows
 from clinclust.cli.streams import add_quiet, say, tell, write_data
 from clinclust.errors import InputError
@@ -28,6 +29,8 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
     add_table(parser)
     add_dictionary(parser)
+    add_roles(parser)
+    add_all(parser)
     parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
     add_overwrite(parser)
     add_quiet(parser)
@@ -45,15 +48,16 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
     spare_file(options, options.out, "your edits")
     check_dictionary(options)
+    roles = roles_asked_for(options)
     frame = read_table(options)
     note_dictionary(options, frame)
     with about_table(options):
-        schema = draft_schema(frame, progress=not options.quiet)
+        schema = draft_schema(frame, roles=roles, progress=not options.quiet)
     if options.out is None:
         write_data(schema.to_yaml())
         return 0
     schema.to_yaml(options.out)
-    options = forget_rows(options)  # the schema says them now
+    options = forget_roles(forget_rows(options))  # the schema says them now
     say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
     check_draft(options, schema, frame, options.out)
     return 0
@@ -71,6 +75,7 @@ def check_draft(options: argparse.Namespace, schema: FeatureSchema, frame: pd.Da
         check_cohort(options, schema, frame, path, looks_at_draft(schema))
     except InputError as error:
         tell(f"clinclust: note: as it stands, the proposal finds nothing: {error.at_command_line}")
+        say_unused(schema)
         say(f"next, after editing {path}: {next_command('check', options, '--schema', path)}")
         return
     say_next(options, path)

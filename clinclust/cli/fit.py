@@ -16,6 +16,7 @@ from clinclust.cli.options import (
 from clinclust.cli.outputs import FILES_OF_A_FIT, add_overwrite, spare_folder, spare_the_inputs, tell_of_other_files
 from clinclust.cli.report_options import add_report
 from clinclust.cli.results import check_options, write_results
+from clinclust.cli.role_options import add_roles, with_roles_asked
 from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet
 
@@ -27,6 +28,7 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("fit", help="find subtypes and write the report", description=run.__doc__)
     add_table(parser)
     add_schema(parser)
+    add_roles(parser)
     parser.add_argument(
         "--out", type=path_given, required=True, metavar="DIR", help="folder for model, assignments and report"
     )
@@ -43,8 +45,9 @@ def run(options: argparse.Namespace) -> int:
     spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=options.overwrite)
     schema = read_schema(options)
-    frame = read_table_of_schema(options, schema)
+    table = read_table_of_schema(options, schema)
+    schema = with_roles_asked(options, schema, table)
     with about_table(options):
-        frame = schema.validate(frame, warn=False)  # `MAPDP.fit` gives the warnings
+        frame = schema.validate(table, warn=False)  # `MAPDP.fit` gives the warnings
     tell_of_other_files(options.out, FILES_OF_A_FIT)
-    return write_results(options, schema, frame)
+    return write_results(options, schema, frame, table)

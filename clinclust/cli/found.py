@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from clinclust.cli.next_command import next_command
+from clinclust.cli.options import add_schema, add_table
+from clinclust.cli.report_options import add_report
+from clinclust.cli.role_options import add_roles, without_roles_of
+from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import say
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.tree_test import TreeTest
+    from clinclust.schema import FeatureSchema
 
-__all__ = ["say_found"]
+__all__ = ["say_dominant", "say_found"]
 
 
 def say_found(model: MAPDP, n_asked: int | None = None) -> None:
@@ -50,6 +59,21 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     else:
         finer = f"; the {n_groups} finer groups of the search were not shown to be" if n_groups > n_subtypes else ""
         say(f"Tested: these are more than one continuum{finer}.{_skewed(test)}")
+
+
+def say_dominant(options: argparse.Namespace, schema: FeatureSchema, dominant: pd.DataFrame) -> None:
+    """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
+    from clinclust.reporting.sheets.dominant_columns import SHOWN, in_words, refit_options
+
+    rows_are_chosen = bool(schema.rows) or options.where is not None
+    adders = (add_table, add_schema, add_roles, add_search, add_report)
+    for row in dominant.head(SHOWN).to_dict("records"):
+        say(in_words(row, lambda name: name, "subtype {}".format))
+        more = refit_options(row)
+        if more and not (rows_are_chosen and more[0].startswith("--where")):
+            given = without_roles_of(options, {row["column"], row["second"]})
+            again = options.out.with_name(f"{options.out.name}-2")
+            say(f"to see what else there is: {next_command('fit', given, *more, '--out', again, adders=adders)}")
 
 
 def _few(model: MAPDP) -> str:

@@ -65,6 +65,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
+    from clinclust.comparisons.cohort_columns import ignored_columns
+    from clinclust.comparisons.dominance import dominant_in
     from clinclust.estimators.fitted_cohort import cohort_of
 
     follow_the_fit(options)
@@ -73,14 +75,15 @@ def run(options: argparse.Namespace) -> int:
     _check_folder(options, folder)
     model = read_model(options)
     _check_names(options, model)
-    frame = read_table_of_model(options, model)
+    table = read_table_of_model(options, model)
     with about_table(options):
-        frame = cohort_of(model, frame)
+        frame = cohort_of(model, table)
+    dominant = dominant_in(model, frame, ignored_columns(table, frame))
     problems = size_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
     tell_of_other_files(folder, FILES_OF_A_FIT)
-    _write(options, model, frame, folder)
+    _write(options, model, frame, dominant, folder)
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_what_is_withheld(options)
     say_what_to_share(options, folder)
@@ -123,13 +126,15 @@ def _check_names(options: argparse.Namespace, model: MAPDP) -> None:
         raise InputError("; ".join(problems))
 
 
-def _write(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folder: Path) -> None:
+def _write(
+    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
+) -> None:
     """Write both reports to the folder or none."""
     from clinclust.progress import Progress
     from clinclust.reporting.gathering import gathered_findings
     from clinclust.reporting.writing import write_findings
 
     with reports_placed(folder) as new:
-        findings = gathered_findings(model, frame, report_asked_for(options))
+        findings = gathered_findings(model, frame, report_asked_for(options), dominant=dominant)
         for name in REPORTS:
             write_findings(findings, new / name, progress=Progress(not options.quiet))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.failures import BAD_INPUT, tell_failure
-from clinclust.cli.found import say_found
+from clinclust.cli.found import say_dominant, say_found
 from clinclust.cli.held_interrupts import interrupts_held
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_jobs, add_table
@@ -21,6 +21,7 @@ from clinclust.cli.report_options import (
     report_problems,
     size_problems,
 )
+from clinclust.cli.role_options import say_unused
 from clinclust.cli.search_options import model_asked_for, number_asked_for, search_problems
 from clinclust.cli.sharing import record_sharing, sharing_in_words
 from clinclust.cli.streams import say, tell
@@ -52,7 +53,7 @@ def check_options(options: argparse.Namespace) -> None:
         raise InputError("; ".join(problems))
 
 
-def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.DataFrame) -> int:
+def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.DataFrame, table: pd.DataFrame) -> int:
     """Find the subtypes, write the folder ``options.out``, say what was found, and return the exit code.
 
     Parameters
@@ -62,7 +63,12 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
     schema : FeatureSchema
     frame : DataFrame
         The validated cohort.
+    table : DataFrame
+        The same rows with the columns that the schema ignores.
     """
+    from clinclust.comparisons.cohort_columns import ignored_columns
+    from clinclust.comparisons.dominance import dominant_in
+
     problems = size_problems(options, len(frame))
     if problems:
         raise InputError("; ".join(problems))
@@ -71,12 +77,15 @@ def write_results(options: argparse.Namespace, schema: FeatureSchema, frame: pd.
         with interrupts_held() as hold_interrupts:
             model, code_of_number = _written_model(options, model_asked_for(options, schema), frame, hold_interrupts)
             is_saved = True
-        reports, code = _reports_beside_model(options, model, frame)
+        dominant = dominant_in(model, frame, ignored_columns(table, frame))
+        reports, code = _reports_beside_model(options, model, frame, dominant)
     except KeyboardInterrupt:
         if is_saved:
             _tell_how_to_go_on(options)
         raise
+    say_unused(schema)
     say_found(model, number_asked_for(options))
+    say_dominant(options, schema, dominant)
     recorded = [] if options.suppress is None else [SHARING]
     say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, *recorded, MANIFEST])}")
     if reports:
@@ -155,18 +164,22 @@ def say_what_to_share(options: argparse.Namespace, folder: Path) -> None:
         )
 
 
-def _reports_beside_model(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> tuple[list[str], int]:
+def _reports_beside_model(
+    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame
+) -> tuple[list[str], int]:
     """Write the reports to the folder of the model; return the names of those written, and the exit code."""
     try:
         with reports_placed(options.out) as folder:
-            code = _write_reports(options, model, frame, folder)
+            code = _write_reports(options, model, frame, dominant, folder)
             written = [name for name in REPORTS if (folder / name).exists()]
     except Exception as error:
         return [], tell_failure(error, options, _NOT_WRITTEN)
     return written, code
 
 
-def _write_reports(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, folder: Path) -> int:
+def _write_reports(
+    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
+) -> int:
     """Write the reports to a folder, print what could not be written, and return the exit code.
 
     If one report fails, the other is still written.
@@ -176,7 +189,7 @@ def _write_reports(options: argparse.Namespace, model: MAPDP, frame: pd.DataFram
 
     codes = [0]
     try:
-        findings = _findings(model, frame, options, codes)
+        findings = _findings(model, frame, options, dominant, codes)
     except Exception as error:
         return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
     for name in REPORTS:
@@ -187,7 +200,9 @@ def _write_reports(options: argparse.Namespace, model: MAPDP, frame: pd.DataFram
     return max(codes)
 
 
-def _findings(model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, codes: list[int]) -> Findings:
+def _findings(
+    model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, dominant: pd.DataFrame, codes: list[int]
+) -> Findings:
     """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
     from clinclust.reporting.checking import unknown_names
     from clinclust.reporting.gathering import gathered_findings
@@ -197,5 +212,5 @@ def _findings(model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, co
         tell(f"clinclust: {problem}; the reports leave this name out")
         codes.append(BAD_INPUT)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
-    findings = gathered_findings(model, frame, replace(asked, names=known))
+    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant)
     return replace(findings, n_asked=number_asked_for(options))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.check import check_cohort
+from clinclust.cli.check import add_all, check_cohort
 from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
 from clinclust.cli.next_command import next_command, results_folder, stem
 from clinclust.cli.options import (
@@ -22,6 +22,7 @@ from clinclust.cli.options import (
 from clinclust.cli.outputs import FILES_OF_A_FIT, spare_folder, spare_the_inputs, tell_of_other_files
 from clinclust.cli.report_options import add_report
 from clinclust.cli.results import check_options, write_results
+from clinclust.cli.role_options import add_roles, forget_roles, roles_asked_for, with_roles_asked
 from clinclust.cli.row_options import forget_rows
 from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet, say, tell
@@ -32,7 +33,7 @@ from clinclust.files.manifest import MANIFEST
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drafting.look import Look
+    from clinclust.drafting.proposal import Look
     from clinclust.schema import FeatureSchema
 
 __all__ = ["add_parser", "run"]
@@ -58,7 +59,7 @@ def _add_own(parser: argparse.ArgumentParser) -> None:
     add_quiet(parser)
 
 
-_ADDERS = (add_table, add_every_row, add_dictionary, _add_own, add_search, add_report)
+_ADDERS = (add_table, add_every_row, add_dictionary, add_roles, add_all, _add_own, add_search, add_report)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,8 +84,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _again(options: argparse.Namespace, given: argparse.Namespace) -> str:
-    """Return the command that goes on after a stop; a schema that this run wrote says which rows are taken."""
-    return next_command("start", forget_rows(given) if options.wrote_schema else given, adders=_ADDERS)
+    """Return the command that goes on after a stop; a schema that this run wrote says the rows and the roles."""
+    left = forget_roles(forget_rows(given)) if options.wrote_schema else given
+    return next_command("start", left, adders=_ADDERS)
 
 
 def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
@@ -98,16 +100,18 @@ def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
         rows, schema = schema.rows, read_schema(options)  # it may have been edited
         if schema.rows != rows:
             table = read_table_of_schema(forget_rows(options) if options.wrote_schema else options, schema)
-        frame = check_cohort(options, schema, table, options.schema, []).frame
+        if not options.wrote_schema:
+            schema = with_roles_asked(options, schema, table)
+        frame = check_cohort(options, schema, table, options.schema).frame
     tell_of_other_files(options.out, FILES_OF_A_FIT)
-    code = write_results(options, schema, frame)
+    code = write_results(options, schema, frame, table)
     _show(options)
     return code
 
 
 def _schema_and_table(
     options: argparse.Namespace, given: argparse.Namespace
-) -> tuple[FeatureSchema, pd.DataFrame, list[Look]]:
+) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema beside the table, or else one that is drafted there; the table; and what to look at in it.
 
     ``options.wrote_schema`` says afterwards which it was.
@@ -126,12 +130,13 @@ def _schema_and_table(
         schema = read_schema(options)
         table = read_table_of_schema(options, schema)
         refuse_visits(given, table, adders=_ADDERS)
-        return schema, table, []
+        return with_roles_asked(options, schema, table), table, []
+    roles = roles_asked_for(options)
     table = read_table(options)
     note_dictionary(options, table)
     refuse_visits(given, table, adders=_ADDERS)
     with about_table(options):
-        schema = draft_schema(table, progress=not options.quiet)
+        schema = draft_schema(table, roles=roles, progress=not options.quiet)
     schema.to_yaml(path)
     options.wrote_schema = True
     say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clinclust.comparisons.compare import compare_subtypes
+from clinclust.comparisons.dominance import dominant_columns
 from clinclust.comparisons.partitions import compare_partitions
 
-__all__ = ["compare_partitions", "compare_subtypes"]
+__all__ = ["compare_partitions", "compare_subtypes", "dominant_columns"]

@@ -11,10 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import BY_FEATURE, FRAME, LABELS, NUMBER, SCHEMA, WHOLE, accepting
 from clinclust.comparisons.contrast_choice import checked_choice
-from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_kind, contrast_of, is_skewed
+from clinclust.comparisons.contrasts import (
+    Contrast,
+    Contrasted,
+    ContrastKind,
+    combined,
+    contrast_of,
+    contrasted,
+    is_skewed,
+)
 from clinclust.comparisons.effect_sizes import effects
 from clinclust.comparisons.sides import Side
-from clinclust.comparisons.summaries import SUMMARY, Measure, measures, summarise, whole_features
+from clinclust.comparisons.summaries import SUMMARY, Measure, measures, part_measures, summarise, whole_features
 from clinclust.comparisons.t_tests import adjusted, standardised_difference, student, welch
 from clinclust.errors import InputError
 
@@ -48,6 +56,7 @@ _DTYPES: dict[str, Any] = {
     "step": "float64",
     "scored": "string",
     "at_ends": "Int64",
+    "part": "string",
 }
 
 
@@ -71,7 +80,7 @@ def compare_subtypes(
     """Summarise every feature in every subtype; test and measure how the subtypes differ.
 
     Tests of features that formed the subtypes are only descriptive: subtypes found and tested in the same subjects
-    differ in those features by construction. Only the p-values of features with the role ``describe`` are valid.
+    differ in those features by construction. Only the p-values of features that are described only are valid.
 
     Parameters
     ----------
@@ -80,7 +89,7 @@ def compare_subtypes(
     labels : array_like of int, shape (N,)
         The cluster of each subject, 0, 1, ...; subtype = label + 1. A Series must have the index of `frame`.
     schema : FeatureSchema
-        The features with role ``cluster`` or ``describe`` are compared.
+        The features that are clustered on or described are compared.
     min_size : int
         Subtypes with fewer subjects are summarised but not tested: reports call them described only. The floor of a
         model (`MAPDP.min_size`) is its `min_size_`.
@@ -142,6 +151,12 @@ def compare_subtypes(
         Effects are NaN if a side has fewer than 2 observed values. If the estimate is infinite, or if there is no
         spread at all, there is no interval, except where one end of it is known.
 
+        A feature with a `spike` or a `limit` has rows of both parts (`part`): the number of subjects at each point mass
+        (``"spike"``; the `level` is the point mass), and summaries of the other values (``"rest"``), whose `missing`
+        counts those at a point mass too. It has one contrast, Fisher's combination of the test of the counts and of
+        that of the other values (by ranks unless `contrasts` or the schema says otherwise): given who is at a point
+        mass, both are independent where the feature does not depend on the subtypes.
+
         `whole` is whether every observed value of the feature is a whole number; with this knowledge a reader can infer
         counts from means. `suppressed` is whether numbers of the row were withheld because few subjects contribute to
         them.
@@ -184,7 +199,7 @@ def compare_subtypes(
     # A fit, if there was one, has already warned of columns that cannot inform a clustering.
     frame = schema.validate(frame, warn=False)
     whole = list(whole_features(frame, schema))
-    compared = list(measures(whole))
+    compared = list(measures(part_measures(frame, schema)))
 
     found, places = np.unique(clusters, return_inverse=True)
     subtypes = np.array([_ALL_SUBJECTS, *found + 1])
@@ -200,13 +215,13 @@ def compare_subtypes(
     blocks = [(compared, _summary_columns(summary, is_share, subtypes))]
     blocks += [(compared, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
 
-    kinds = [choice.get(each.feature.name) or contrast_kind(each.feature, each.scores) for each in whole]
+    tests = [contrasted(each.feature, frame[each.feature.name], choice.get(each.feature.name)) for each in whole]
     tested = np.where(np.isin(places + 1, large), places, -1)
-    blocks.append((whole, _contrast_columns(whole, kinds, tested, significance_level)))
+    blocks.append((whole, _contrast_columns(whole, tests, tested, significance_level)))
     ranked = {
-        each.feature.name
-        for each, kind in zip(whole, kinds, strict=True)
-        if kind == "rank" or is_skewed(each.feature, each.scores)
+        each.feature.parts[-1].name
+        for each, of_feature in zip(whole, tests, strict=True)
+        if of_feature[-1].kind == "rank" or is_skewed(each.feature, each.scores)
     }
     blocks += effects(compared, summary, places, subtypes[1:], min_size, ranked)
     return pd.concat([_stacked(*block) for block in blocks], ignore_index=True)
@@ -277,10 +292,10 @@ def _test_columns(
 
 
 def _contrast_columns(
-    whole: list[Measure], kinds: list[ContrastKind], groups: NDArray[np.int64], significance_level: float
+    whole: list[Measure], tests: list[list[Contrasted]], groups: NDArray[np.int64], significance_level: float
 ) -> _Columns:
     """Return the columns of the tests of all groups at once, each (features, 1); groups below 0 take no part."""
-    results = [contrast_of(each.scores, groups, kind) for each, kind in zip(whole, kinds, strict=True)]
+    results = [combined([contrast_of(one.values, groups, one.kind) for one in of_feature]) for of_feature in tests]
     p = np.array([result.p for result in results], dtype=np.float64)
     missing = np.array([np.isnan(each.scores[groups >= 0]).sum() for each in whole])
     columns: _Columns = {
@@ -300,7 +315,8 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
 
     repeats = columns["n"].shape[1]
     described: dict[str, list[Any]] = {
-        "feature": [measure.feature.name for measure in compared],
+        "feature": [measure.feature.column for measure in compared],
+        "part": [measure.part for measure in compared],
         "label": [measure.feature.title for measure in compared],
         "level": [measure.level for measure in compared],
         "minimum": [measure.scale[0] for measure in compared],

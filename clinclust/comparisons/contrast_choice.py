@@ -21,7 +21,7 @@ def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSch
         return {}
     if not isinstance(choice, Mapping):
         raise InputError(f"contrasts must name a contrast for each feature, such as {{'age': 'rank'}}, not {choice!r}")
-    features = {feature.name: feature for feature in schema if feature.role in ("cluster", "describe")}
+    features = {feature.name: feature for feature in schema.reported}
     problems = []
     for name, kind in choice.items():
         feature = features.get(name)

@@ -7,6 +7,7 @@ in `clinclust.comparisons.t_tests`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,9 +18,20 @@ from clinclust.comparisons.t_tests import student, welch
 from clinclust.likelihoods.likelihood import ContrastKind
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.schema import Feature
 
-__all__ = ["Contrast", "ContrastKind", "contrast_kind", "contrast_of", "is_skewed"]
+__all__ = [
+    "Contrast",
+    "ContrastKind",
+    "Contrasted",
+    "combined",
+    "contrast_kind",
+    "contrast_of",
+    "contrasted",
+    "is_skewed",
+]
 
 Groups: TypeAlias = NDArray[np.int64]
 
@@ -38,6 +50,47 @@ class Contrast(NamedTuple):
     df: float = np.nan
     df2: float = np.nan
     p: float = np.nan
+
+
+class Contrasted(NamedTuple):
+    """Numbers of a feature that are tested, and how."""
+
+    values: Floats
+    """(N,) NaN = missing; for ``"counts"`` the levels 0, 1, ...."""
+    kind: ContrastKind
+
+
+def contrasted(feature: Feature, column: pd.Series, chosen: ContrastKind | None = None) -> list[Contrasted]:
+    """Return what is tested of a feature: its values or, if it has point masses, each of its two parts.
+
+    Whether a value is at a point mass is tested by counts. The other values are tested by ranks, or as the schema or
+    the caller says. If the feature does not depend on the groups, neither do the ranks of the other values given which
+    are at a point mass, so that both p are independent, and Fisher's combination of them (`combined`) holds its level.
+    """
+    if not feature.point_masses:
+        values = feature.described(column)
+        return [Contrasted(values, chosen or contrast_kind(feature, values))]
+    first, second = feature.parts
+    kind = chosen or feature.contrast or "rank"
+    return [Contrasted(first.scores(column), "counts"), Contrasted(second.scores(column), kind)]
+
+
+def combined(contrasts: Sequence[Contrast]) -> Contrast:
+    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test.
+
+    One contrast stays as it is, those that are NaN are left out, and none is NaN.
+    """
+    from scipy.special import chdtrc
+
+    contrasts = [contrast for contrast in contrasts if not np.isnan(contrast.p)]
+    if len(contrasts) < 2:
+        return contrasts[0] if contrasts else Contrast()
+    with np.errstate(divide="ignore"):
+        statistic = float(-2.0 * np.log([contrast.p for contrast in contrasts]).sum())
+    df = 2.0 * len(contrasts)
+    names = ", ".join(dict.fromkeys(contrast.test for contrast in contrasts))
+    p = float(chdtrc(df, statistic)) if np.isfinite(statistic) else 0.0
+    return Contrast(f"Fisher's combination of {names}", statistic, df, np.nan, p)
 
 
 def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["SUMMARY", "Measure", "measures", "summarise", "whole_features"]
+__all__ = ["SUMMARY", "Measure", "measures", "part_measures", "summarise", "whole_features"]
 
 SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
 _QUARTILES = np.array([0.25, 0.5, 0.75])
@@ -38,6 +38,13 @@ class Measure:
     feature: Feature
     level: str | None
     scores: NDArray[np.float64]
+
+    @property
+    def part(self) -> str | None:
+        """Which part of a feature with point masses it describes, ``"spike"`` or ``"rest"``; None for others."""
+        if not self.feature.is_part:
+            return None
+        return "rest" if self.level is None else "spike"
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -72,13 +79,22 @@ class Measure:
 
 def whole_features(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
     """Yield a measure without a level for each feature to compare in a validated frame, in schema order."""
-    for feature in schema:
-        if feature.role in ("cluster", "describe"):
-            yield Measure(feature, None, feature.described(frame[feature.name]))
+    for feature in schema.reported:
+        yield Measure(feature, None, feature.described(frame[feature.name]))
+
+
+def part_measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measure]:
+    """Yield a measure without a level for each part of the features to compare, in schema order (`Feature.parts`)."""
+    for whole in whole_features(frame, schema):
+        if whole.feature.point_masses:
+            column = frame[whole.feature.name]
+            yield from (Measure(part, None, part.scores(column)) for part in whole.feature.parts)
+        else:
+            yield whole
 
 
 def measures(features: Iterable[Measure]) -> Iterator[Measure]:
-    """Yield the measures to average, from those of `whole_features`.
+    """Yield the measures to average, from those of `part_measures`.
 
     A categorical feature gives one measure per level, like "Resting tremor (absent)" in Table 3 of the paper. A
     Bernoulli feature gives the measure of its second level. Any other feature gives one measure without a level.

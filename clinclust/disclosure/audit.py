@@ -110,7 +110,7 @@ def audit_disclosure(
     true_counts = {}
     if truth is not None:
         truth = truth.reset_index(drop=True)
-        true_counts = {counts.name: counts for counts in feature_counts(truth)}
+        true_counts = {(counts.name, counts.part): counts for counts in feature_counts(truth)}
     true_sizes = {} if truth is None else sizes_of(truth)
     features = list(feature_counts(comparisons))
     is_told = sizes is not None or bool(true_sizes)
@@ -124,15 +124,18 @@ def audit_disclosure(
     telling = comparisons[uses_withheld & told]
     tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
 
-    ranges = size_intervals(sizes, rounding, features, are_sums=not is_told and "size" not in comparisons)
+    # The counts of other values than point masses are functions of the counts at these.
+    counted = [counts for counts in features if counts.part != "rest"]
+    ranges = size_intervals(sizes, rounding, counted, are_sums=not is_told and "size" not in comparisons)
     rows = [*_of_sizes(sizes, ranges, true_sizes, rule, tell_sizes=tell_sizes)]
     tested = set(telling["feature"])
     for counts in features:
-        true = true_counts.get(counts.name)
+        true = true_counts.get((counts.name, counts.part))
         if true is not None:
             # A reader may know the scale from elsewhere.
             counts = replace(counts, decimals=true.decimals, scale=true.scale, grid=true.grid, is_whole=true.is_whole)
-        rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
+        if counts.part != "rest":
+            rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)
     columns = ("feature", "cell", "subtype", "lowest", "highest", "value", "disclosed", "reason")
     dtypes = {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.decimals import decimals_of_mean
-from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class FeatureCounts:
         False for features counted by level.
     grid : tuple of two float
         The origin and the step of the possible values: 0 and 1 unless the values are levels that are numbers.
+    part : {"spike", "rest"} or None
+        The part of a feature with point masses: the counts at these, or the other values.
     """
 
     name: str
@@ -71,6 +73,25 @@ class FeatureCounts:
     decimals: int
     is_whole: bool
     grid: tuple[float, float] = (0.0, 1.0)
+    part: str | None = None
+
+    def beside(self, first: FeatureCounts) -> FeatureCounts:
+        """Return the numbers of other values that are shown beside those of the point masses of the same feature.
+
+        n and missing are functions of the counts at the point masses that are shown, so that they tell nothing more.
+        Where these are withheld, all numbers of the group are, and those of all subjects too.
+        """
+        n = first.n - first.count[0] if first.is_yes_no else first.count[0]  # the first level is that of other values
+        missing = first.missing + first.n - n
+        unknown = np.isnan(n) | np.isnan(missing)
+        unknown[ALL_SUBJECTS] |= unknown.any()
+        levels = np.broadcast_to(unknown, self.mean.shape)
+        shown = self.without(unknown, np.zeros_like(levels), levels)
+        n, missing = np.maximum(n, 0.0), np.maximum(missing, 0.0)  # rounded counts need not agree
+        mean = shown.mean
+        if self.has_total:  # a mean is the total, which may be rounded, by the n that is shown
+            mean = np.where(n > 0, mean * self.n / np.maximum(n, 1.0), np.nan)
+        return replace(shown, n=np.where(unknown, np.nan, n), missing=np.where(unknown, np.nan, missing), mean=mean)
 
     @property
     def is_share(self) -> bool:
@@ -152,9 +173,12 @@ class FeatureCounts:
 
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
-    """Yield the counts of every feature in a frame of `compare_subtypes`. The index of the frame must be 0, 1, ...."""
+    """Yield the counts of every feature in a frame of `compare_subtypes`. The index of the frame must be 0, 1, ....
+
+    Those of a feature with point masses come in two parts, one after the other.
+    """
     read = ComparisonsFrame(comparisons)
-    for name, levels in read.summaries.items():
+    for name, levels, part in _parts(read):
         first = next(iter(next(iter(levels.values())).values()))
         places = read.places(levels)
         values = {number: read.numbers(number, places) for number in _NUMBERS}
@@ -178,4 +202,16 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             decimals=decimals_of_mean(values["sd"][0].tolist(), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),
             grid=grid,
+            part=part,
         )
+
+
+def _parts(read: ComparisonsFrame) -> Iterator[tuple[str, dict[str | None, dict[int, Record]], str | None]]:
+    """Yield each feature with its summaries by level; one with point masses twice, with those of each part."""
+    for name, levels in read.summaries.items():
+        first = next(iter(next(iter(levels.values())).values()))
+        if is_missing(first.get("part")):
+            yield name, levels, None
+        else:
+            yield name, {level: rows for level, rows in levels.items() if level is not None}, "spike"
+            yield name, {None: levels[None]}, "rest"

@@ -37,9 +37,18 @@ def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
     called = _unnamed_levels(shared, rule)
     shared["level"] = shared["level"].where(shared["level"].isna(), [called.get(key, key[1]) for key in keys])
+    if "part" in shared:
+        _without_names_in_labels(shared, {feature for feature, _ in called})
     set_missing(shared, ~_many_at_ends(shared, rule), _ENDS)
     set_missing(shared, np.ones(len(shared), dtype=bool), ("at_ends",))
     return shared
+
+
+def _without_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
+    """Take the names of point masses out of the labels of the other values of these features, in place."""
+    of_rest = shared["feature"].isin(features) & (shared["part"] == "rest").fillna(False)
+    labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
+    shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
 
 
 def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:

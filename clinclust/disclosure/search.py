@@ -54,6 +54,8 @@ def shown_counts(
     search = _Search(counts, sizes, withheld, rule)
     if not search.is_touched:
         return None
+    if counts.part == "rest":  # its counts are functions of those at the point masses, which are protected
+        return search.shown([])
     steps: list[_Step] = []
     while exposed := search.exposed(steps):
         step = next(iter(search.candidates(steps, *exposed[0], in_row=len(steps) % 2 == 0)), None)

@@ -134,15 +134,21 @@ def suppress_small_cells(
     features = list(feature_counts(result))
     if rounding is not None:
         features = [rounded_counts(counts, rounding) for counts in features]
-    ranges = size_intervals(sizes, rounding, [counts.of_groups_shown(sizes) for counts in features])
+    counted = [counts.of_groups_shown(sizes) for counts in features if counts.part != "rest"]
+    ranges = size_intervals(sizes, rounding, counted)
     numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in _OF_SUMMARIES}
     touched: set[tuple[str, int]] = set()
+    first = None
     for counts in features:
         is_withheld = np.array([sizes[subtype] is None for subtype in counts.subtypes])
         shown = shown_counts(counts, [ranges[subtype] for subtype in counts.subtypes], is_withheld, rule)
         if shown is not None:
             touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
-        _write(numbers, counts, counts if shown is None else shown, rule)
+        if counts.part == "rest" and first is not None:
+            shown = (counts if shown is None else shown).beside(first)
+            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
+        first = counts if shown is None else shown
+        _write(numbers, counts, first, rule)
     result["suppressed"] = result["suppressed"].astype("boolean")
     for name, values in numbers.items():
         result.loc[result[name].notna().to_numpy() & np.isnan(values), "suppressed"] = True

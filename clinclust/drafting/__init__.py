@@ -1,8 +1,5 @@
-"""What a table shows of itself: a drafted schema, and what deserves a look before subtypes are searched."""
-
-from __future__ import annotations
+"""Draft a feature schema: what each column of a table is, by what its file says and by its values."""
 
 from clinclust.drafting.draft import draft_schema
-from clinclust.drafting.look import Look
 
-__all__ = ["Look", "draft_schema"]
+__all__ = ["draft_schema"]

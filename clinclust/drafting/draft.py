@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from clinclust.drafting.administration import set_aside
-from clinclust.drafting.column import ObservedColumn, observed
-from clinclust.drafting.declaration import about
-from clinclust.drafting.doubtful_words import doubtful_words
-from clinclust.drafting.excel_dates import turned_into_dates
-from clinclust.drafting.from_notes import declared
-from clinclust.drafting.levels import ordered_by_the_table, plain_levels, proposal_of_texts
-from clinclust.drafting.lists_in_cells import proposal_of_lists
-from clinclust.drafting.look import LOOK
-from clinclust.drafting.missing_codes import missing_words, quoted
-from clinclust.drafting.noted_columns import completed
-from clinclust.drafting.number_columns import among_numbers, numbers_in_column, proposal_of_written
-from clinclust.drafting.proposal import Proposal, joined
-from clinclust.drafting.repeated_rows import with_visits
-from clinclust.drafting.sections import sections_of
-from clinclust.drafting.spellings import one_spelling
-from clinclust.drafting.ticks import are_in_a_ticked_list, proposal_of_ticks
-from clinclust.drafting.titres import proposal_of_titres
-from clinclust.drafting.two_numbers import proposal_of_two_numbers
-from clinclust.drafting.unmodelled import unmodelled
-from clinclust.drafting.written_numbers import written_numbers
-from clinclust.errors import CohortError
+from clinclust.drafting.column import Column, column_of
+from clinclust.drafting.identity import keys_of, visit_columns
+from clinclust.drafting.proposal import Proposal
+from clinclust.drafting.propose import proposed
+from clinclust.drafting.roles import (
+    alike_named_pairs,
+    looks_identifying,
+    named_role,
+    paired_roles,
+    repeated_measurements,
+)
+from clinclust.drafting.wanted_roles import with_wanted_roles
+from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.chosen_columns import refuse_many_columns
 from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.files.dictionaries.redcap_export import notes_without_dictionary
+from clinclust.files.selection.repeated_subjects import repeated_subjects
 from clinclust.files.selection.rows_taken import rows_taken
+from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import SILENT, Progress
+from clinclust.schema.changed_roles import role_problems
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -43,30 +37,38 @@ from clinclust.schema.reading import read_column
 from clinclust.schema.schema_rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
-__all__ = ["draft_columns", "draft_schema"]
+__all__ = ["draft_schema"]
 
 _MOST_COLUMNS = 5_000
 """Columns are compared in pairs: with 200 rows, 2,000 take 25 CPU seconds; 5,000 take 90, and 2.5 GB."""
+_MOST_LEVELS = 50
+_FOR_READERS = ("label", "section", "description", "asked_if")
 
 
-def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema:
+def draft_schema(
+    frame: pd.DataFrame, *, roles: Mapping[str, str] | None = None, progress: bool = True
+) -> FeatureSchema:
     """Propose a schema for a table, as a starting point to read and correct. The table is valid under it.
 
     Parameters
     ----------
     frame : pandas.DataFrame, shape (N, D)
         One row per subject, as text (from `read_cohort`) or typed.
+    roles : mapping of str to str, optional
+        Roles of columns that are known, by name, as ``{"trt": "cluster"}``: the draft keeps to them. A column that is
+        to be clustered on or described has the likelihood that its values show, whatever its name says.
     progress : bool
         Tell each stage that takes longer than a second, as `MAPDP` does.
 
     Returns
     -------
     FeatureSchema
-        One feature per column. What deserves a look comes first, then what is less clear, then the rest in the order
-        of the table. The attribute `comments` holds the reason for each, which `to_yaml` writes above the feature.
-        Likelihoods are compared by the log marginal of all subjects in one cluster. Columns that repeat what others say
-        form a `block`, or are described only. What the file says of its columns (``frame.attrs["column_notes"]``, from
-        `read_cohort`) comes before what the values show. `rows` says which rows `read_cohort` was told to take.
+        One feature per column, in the order of the table. The attribute `comments` holds the reason for each, which
+        `to_yaml` writes above the feature; where another kind is nearly as probable, it says which. Columns that
+        repeat what others say form a `block`, or are described only; identifiers, arms of a trial, outcomes, times and
+        sites do not form subtypes, and their roles say why. What the file says of its columns
+        (``frame.attrs["column_notes"]``, from `read_cohort`) comes before what the values show. `rows` says which rows
+        `read_cohort` was told to take.
 
     Raises
     ------
@@ -76,6 +78,8 @@ def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema
         If the table has no rows or no columns, or if a column name is empty, repeated or not text.
     InputError
         If the table has more than 5,000 columns.
+    SchemaError
+        If `roles` has an unknown name or role, or if no likelihood fits the values of a column that needs one.
 
     Examples
     --------
@@ -86,97 +90,179 @@ def draft_schema(frame: pd.DataFrame, *, progress: bool = True) -> FeatureSchema
     >>> cohort = pd.DataFrame({"sex": ["f", "m"] * 50, "gait": gait})
     >>> schema = cc.draft_schema(cohort)
     >>> [(feature.name, feature.likelihood) for feature in schema.features]
-    [('gait', 'gaussian'), ('sex', 'bernoulli')]
+    [('sex', 'bernoulli'), ('gait', 'gaussian')]
     >>> schema.comments["sex"]
-    "two values, of which 'm' counts as yes (swap the levels to change that)"
+    "two values, of which 'm' counts as yes"
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
+    roles = dict(roles or {})
+    problems = role_problems(roles, frame.columns)
+    if problems:
+        raise SchemaError(problems)
     told = Progress(bool(progress))
-    schema, unclear = draft_columns(frame, told)
+    drafted = _drafted(_columns_of(frame, told), told)
     with told.stage("comparing columns"):
-        schema = _without_redundancy(schema, frame)
-    in_order = sorted(schema, key=lambda feature: _place(feature, schema.comments, unclear))
+        schema = FeatureSchema([one.feature for one in _with_roles(drafted, frame)])
+        schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
+        if roles:
+            schema = with_wanted_roles(schema, frame, roles)
+        schema = _without_redundancy(schema, drafted, frame, roles)
     taken = rows_taken(frame)
-    ordered = FeatureSchema(in_order, rows=None if taken is None else taken.choice)
-    ordered.comments.update({feature.name: schema.comments[feature.name] for feature in ordered})
-    return ordered
+    if taken is None:
+        return schema
+    found = FeatureSchema(schema, rows=taken.choice)
+    found.comments.update(schema.comments)
+    return found
 
 
-def draft_columns(frame: pd.DataFrame, progress: Progress = SILENT) -> tuple[FeatureSchema, set[str]]:
-    """Return a schema in which each column is drafted for itself, in the order of the table, and which are unclear."""
+class _Drafted:
+    """A column, its proposal, the feature that it makes, and the values of the column under it."""
+
+    def __init__(self, column: Column, propose: Callable[[], Proposal]) -> None:
+        self.column = column
+        self.make(propose)
+
+    def make(self, propose: Callable[[], Proposal]) -> None:
+        """Take a proposal; where there is a fault in it, the column becomes plain levels, and its comment says so."""
+        try:
+            self.proposal = propose()
+            self.feature = Feature(name=self.column.name, **self.proposal.fields)
+            self.typed = _typed(self.feature, self.column)
+        except MemoryError:
+            raise
+        except Exception as error:
+            fault = f"{type(error).__name__}: {shortened(str(error))}"
+            look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
+            texts = list(self.column.texts)
+            are_levels = 2 <= len(texts) <= _MOST_LEVELS
+            fields = {"likelihood": Categorical.name, "levels": texts} if are_levels else {"role": "ignore"}
+            said = "taken for levels as they are" if are_levels else "which could not be drafted"
+            self.proposal = Proposal(fields, f"{len(texts)} different values, {said}", looks=(look,))
+            self.feature = Feature(name=self.column.name, **fields)
+            self.typed = _typed(self.feature, self.column)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the feature is a measurement, a duration or a count."""
+        return self.feature.traits.is_continuous or self.feature.traits.is_count
+
+
+def _typed(feature: Feature, column: Column) -> pd.Series | None:
+    """Return the values of a column under its feature; None without a likelihood."""
+    if feature.likelihood is None:
+        return None
+    reading = read_column(feature, ("", *feature.missing_codes), pd.Series([*column.texts, ""], dtype=object))
+    if reading.faults:
+        raise ValueError(f"cells of {column.name} are not what was proposed: {', '.join(reading.faults)}")
+    return reading.typed.iloc[column.codes].rename(column.name)
+
+
+def _columns_of(frame: pd.DataFrame, told: Progress) -> list[Column]:
     notes = {**notes_without_dictionary(frame), **notes_of(frame)}
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
     columns = []
-    with progress.stage("reading columns", frame.shape[1]) as advance:
+    with told.stage("reading columns", frame.shape[1]) as advance:
         for name in frame.columns:
-            columns.append(observed(str(name), frame[name], notes.get(str(name), ColumnNotes())))
+            columns.append(column_of(str(name), frame[name], notes.get(str(name), ColumnNotes())))
             advance()
+    return columns
+
+
+def _drafted(columns: Sequence[Column], told: Progress = SILENT) -> list[_Drafted]:
+    """Return each column drafted for itself; a fault of one costs no other."""
     commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
     drafted = []
-    # Numbers may be of any size; a log marginal that is not finite is never chosen.
-    with np.errstate(all="ignore"), progress.stage("drafting columns", len(columns)) as advance:
-        for column, is_ticked in zip(columns, are_in_a_ticked_list(columns), strict=True):
-            seen = replace(column, has_decimal_commas=commas, is_ticked=is_ticked)
-            feature, proposal = _draft(seen, frame[column.name])
-            drafted.append((feature, with_visits(proposal, frame, column.name)))
+    with np.errstate(all="ignore"), told.stage("drafting columns", len(columns)) as advance:
+        for column in columns:
+            drafted.append(_Drafted(column, partial(proposed, column, has_decimal_commas=commas)))
             advance()
-    drafted = _with_blocks_in_one_spelling(_with_sections(drafted))
-    schema = FeatureSchema([feature for feature, _ in drafted])
-    schema.comments.update({feature.name: proposal.comment() for feature, proposal in drafted})
-    return schema, {feature.name for feature, proposal in drafted if not proposal.is_clear}
+    return _with_blocks_in_one_spelling(drafted)
 
 
-def _without_redundancy(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchema:
-    """Return the schema with blocks, and with descriptions only, where columns repeat what others say."""
+def _has_decimal_commas(column: Column) -> bool:
+    """Return whether many cells can only be numbers with a decimal comma."""
+    with_comma = [text.partition(",") for text in column.texts if text.count(",") == 1]
+    return len(with_comma) > len(column.texts) / 2 and all(
+        whole.lstrip("-").isdigit() and rest.isdigit() and (len(rest) != 3 or whole.lstrip("-") == "0")
+        for whole, _, rest in with_comma
+    )
+
+
+def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
+    """Give roles to the columns that must not form subtypes: by names and levels, and by what their values show."""
+    keys = keys_of([one.column for one in drafted])
+    subjects = None
+    for one in drafted:
+        column, proposal = one.column, one.proposal
+        if one.feature.role == "id" or column.notes.role is not None:
+            continue
+        role = keys.get(column.name, "")
+        is_many = len(column.texts) >= max(20, column.n_observed / 50)
+        if role == "id" or (is_many and looks_identifying(column.name) and not (column.numbers % 1 > 0).any()):
+            repeated = repeated_subjects(frame, column.name)
+            if repeated is not None:
+                subjects = subjects or column
+                kept = {name: proposal.fields[name] for name in _FOR_READERS if name in proposal.fields}
+                told = "it names subjects, who have several rows"
+                one.make(partial(Proposal, {**kept, "role": "ignore"}, told, looks=(repeated.sentence(),)))
+                continue
+        role = role or named_role(column, n_levels=len(column.texts), is_number=one.is_number)
+        if proposal.reason.startswith(("dates", "times of day")):
+            role = "time"
+        if role:
+            _give(one, role, "by its name or values")
+    by_name = {one.column.name: one for one in drafted}
+    if subjects is not None:
+        for name in visit_columns(subjects, [one.column for one in drafted]):
+            _give(by_name[name], "time", "it tells the rows of a subject apart")
+    for name in repeated_measurements([one.column.name for one in drafted]):
+        _give(by_name[name], "outcome", "a later measurement of what was measured at baseline")
+    for name, role in alike_named_pairs([one.column for one in drafted]).items():
+        _give(by_name[name], role, "called alike, as a time and its event")
+    numbers = {one.column.name: one.feature.scores(one.typed) for one in drafted if one.typed is not None}
+    for name, role in paired_roles(numbers).items():
+        _give(by_name[name], role, "its values are those of a time to an event" if role == "time" else "an event")
+    return drafted
+
+
+def _give(one: _Drafted, role: str, why: str) -> None:
+    """Give a column a role, unless it has one."""
+    if one.feature.role != "cluster" and not (one.feature.role == "ignore" and role in ("time", "site")):
+        return
+    if one.column.notes.role is not None or not one.column.texts:
+        return
+    one.make(partial(one.proposal.told, reason=f"{role}: {why}", role=role))
+
+
+def _without_redundancy(
+    schema: FeatureSchema, drafted: list[_Drafted], frame: pd.DataFrame, roles: Mapping[str, str]
+) -> FeatureSchema:
+    """Return the schema with blocks, and with descriptions only, where columns repeat what others say.
+
+    A column that somebody gave a role keeps it.
+    """
     from clinclust.drafting.redundancy import applied, redundancies
 
     if len(schema.clustered) < 2:
         return schema
-    return applied(schema, redundancies(schema.validate(frame, warn=False), schema))
+    values = {one.column.name: one.typed for one in drafted if one.typed is not None}
+    table = pd.DataFrame({name: column.set_axis(frame.index) for name, column in values.items() if name not in roles})
+    return applied(schema, [one for one in redundancies(table, schema) if not set(one.described) & set(roles)])
 
 
-def _has_decimal_commas(column: ObservedColumn) -> bool:
-    try:
-        written = written_numbers(column)
-    except Exception:  # it comes again, and is told, where this column is drafted
-        return False
-    return written is not None and written.fields.get("decimal") == ","
-
-
-def _with_sections(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Feature, Proposal]]:
-    """Give a section to the modelled features whose names begin alike, unless the file names sections itself."""
-    modelled = [feature.name for feature, _ in drafted if feature.likelihood is not None]
-    if any(feature.section for feature, _ in drafted):
-        return drafted
-    sections = sections_of(modelled)
-    return [
-        (Feature(**{**feature.content(), "section": sections[feature.name]}), proposal)
-        if feature.name in sections
-        else (feature, proposal)
-        for feature, proposal in drafted
-    ]
-
-
-def _with_blocks_in_one_spelling(drafted: list[tuple[Feature, Proposal]]) -> list[tuple[Feature, Proposal]]:
+def _with_blocks_in_one_spelling(drafted: list[_Drafted]) -> list[_Drafted]:
     """Give blocks whose names a file writes in several ways (``RR`` and ``rr``) the first of these names."""
     names: dict[str, str] = {}
-    for feature, _ in drafted:
-        if feature.block is not None:
-            names.setdefault(block_key(feature.block), feature.block)
-    return [
-        (
-            feature
-            if feature.block is None
-            else Feature(**{**feature.content(), "block": names[block_key(feature.block)]}),
-            proposal,
-        )
-        for feature, proposal in drafted
-    ]
+    for one in drafted:
+        block = one.feature.block
+        if block is not None and names.setdefault(block_key(block), block) != block:
+            one.make(partial(one.proposal.told, block=names[block_key(block)]))
+    return drafted
 
 
 def _refuse_names(frame: pd.DataFrame) -> None:
@@ -194,112 +280,3 @@ def _refuse_names(frame: pd.DataFrame) -> None:
             failures.append(Failure(name, "one column of this name", repair=repair))
     if failures:
         raise CohortError(failures_frame(failures))
-
-
-def _place(feature: Feature, comments: Mapping[str, str], unclear: set[str]) -> int:
-    """Return the place of a feature in the file: looks first, unclear choices next, what is not modelled last."""
-    if LOOK in comments[feature.name]:
-        return 0
-    if feature.role in ("id", "ignore"):
-        return 3
-    return 1 if feature.name in unclear else 2
-
-
-def _draft(column: ObservedColumn, cells: pd.Series) -> tuple[Feature, Proposal]:
-    """Return the feature of a column and the proposal that it follows from.
-
-    A column that cannot be read under its proposal becomes one of plain levels: a fault of the draft in one column must
-    not cost all others.
-    """
-    ignored = Feature(name=column.name, role="ignore")  # refuses a name that no schema can hold
-    proposal = Proposal()
-    try:
-        proposal = set_aside(_propose(column), column)
-        turned = turned_into_dates(cells)
-        if turned is not None:
-            proposal = replace(proposal, looks=(*proposal.looks, turned))
-        feature = Feature(name=column.name, **proposal.fields)
-        if _can_be_read(feature, cells):
-            return feature, proposal
-        fault = f"its cells are not what was proposed: {proposal.reason}"
-    except MemoryError:
-        raise
-    except Exception as error:
-        fault = f"{type(error).__name__}: {shortened(str(error))}"
-    if proposal.fields.get("role") == "id":
-        told = f"{proposal.reason}; rows without an identifier: fill them in, and give role: id"
-        return ignored, Proposal({"role": "ignore"}, told, proposal.looks)
-    plain = plain_levels(column, fault)
-    feature = Feature(name=column.name, **plain.fields)
-    return (feature, plain) if _can_be_read(feature, cells) else (ignored, replace(plain, fields={"role": "ignore"}))
-
-
-def _can_be_read(feature: Feature, cells: pd.Series) -> bool:
-    codes = ("", *feature.missing_codes)
-    return feature.role == "ignore" or not read_column(feature, codes, cells).faults
-
-
-def _propose(column: ObservedColumn) -> Proposal:
-    """Return the proposal for a column: by what the file says of it, and where that leaves it open, by its values."""
-    said = declared(column.notes, column.texts, column.counts)
-    if said is None:
-        return _by_values(column)
-    if said.kind == "number":
-        aside = unmodelled(column)
-        if aside is not None and aside.fields["role"] == "id":
-            told = f"{said.reason}; but every row has its own number, so it names the subject"
-            return Proposal({**about(column.notes), "role": "id"}, told)
-    return completed(said, column, _by_values)
-
-
-def _by_values(column: ObservedColumn) -> Proposal:
-    """Return the proposal for a column by its values: first what is missing in it, then what its other texts are."""
-    ticks = proposal_of_ticks(column)
-    if ticks is not None:
-        return ticks
-    codes = missing_words(column)
-    reasons = [f"{quoted(codes)} taken for missing"] if codes else []
-    known = column.without(codes)
-    doubtful, look = doubtful_words(known)
-    codes, known = codes + doubtful, known.without(doubtful)
-    apart = proposal_of_two_numbers(known)
-    if apart is not None:
-        return replace(apart, reason=joined(apart.reason, *reasons))
-    written = numbers_in_column(known)
-    aside = unmodelled(known, None if written is None else written.numbers)
-    if aside is not None:
-        return replace(aside, reason=joined(aside.reason, *reasons))
-    ordered = ordered_by_the_table(known)
-    titres = proposal_of_titres(known) if ordered is None else None
-    if ordered is not None:
-        proposal = ordered
-    elif titres is not None:
-        proposal = titres
-    elif written is None:
-        proposal = among_numbers(known, _of_texts(known))
-    else:
-        proposal, more = proposal_of_written(known, written)
-        codes += more
-    fields = dict(proposal.fields)
-    if codes and (fields.get("role") != "ignore" or "likelihood" in fields):
-        fields["missing_codes"] = codes
-    looks = (*proposal.looks, look) if look else proposal.looks
-    return replace(proposal, fields=fields, reason=joined(proposal.reason, *reasons), looks=looks)
-
-
-def _of_texts(column: ObservedColumn) -> Proposal:
-    lists = proposal_of_lists(column)
-    if lists is not None:
-        return lists
-    meaning = one_spelling(column)
-    if not meaning:
-        return proposal_of_texts(column)
-    merged = column.merged(meaning)
-    if len(merged.texts) == 1:
-        return Proposal({"role": "ignore"}, f"one value, spelled in {len(column.texts)} ways: {quoted(merged.texts)}")
-    proposal = proposal_of_texts(merged)
-    if proposal.fields.get("role") == "ignore":
-        return proposal
-    look = f"spellings taken for one level: {quoted([f'{given} = {meant}' for given, meant in meaning.items()])}"
-    fields = {**proposal.fields, "synonyms": meaning}
-    return replace(proposal, fields=fields, looks=(*proposal.looks, look))

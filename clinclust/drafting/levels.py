@@ -1,113 +1,198 @@
-"""Choose a likelihood for a column of texts that are levels: yes/no, an ordered scale, or levels without order."""
+"""The order of levels: by the number that they begin with, by ordered words, or none."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
 
-from clinclust.drafting.column import ObservedColumn
-from clinclust.drafting.evidence import SCALES, candidate, how_clear
-from clinclust.drafting.names import looks_coded
-from clinclust.drafting.orders import in_order
-from clinclust.drafting.orders.words import level_in_doubt
-from clinclust.drafting.proposal import Proposal, joined
-from clinclust.drafting.yes_no import ranked_pair
-from clinclust.files.cell_text import shortened
-from clinclust.likelihoods.bernoulli import Bernoulli
-from clinclust.likelihoods.categorical import Categorical
-from clinclust.schema.level_numbers import numbers_of_levels
+from clinclust.data import data
+from clinclust.files.dictionaries.plain_text import words_of
 
-__all__ = [
-    "levels_in_order",
-    "ordered_by_the_table",
-    "plain_levels",
-    "proposal_of_codes",
-    "proposal_of_texts",
-    "two_levels",
-]
+__all__ = ["no_before_yes", "order_of", "ordered_pair", "side_of", "without_number"]
 
-_MOST_LEVELS = 50
-_LONG_TEXT = 30
-_RARE = 5
-"""Levels that fewer subjects have say little, and may be spelling mistakes."""
+_NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
+_FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
+_ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
+_ROMANS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?\s*[-_=:.)\s]\s*(?=[^\W\d_])")
+_STEP = 1e-6
+_SHORTEST_CUT, _SHORTEST_PART = 3, 4
 
 
-def proposal_of_texts(column: ObservedColumn) -> Proposal:
-    """Propose a feature for a column of texts; the role is ``ignore`` if they cannot be levels."""
-    texts = column.texts
-    if len(texts) == 2:
-        return two_levels(column)
-    if len(texts) > _MOST_LEVELS or column.n_observed < 2 * len(texts):
-        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
-        kind = "free text" if is_long else "too many different values for levels"
-        return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
-    ordered = in_order(texts, column.name)
-    if ordered is not None:
-        return levels_in_order(column, ordered[0], f"{len(texts)} levels, {ordered[1]}")
-    doubtful = None if looks_coded(column.name) else level_in_doubt(texts)
-    why = (
-        "without a known order"
-        if doubtful is None
-        else f"; the place of {shortened(doubtful)!r} among them is not certain"
-    )
-    return proposal_of_codes(column, sorted(texts), f"{len(texts)} different texts {why}".replace(" ;", ";"))
+def order_of(texts: Sequence[str]) -> list[int] | None:
+    """Return the indices of levels from the lowest to the highest; None if they have no known order.
 
+    Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the number
+    that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
 
-def two_levels(column: ObservedColumn) -> Proposal:
-    """Propose a yes/no feature for two texts."""
-    pair = sorted(column.texts)
-    order = None if (known := ranked_pair(pair)) is not None else in_order(pair, column.name)
-    pair = known or (order[0] if order is not None else pair)
-    reason = f"two values, of which {pair[1]!r} counts as yes (swap the levels to change that)"
-    return Proposal({"likelihood": Bernoulli.name, "levels": pair}, reason)
-
-
-def ordered_by_the_table(column: ObservedColumn) -> Proposal | None:
-    """Propose a scale for an ordered categorical of pandas; None for other columns, and for a column of codes."""
-    levels = [text for text in column.order if text in column.texts]
-    if not 3 <= len(levels) <= _MOST_LEVELS or len(levels) < len(column.texts) or looks_coded(column.name):
+    Examples
+    --------
+    >>> from clinclust.drafting.levels import order_of
+    >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
+    ([2, 0, 1], [1, 2, 0])
+    >>> order_of(["smallcell", "squamous", "adeno"]) is None
+    True
+    """
+    if len(texts) < 2:
         return None
-    known = in_order(levels, column.name)
-    found = levels_in_order(column, levels, "an ordered categorical: the table gives its levels this order")
-    if known is not None and known[0] in (levels, levels[::-1]):
-        return found
-    hint = "if they have no order, write `likelihood: categorical`"
-    return Proposal(found.fields, joined(found.reason, hint), found.looks, False)
+    ranks = _by_words(texts) or _by_numbers(texts)
+    if ranks is None or len(set(ranks)) < len(texts):
+        return None
+    return sorted(range(len(texts)), key=lambda place: ranks[place])
 
 
-def levels_in_order(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
-    """Propose a scale for levels from low to high: binomial if they are spread as a binomial scale, or ordinal."""
-    place = {level: score for score, level in enumerate(levels)}
-    scores = np.repeat([float(place[text]) for text in column.texts], column.counts)
-    options = [candidate({"likelihood": name, "levels": levels}, scores) for name in SCALES]
-    best = max(options, key=lambda option: option.evidence)
-    words, is_clear = how_clear(best, [option for option in options if option is not best])
-    reason = joined(what, f"an ordered scale, {best.called}" + (f" ({words})" if words else ""))
-    # A rare number is no misspelt one.
-    looks = () if numbers_of_levels(tuple(levels)) is not None else _rare(column)
-    return Proposal(best.fields, reason, looks, is_clear or best is options[0])
+def without_number(text: str) -> str:
+    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
+    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
 
 
-def proposal_of_codes(column: ObservedColumn, levels: list[str], what: str) -> Proposal:
-    """Propose levels without order."""
-    looks = _rare(column)
-    is_short = 3 <= len(levels) <= 7 and not looks_coded(column.name)
-    hint = "if they have an order, list them from low to high and write `likelihood: ordinal`" if is_short else ""
-    return Proposal({"likelihood": Categorical.name, "levels": levels}, joined(what, hint), looks, not is_short)
+def _by_words(texts: Sequence[str]) -> list[float] | None:
+    """Return the ranks of words that are all of one order, each of another rank; None if there is no such order."""
+    phrases = _without_shared([_phrase(text) for text in texts])
+    for order in _orders():
+        ranks = [_rank(phrase, order) for phrase in phrases]
+        if sum(rank is None for rank in ranks) == 0 and len(set(ranks)) == len(ranks):
+            return [float(rank) for rank in ranks if rank is not None]
+    return None
 
 
-def plain_levels(column: ObservedColumn, fault: str) -> Proposal:
-    """Propose all texts of a column as levels without order, because of a fault of its draft; or ignore many texts."""
-    n = len(column.texts)
-    look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
-    if not 2 <= n <= _MOST_LEVELS:
-        return Proposal({"role": "ignore"}, f"{n} different values that could not be drafted", (look,))
-    fields = {"likelihood": Categorical.name, "levels": column.texts}
-    return Proposal(fields, f"{n} different values, taken for levels as they are", (look,), False)
+def _phrase(text: str) -> str:
+    """Return a text as words of orders are written; signs such as `++` as they are."""
+    if not any(map(str.isalpha, text)):
+        return text.strip()
+    return " ".join(word for word in words_of(text) if word != "the")
 
 
-def _rare(column: ObservedColumn) -> tuple[str, ...]:
-    rare = [text for text, count in zip(column.texts, column.counts.tolist(), strict=True) if count < _RARE]
-    if not rare or len(column.texts) < 3 or column.n_observed < 20 * _RARE:
-        return ()
-    shown = ", ".join(map(repr, rare[:3])) + (" ..." if len(rare) > 3 else "")
-    return (f"fewer than {_RARE} subjects have {shown}: spelling mistakes, or levels to join (`synonyms`)?",)
+@cache
+def _orders() -> list[list[list[str]]]:
+    absent = [_phrase(word) for word in data("orders")["absent"]]
+    return [[absent, *([_phrase(word) for word in rank] for rank in order)] for order in data("orders")["orders"]]
+
+
+def _rank(phrase: str, order: list[list[str]]) -> int | None:
+    """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
+    for rank in range(len(order) - 1, -1, -1):  # the absent, which many orders have in a rank of their own, come last
+        if phrase in order[rank]:
+            return rank
+    cut = [
+        rank
+        for rank, words in enumerate(order)
+        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in words)
+    ]
+    return cut[-1] if cut else (0 if _says_absent(phrase) else None)
+
+
+def _without_shared(phrases: list[str]) -> list[str]:
+    """Return phrases without the words with which all of them begin or end: `low risk` and `high risk`."""
+    split = [phrase.split() for phrase in phrases]
+    for _ in range(max(map(len, split), default=0)):
+        if all(len(words) > 1 for words in split) and len({words[-1] for words in split}) == 1:
+            split = [words[:-1] for words in split]
+        if all(len(words) > 1 for words in split) and len({words[0] for words in split}) == 1:
+            split = [words[1:] for words in split]
+    return [" ".join(words) for words in split]
+
+
+def _by_numbers(texts: Sequence[str]) -> list[float] | None:
+    """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
+    folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
+    found = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
+    if sum(one is not None for one in found) < 2:
+        return None
+    before = {_words_before(one["before"]) for one in found if one is not None}
+    if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
+        return None  # `School 1`, `A1` beside `B2`: codes
+    ranks = [_rank_of_number(one) if one is not None else -math.inf for one in found]
+    without = [text for text, one in zip(folded, found, strict=True) if one is None]
+    if len(without) > 1 or not all(_says_absent(text) for text in without):
+        return None
+    return ranks
+
+
+@cache
+def _beyond(side: str) -> re.Pattern[str]:
+    """Return what says that values lie below or above a number: a sign, or words."""
+    signs = {"below": "<=?|≤", "above": ">=?|≥"}[side]
+    words, links = ("|".join(data("orders")[listed]) for listed in (side, "links"))
+    return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
+
+
+def _words_before(text: str) -> frozenset[str]:
+    """Return the words before a number, but for those that say on which side of it values lie."""
+    return frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", text))))
+
+
+def _rank_of_number(found: re.Match[str]) -> float:
+    written = found["number"]
+    number = float(_ROMANS[written]) if written in _ROMANS else _decimal(written)
+    text = found.string
+    sides = text[: found.end("number")] + " " + text[found.end("number") :].split("-")[0]
+    if _beyond("below").search(sides) and not _beyond("above").search(sides):
+        return number - _STEP * max(1.0, abs(number))
+    is_above = _beyond("above").search(sides) is not None or text.rstrip().endswith("+")
+    return number + (_STEP * max(1.0, abs(number)) if is_above else 0.0) + _letter(found["after"])
+
+
+def _letter(after: str) -> float:
+    """Return a small number that grows with a lone letter behind the number: `2a` lies below `2b`."""
+    return (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0
+
+
+def _decimal(text: str) -> float:
+    grouped = re.fullmatch(r"(-?[1-9][0-9]{0,2})((?:[., '][0-9]{3})+)", text)
+    if grouped:
+        return float(re.sub(r"[., ']", "", text))
+    return float(text.replace(",", ".").replace(" ", "").replace("'", ""))
+
+
+def _says_absent(text: str) -> bool:
+    phrase = " ".join(words_of(text))
+    begins = any(phrase.startswith(f"{words} ") for words in data("orders")["absences"])
+    return begins or phrase in data("orders")["absent"]
+
+
+def no_before_yes(pair: Sequence[str]) -> list[int] | None:
+    """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
+
+    Examples
+    --------
+    >>> from clinclust.drafting.levels import no_before_yes
+    >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
+    ([1, 0], [1, 0], None)
+    """
+    first, second = (_phrase(without_number(text)) for text in pair)
+    for no, yes in data("answers")["pairs"]:
+        if first in no and second in yes:
+            return [0, 1]
+        if second in no and first in yes:
+            return [1, 0]
+    for place, (denied, other) in enumerate(((first, second), (second, first))):
+        if _denies(denied, other):
+            return [place, 1 - place]
+    return None
+
+
+def side_of(words: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return the texts that are one of some words, with or without a number before them."""
+    return [text for text in texts if _phrase(without_number(text)) in words]
+
+
+def _denies(text: str, other: str) -> bool:
+    """Return whether a text is the other one with a negation: `nicht tastbar` of `tastbar`."""
+    words = text.split()
+    left = [word for word in words if word not in data("answers")["denials"]]
+    return left != words and " ".join(left) == other
+
+
+def ordered_pair(pair: Sequence[str]) -> list[str]:
+    """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
+    first, second = sorted(pair)
+    places = no_before_yes([first, second])
+    if places is None:
+        female, male = data("answers")["sexes"]
+        words = [_phrase(without_number(text)) for text in (first, second)]
+        is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
+        places = [1, 0] if is_reversed else order_of([first, second])
+    return [(first, second)[place] for place in places or [0, 1]]

@@ -1,4 +1,4 @@
-"""Levels as the notes on a column declare them, compared with the texts that the column holds."""
+"""Levels as a file declares them for a column, compared with the texts that the column holds."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from clinclust.drafting.declaration import Declared, about, ignored, opened
-from clinclust.drafting.noted_numbers import declared_numbers, is_missing_code
-from clinclust.drafting.orders import order_of
+from clinclust.drafting.column import Column
+from clinclust.drafting.levels import no_before_yes, order_of
+from clinclust.drafting.missing import quoted
 from clinclust.drafting.proposal import joined
-from clinclust.drafting.yes_no import no_before_yes
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.missing_words import means_missing
 from clinclust.files.dictionaries.plain_text import plain_text
-from clinclust.files.listed import listed, quoted
-from clinclust.likelihoods.bernoulli import Bernoulli
-from clinclust.likelihoods.categorical import Categorical
 
-__all__ = ["declared_levels"]
+__all__ = ["NotedLevels", "noted_levels"]
 
 _MOST_LEVELS = 50
 _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
+
+
+class NotedLevels(NamedTuple):
+    """What a file's list of values makes of a column.
+
+    `fields` holds levels, synonyms and missing codes; without levels the column is drafted by its values.
+    """
+
+    fields: dict[str, Any]
+    reason: str
+    is_ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,50 +45,36 @@ class _Level:
     seen: tuple[str, ...] = ()
 
 
-def declared_levels(notes: ColumnNotes, seen: dict[str, int], said: str) -> Declared:
-    """Return what the notes decide of a column with levels; see `declared_numbers` for the parameters."""
-    missing = [text for text in seen if is_missing_code(text, notes.missing_codes)]
-    present = [text for text in seen if text not in missing]
+def noted_levels(column: Column) -> NotedLevels:
+    """Return what the values that the file lists make of a column, which is without its missing codes.
+
+    Nothing is lost: a value that the file does not list becomes a level, and a column that contradicts the list is left
+    to the draft by its values.
+    """
+    notes, present = column.notes, list(column.texts)
     levels, strangers = _matched(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
     unsaid = [text for text in strangers if means_missing(text)]
     strangers = [text for text in strangers if text not in unsaid]
-    remark = f"{_shown(unsaid)} taken for missing" if unsaid else ""
+    codes = {"missing_codes": unsaid} if unsaid else {}
     if strangers and all(not math.isnan(number_of(text)) for text in strangers) and len(strangers) > len(levels):
-        told = joined(said, "but only some of its values have a label: the column holds numbers")
-        return declared_numbers(replace(notes, levels=(), kind="number"), seen, told)
+        return NotedLevels(codes, "but only some of its values have a label: the column holds numbers")
     if len(strangers) > max(_MOST_STRANGERS, len(levels)):
-        told = f"but {len(strangers)} other values are in the column, so it is drafted by its values"
-        return opened(notes, said, told)
-    codes = list(dict.fromkeys([*notes.missing_codes, *missing, *unsaid]))
-    return _declared(notes, levels, strangers, codes, joined(said, remark))
-
-
-def _declared(notes: ColumnNotes, levels: list[_Level], strangers: list[str], codes: list[str], said: str) -> Declared:
-    n_seen = sum(bool(level.seen) for level in levels) + len(strangers)
-    if n_seen < 2:
-        return ignored(notes, said, "the same value in every subject observed" if n_seen else "no observed value")
-    if len(levels) + len(strangers) > _MOST_LEVELS:
-        levels = [level for level in levels if level.seen]
-        if n_seen > _MOST_LEVELS:
-            return ignored(notes, said, f"{n_seen} different values, too many for levels")
-        said = joined(said, f"only the {n_seen} that the column holds are levels")
-    ordered = _ordered(notes, levels, strangers)
-    added = [_Level(text, text, text, (text,)) for text in strangers]
-    if strangers:
-        said = joined(
-            said, f"{_shown(strangers)} not among its choices, added as a level (or list it under missing_codes)"
+        return NotedLevels(
+            codes, f"but {len(strangers)} other values are in the column, so it is drafted by its values"
         )
-    levels = ordered if ordered is not None else _no_first([*levels, *added])
-    fields = {**about(notes), **_fields(levels)}
-    if codes:
-        fields["missing_codes"] = codes
-    if len(levels) == 2:
-        known = no_before_yes([level.label for level in levels]) is not None
-        hint = "" if known else f"{shortened(levels[1].text)!r} counts as yes (swap the levels to change that)"
-        return Declared("settled", {"likelihood": Bernoulli.name, **fields}, joined(said, hint))
-    if ordered is not None:
-        return Declared("ordered", fields, said)
-    return Declared("settled", {"likelihood": Categorical.name, **fields}, said)
+    reason = f"{quoted(unsaid)} taken for missing" if unsaid else ""
+    seen = [level for level in levels if level.seen]
+    if len(levels) + len(strangers) > _MOST_LEVELS:
+        levels = seen
+        reason = joined(reason, f"only the {len(seen) + len(strangers)} that the column holds are levels")
+    ordered = _ordered(notes, levels, strangers)
+    if strangers:
+        told = f"{quoted(strangers)} not among its choices, added as a level (or list it under missing_codes)"
+        reason = joined(reason, told)
+    levels = ordered if ordered is not None else _no_first([*levels, *(_Level(t, t, t, (t,)) for t in strangers)])
+    if len(levels) == 2 and no_before_yes([level.label for level in levels]) is None:
+        reason = joined(reason, f"{shortened(levels[1].text)!r} counts as yes (swap the levels to change that)")
+    return NotedLevels({**_fields(levels), **codes}, reason, ordered is not None and len(levels) > 2)
 
 
 def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
@@ -188,7 +181,3 @@ def _fields(levels: list[_Level]) -> dict[str, Any]:
     if meanings:
         fields["description"] = "; ".join(meanings)
     return fields
-
-
-def _shown(texts: list[str]) -> str:
-    return listed(map(quoted, texts), len(texts))

@@ -1,13 +1,19 @@
-"""What is proposed for one column, and how sure the proposal is."""
+"""What is proposed for one column, how probable it is, and what else it could be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from clinclust.drafting.look import LOOK
+from clinclust.drafting.column import Column
+from clinclust.files.cell_text import shortened
 
-__all__ = ["Proposal", "joined"]
+__all__ = ["DOUBTFUL", "LOOK", "Look", "Proposal", "constant", "joined", "with_codes"]
+
+LOOK = "LOOK: "
+"""What begins the lines of a comment that a person should decide."""
+DOUBTFUL = 0.8
+"""The probability below which the next best kind is offered."""
 
 
 @dataclass(frozen=True)
@@ -20,22 +26,73 @@ class Proposal:
         The fields of `Feature`, without its name.
     reason : str
         Why, in plain words.
+    probability : float
+        How probable the kind of the column is, given its values and what other tables hold.
+    otherwise : str
+        The line of schema for the next best kind; empty if there is none.
     looks : tuple of str
-        What a person should look at, each as a sentence without a full stop.
-    is_clear : bool
-        Whether the next best choice is clearly worse.
+        What a person should decide, each as a sentence without a full stop.
     """
 
     fields: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
+    probability: float = 1.0
+    otherwise: str = ""
     looks: tuple[str, ...] = ()
-    is_clear: bool = True
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether another kind is nearly as probable."""
+        return self.probability < DOUBTFUL and bool(self.otherwise)
 
     def comment(self) -> str:
-        """Return what is written above the feature: the reason, then what deserves a look, a line each."""
-        return "\n".join([self.reason, *(f"{LOOK}{look}" for look in self.looks)])
+        """Return what is written above the feature: the reason, then what a person should decide, a line each."""
+        lines = [joined(self.reason, f"probability {self.probability:.2f}" if self.is_doubtful else "")]
+        lines += [f"{LOOK}otherwise {self.otherwise}"] if self.is_doubtful else []
+        return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
+
+    def told(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
+        """Return the proposal with more to decide, a further reason, and other fields."""
+        return replace(
+            self,
+            fields={**self.fields, **fields},
+            reason=joined(self.reason, reason),
+            looks=(*self.looks, *(look for look in looks if look)),
+        )
+
+
+@dataclass(frozen=True)
+class Look:
+    """Something that fits a schema, but may make subtypes that are none.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns that it concerns, in the order of the table; empty if it concerns the whole table.
+    what : str
+        What was seen, as a sentence without a full stop.
+    repair : str
+        What to write in the schema, or which option to give, if it is a fault; empty if `what` says it.
+    """
+
+    columns: tuple[str, ...]
+    what: str
+    repair: str
 
 
 def joined(*parts: str) -> str:
     """Return the parts that are not empty, with semicolons between them."""
     return "; ".join(part for part in parts if part)
+
+
+def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return fields with those of `more` that they lack, and with the missing codes of both."""
+    codes = dict.fromkeys([*more.get("missing_codes", ()), *fields.get("missing_codes", ())])
+    return {**more, **fields, **({"missing_codes": list(codes)} if codes else {})}
+
+
+def constant(column: Column) -> Proposal:
+    """Return the proposal for a column of at most one value."""
+    if not column.texts:
+        return Proposal({"role": "ignore"}, "no observed value")
+    return Proposal({"role": "ignore"}, f"the same value in every subject observed: {shortened(column.texts[0])!r}")

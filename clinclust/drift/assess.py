@@ -65,7 +65,8 @@ def assess_drift(
         Kolmogorov and Smirnov for measurements and counts, a trend over the steps of scales, chi-squared for yes/no and
         categories. Where values are tied the tests are by permutation, so that ties do not change the level. The effect
         is the difference of the means (batch less cohort) in standard deviations of the cohort, after the transform of
-        the feature; Cramer's V for categories. q_missing and q are those of Benjamini and Hochberg over all features.
+        the feature; Cramer's V for categories. A feature with a spike or a limit has two rows: whether a value is at
+        it, and the other values. q_missing and q are those of Benjamini and Hochberg over all features.
 
     Raises
     ------

@@ -39,17 +39,22 @@ def table_of_features(fit: Fit, cohort: pd.DataFrame, batch: Batch, rng: np.rand
     nobody = np.zeros(len(batch.frame), dtype=np.bool_)
     rows = []
     pairs = zip(encoding.features, encoding.likelihoods, strict=True)
-    for feature, likelihood in sorted(pairs, key=lambda pair: names.index(pair[0].name)):
-        name, unseen = feature.name, batch.unseen.get(feature.name, nobody)
+    for feature, likelihood in sorted(pairs, key=lambda pair: names.index(pair[0].column)):
+        name, unseen = feature.name, batch.unseen.get(feature.column, nobody)
+        # Values at a point mass are not missing; they are counted in the row of the first part.
         missing = np.isnan(in_cohort[name]), np.isnan(in_batch[name]) & ~unseen
+        is_rest = feature.is_part and not feature.levels
         rows.append(
-            {"feature": name, "label": feature.title, "likelihood": likelihood.name}
-            | _of_missing(*missing)
+            {"feature": feature.column, "label": feature.title, "likelihood": likelihood.name}
+            | (dict.fromkeys(_OF_MISSING, np.nan) if is_rest else _of_missing(*missing))
             | {"q_missing": np.nan, "n_unseen": int(unseen.sum())}
             | _of_margins(likelihood, _observed(in_cohort[name]), _observed(in_batch[name]), rng)
         )
     table = pd.DataFrame(rows)
     return table.assign(q_missing=adjusted(table["p_missing"].to_numpy()), q=adjusted(table["p"].to_numpy()))
+
+
+_OF_MISSING = ("missing_cohort", "missing_batch", "p_missing")
 
 
 def _observed(column: Array) -> Array:

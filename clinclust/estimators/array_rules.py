@@ -25,7 +25,7 @@ class _Rule:
     Attributes
     ----------
     axes : tuple of str
-        A name stands for the same number in all rules: N subjects, D columns of the schema, F encoded features,
+        A name stands for the same number in all rules: N subjects, D parts of the features, F encoded features,
         K clusters, S statistics, H hyperparameters. A digit stands for itself.
     dtype : str
         As NumPy names it.

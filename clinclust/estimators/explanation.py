@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.explained_terms import terms_of_new
+from clinclust.schema.parts import of_wholes
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_mixture import SubtypeMixture
@@ -42,9 +43,10 @@ def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSc
         As `MAPDP.explain` says.
     """
     terms = terms_of_new(subtypes, frame)
-    names = [*(feature.name for feature in subtypes.encoding.features), SIZE, WITHIN]
+    features, of_features = of_wholes(subtypes.encoding.features, terms.of_features)
+    names = [*(feature.name for feature in features), SIZE, WITHIN]
     everybody = np.ones(len(frame), dtype=bool)
-    odds = np.vstack([terms.of_features, terms.of_size, terms.within if subtypes.is_merged else 0.0 * terms.total])
+    odds = np.vstack([of_features, terms.of_size, terms.within if subtypes.is_merged else 0.0 * terms.total])
     # Which features were observed differs between subjects; the size of the subtypes always speaks.
     observed = np.vstack([frame[name].notna().to_numpy() for name in names[:-2]])
     told = np.vstack([observed, everybody, everybody & subtypes.is_merged])

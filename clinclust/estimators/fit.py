@@ -25,6 +25,7 @@ from clinclust.estimators.tree_test import TreeTest
 from clinclust.estimators.versions import software_versions
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.schema import FeatureSchema
+from clinclust.schema.parts import of_wholes
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -97,8 +98,8 @@ class Fit:
     @cached_property
     def feature_relevance_(self) -> FloatSeries:
         """How far the subtypes lie apart in each feature, in nats, the farthest first; descriptive."""
-        names = [feature.name for feature in self.finer_clusters_.encoding.features]
-        relevance = pd.Series(self.clusters_.pooled.relevance(), index=names, name="relevance")
+        features, nats = of_wholes(self.finer_clusters_.encoding.features, self.clusters_.pooled.relevance())
+        relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
 
     @cached_property
@@ -133,7 +134,7 @@ class Fit:
     def selected_features_(self) -> list[str]:
         """The clustered features that differ between the clusters, in the order of the schema."""
         encoded = zip(self.finer_clusters_.encoding.features, self.finer_clusters_.included, strict=True)
-        selected = {feature.name for feature, is_included in encoded if is_included}
+        selected = {feature.column for feature, is_included in encoded if is_included}
         return [name for name in self.schema_.names if name in selected]
 
     @property
@@ -202,10 +203,9 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     selected = problem if included.all() else problem.with_features(included)
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
     joins, evidence = merge_tree(selected, labels)
-    outlying = np.zeros((cohort.n_subjects, len(schema)), dtype=np.bool_)
-    encoded = [feature.name for feature in cohort.encoding.features]
+    outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
-        outlying[:, [schema.names.index(name) for name in encoded]] = cohort.in_table_order(result.outlying)
+        outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
     labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
     clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
     return Fit(

@@ -55,7 +55,7 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
 def _axes(fit: Fit) -> dict[str, int]:
     likelihoods = fit.finer_clusters_.encoding.likelihoods
     axes = {
-        "D": len(fit.schema_),
+        "D": len(fit.schema_.parts),
         "F": len(likelihoods),
         "S": sum(likelihood.n_statistics for likelihood in likelihoods),
         "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
@@ -65,11 +65,12 @@ def _axes(fit: Fit) -> dict[str, int]:
 
 def _problems_of_features(fit: Fit) -> Iterator[str]:
     features = fit.finer_clusters_.encoding.features
-    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
+    possible = fit.schema_.clustered_parts
+    clustered = [part for part in possible if not {part.name, part.column} & set(fit.kept_out_)]
     # The features of a multivariate Gaussian block are in an order of their own.
     if _sorted_in_blocks(features) != _sorted_in_blocks(in_encoded_order(clustered)) or not features:
         yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
-    unknown = sorted(set(fit.kept_out_) - {feature.name for feature in fit.schema_.clustered})
+    unknown = sorted(set(fit.kept_out_) - {name for part in possible for name in (part.name, part.column)})
     if unknown:
         yield f"kept_out_ names {', '.join(unknown)}, on which the schema does not cluster"
 

@@ -50,8 +50,9 @@ def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: fl
     """
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_powers_
     problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
-    names = [feature.name for feature in problem.cohort.encoding.features]
+    features, clusters = problem.cohort.encoding.features, fit.finer_clusters_
     if fit.outlying_share_ > 0.0:
-        outlying = fit.outlying_[:, [schema.names.index(name) for name in names]][problem.cohort.order]
+        outlying = fit.outlying_[:, schema.places(features)][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
-    return problem, np.isin(names, fit.selected_features_)
+    selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
+    return problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_)

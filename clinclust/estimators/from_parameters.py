@@ -102,6 +102,12 @@ def _refuse_with_blocks(model: MAPDP, problem: Problem) -> None:
         if is_asked
     ]
     features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
+    in_parts = sorted({feature.column for feature in features if feature.is_part})
+    if model.missing == "mode" and in_parts:
+        raise InputError(
+            f"missing='mode' cannot be combined with a spike or a limit ({listed(in_parts)}): it would fill in an "
+            "amount for values that have none; leave missing='mode' out"
+        )
     blocks = {feature.block for feature, each in zip(features, likelihoods, strict=True) if each.n_before}
     if asked and blocks:
         raise InputError(

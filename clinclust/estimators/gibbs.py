@@ -407,7 +407,7 @@ class GibbsDP(Parameterised):
         from clinclust.engine.problem.encoding import model_values
 
         schema, features = self._fitted_schema, self._fitted.problem.cohort.encoding.features
-        needed = schema.restricted_to(feature.name for feature in features)
+        needed = schema.restricted_to(feature.column for feature in features)
         try:
             frame = needed.validate(table_of_fitted(X, schema.names), warn=False)
         except CohortError as error:

@@ -24,11 +24,14 @@ from clinclust.engine.problem.block_predictives import (
 )
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError
+from clinclust.estimators.imputed_parts import MissingInParts, levels_of_first
 from clinclust.estimators.imputed_values import cells_of, with_cells
 from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
 from clinclust.estimators.mixture_values import mixture_values
+from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import Encoding
     from clinclust.estimators.prediction import Prediction
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
@@ -51,8 +54,8 @@ def impute(
     # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
     given = filled if how == "draw" else filled.copy()
     for missing in _missing(model, given, how, within_subtype, rng):
-        cells = cells_of(missing.values(how, rng), model.clusters_.encoding, missing.index)
-        filled[missing.feature.name] = with_cells(filled[missing.feature.name], missing.rows, cells)
+        name = missing.feature.column
+        filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
     return filled
 
 
@@ -66,15 +69,15 @@ def imputed_cells(
     if not 0.0 < interval < 1.0:
         raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
     seen = validated_for_imputation(model, frame)
-    encoding, parts = model.clusters_.encoding, []
+    parts = []
     for missing in _missing(model, seen, how, within_subtype, np.random.default_rng(0)):
         values = missing.values(how, None)
         lower, upper = missing.intervals(interval)
-        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.name})
+        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
         for name, found in (("value", values), ("lower", lower), ("upper", upper)):
-            part[name] = _column_of(found, lambda it, at=missing.index: cells_of(it, encoding, at))
+            part[name] = _column_of(found, missing.cells)
         part["probability"] = missing.probabilities(values)
-        part["_place"] = missing.rows * len(model.schema_) + model.schema_.names.index(missing.feature.name)
+        part["_place"] = missing.rows * len(model.schema_) + model.schema_.names.index(missing.feature.column)
         parts.append(part)
     if not parts:
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
@@ -105,7 +108,7 @@ def validated_for_imputation(model: Prediction, frame: pd.DataFrame) -> pd.DataF
     CohortError
         If the table does not fit the schema.
     """
-    present = (feature.name for feature in model.schema_ if feature.role != "ignore" and feature.name in frame)
+    present = (feature.name for feature in model.schema_ if not feature.is_ignored and feature.name in frame)
     return model.schema_.restricted_to(present).validate(frame, warn=False)
 
 
@@ -123,6 +126,7 @@ class _Missing:
         Of each cluster and, in the last row, of a new one.
     weights : float64 (n, m)
         Rows sum to 1.
+    encoding : Encoding
     """
 
     feature: Feature
@@ -131,6 +135,11 @@ class _Missing:
     rows: NDArray[np.int64]
     posteriors: Array
     weights: Array
+    encoding: Encoding
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return what the column holds for values of the model, (n,)."""
+        return cells_of(values, self.encoding, self.index)
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
         """Return the medians, means or modes, or a draw from each, float64 (n,)."""
@@ -189,6 +198,10 @@ class _MissingInBlock:
     rows: NDArray[np.int64]
     each: list[_Missing]
 
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return what the column holds for values of the model, (n,)."""
+        return self.each[0].cells(values)
+
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
         """Return the medians, means or modes, or a draw from each, float64 (n,)."""
         return np.concatenate([one.values(how, rng) for one in self.each])
@@ -215,18 +228,42 @@ def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
 
 def _missing(
     model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
-) -> Iterator[_Missing | _MissingInBlock]:
+) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
     """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     weights = _weights(model, frame, how, within_subtype, rng)
     encoding = model.clusters_.encoding
     in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
+    pairs = dict(pairs_of_parts(encoding.features))
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
-        rows = np.flatnonzero(frame[feature.name].isna())
-        if rows.size and index in in_block:
+        rows = np.flatnonzero(frame[feature.column].isna())
+        if index in pairs.values():
+            continue  # with the first part
+        if rows.size and feature.is_part and feature.levels:
+            yield _missing_in_parts(model, frame, index, pairs.get(index), rows, weights[rows])
+        elif rows.size and index in in_block:
             yield _missing_in_block(model, frame, in_block[index], index, rows, weights)
         elif rows.size:
             posteriors = model.finer_clusters_.posteriors(index)
-            yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows])
+            yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
+
+
+def _missing_in_parts(
+    model: Prediction, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
+) -> MissingInParts:
+    """Return the missing values of a feature with point masses, whose parts are these encoded features."""
+    clusters, encoding = model.finer_clusters_, model.clusters_.encoding
+    whole = encoding.features[first].whole
+    at = levels_of_first(encoding.alone[first], clusters.posteriors(first), len(whole.point_masses))
+    masses = weights @ at
+    rest = None
+    if second is not None:
+        others = weights * at[:, 0]
+        others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+        posteriors = clusters.posteriors(second)
+        likelihood, part = encoding.alone[second], encoding.features[second]
+        rest = _Missing(part, likelihood, second, rows, posteriors, others, encoding)
+    observed = whole.parts[-1].scores(frame[whole.name])
+    return MissingInParts(whole, rows, masses, rest, observed[~np.isnan(observed)], encoding)
 
 
 def _missing_in_block(
@@ -244,7 +281,8 @@ def _missing_in_block(
     for known, here in patterns_of(~np.isnan(of_block)):
         posteriors[here] = predictive.given(place, known, of_block[here])
     each = [
-        _Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]]) for at, own in enumerate(posteriors)
+        _Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]], encoding)
+        for at, own in enumerate(posteriors)
     ]
     return _MissingInBlock(feature, index, rows, each)
 

@@ -61,7 +61,7 @@ def log_joint(
     outlying_share : float
         As in `MAPDP`. Cannot be combined with `select_features`.
     outlying : array of bool, shape (N, D), optional
-        Which values are outlying, as `MAPDP.outlying_`: one column for each feature of the schema. By default they are
+        Which values are outlying, as `MAPDP.outlying_`: one column for each part of a feature. By default they are
         found for the partition, beginning with none: no change of a single value raises the joint any more.
 
     Returns
@@ -132,14 +132,17 @@ def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, 
     ValueError
         If they are not bool of shape (N, D), or a value is marked that is missing or not clustered on.
     """
+    from clinclust.engine.problem.encoding import model_values
+
     mask = np.asarray(outlying)
-    if mask.dtype != np.bool_ or mask.shape != (len(frame), len(schema)):
+    if mask.dtype != np.bool_ or mask.shape != (len(frame), len(schema.parts)):
         raise InputError(
-            f"outlying must be bool of shape {(len(frame), len(schema))}, one column for each feature of the schema; "
-            f"it is {mask.dtype} of shape {mask.shape}"
+            f"outlying must be bool of shape {(len(frame), len(schema.parts))}, one column for each feature of the "
+            f"schema, and two for one with a spike; it is {mask.dtype} of shape {mask.shape}"
         )
-    names = [feature.name for feature in problem.cohort.encoding.features]
-    encoded = mask[:, [schema.names.index(name) for name in names]]
-    if mask.sum() != (encoded & frame[names].notna().to_numpy()).sum():
+    features = problem.cohort.encoding.features
+    encoded = mask[:, schema.places(features)]
+    values = model_values(frame, features)
+    if mask.sum() != (encoded & ~np.isnan(np.column_stack(list(values.values())))).sum():
         raise InputError("outlying marks values that are missing, or of features that are not clustered on")
     return encoded[problem.cohort.order]

@@ -50,8 +50,7 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
 
 def held_values(fit: Fit) -> NDArray[np.bool_]:
     """Return which values the statistics of the clusters hold, bool (D, N): those that were not set aside."""
-    names = fit.schema_.names
-    places = [names.index(feature.name) for feature in fit.finer_clusters_.encoding.features]
+    places = fit.schema_.places(fit.finer_clusters_.encoding.features)
     return np.asarray(~fit.outlying_[:, places].T)
 
 

@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.drafting.alternatives import alternatives_of
 from clinclust.engine.beside.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
+from clinclust.errors import SchemaError
+from clinclust.estimators.alternatives import alternatives_of
 from clinclust.likelihoods.far_values import without_far_values
+from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.schema import Feature
 
 __all__ = ["NOTHING_COMPARED", "compared_likelihoods"]
 
@@ -92,13 +93,15 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     rows = _subjects(fit, frame, order)
     labels = fit.finer_labels_[rows]
     tree = ClusterTree(fit.finer_clusters_, fit.tree_.joins, fit.tree_.evidence)
-    place = {name: column for column, name in enumerate(fit.schema_.names)}
+    features = fit.finer_clusters_.encoding.features
     found = []
-    for feature in fit.finer_clusters_.encoding.features:
-        scores = feature.scores(frame[feature.name])[rows]
+    for feature, place in zip(features, fit.schema_.places(features), strict=True):
+        if feature.is_part and feature.levels:
+            continue  # of a feature in two parts, the likelihood of the second is a choice
+        scores = feature.scores(frame[feature.column])[rows]
         kept = ~np.isnan(scores)
         if fit.outlying_share_ > 0.0:
-            kept &= ~fit.outlying_[rows, place[feature.name]]
+            kept &= ~fit.outlying_[rows, place]
         found.append(_compared(feature, scores[kept], labels[kept], tree))
     table = pd.DataFrame(found, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
@@ -109,7 +112,8 @@ def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | s
     if len(frame) <= _MOST_SUBJECTS:
         return slice(None)
     if order is None:
-        features = tuple(feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_)
+        possible = fit.schema_.clustered_parts
+        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.kept_out_))
         order = canonical_order(list(model_values(frame, features).values()))
     return order[:: -(-len(frame) // _MOST_SUBJECTS)]
 
@@ -130,10 +134,12 @@ def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree
         if usual.size < scores.size:
             kept = (scores >= usual.min()) & (scores <= usual.max())
             scores, labels = scores[kept], labels[kept]
-    row: dict[str, object] = {"feature": feature.name, "declared": in_words(feature), "better": None, "evidence": 0.0}
+    row: dict[str, object] = {"feature": feature.column, "declared": in_words(feature), "better": None, "evidence": 0.0}
     row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
     row |= {"is_misfit": False, "schema_line": None}
     others = alternatives_of(feature, scores)
+    if feature.is_part:
+        others = [rest for other in others if (rest := _rest_of(feature.whole, other)) is not None]
     if not others:
         return row
     declared = _described(feature, scores, labels, tree)
@@ -145,7 +151,16 @@ def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree
     enough = _CLEAR + _CLEAR_A_GROUP * (best.n_groups - 1)
     is_misfit = evidence >= max(enough, _CLEAR_A_VALUE * scores.size)
     row |= {"better": in_words(best.feature), "evidence": evidence, "better_groups": best.n_groups}
-    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature)}
+    return row | {"is_misfit": is_misfit, "schema_line": yaml_line(best.feature.whole)}
+
+
+def _rest_of(whole: Feature, other: Feature) -> Feature | None:
+    """Return the second part of a feature with another likelihood and transform; None if the schema accepts none."""
+    changed = {"likelihood": other.likelihood, "transform": other.transform, "prior": None}
+    try:
+        return Feature(**(whole.content() | changed)).parts[-1]
+    except SchemaError:
+        return None
 
 
 def _best(described: list[_Described]) -> _Described:

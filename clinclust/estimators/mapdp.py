@@ -186,7 +186,8 @@ class MAPDP(Parameterised, Prediction):
         Wishart distributed with the inverse of this matrix. With ``degrees`` of 1e8 and ``scatter`` of 1e8 times a
         covariance matrix, this is known, and that of the mean is ``1 / kappa`` of it (Raykov et al. 2016, eqs. 14-17).
         Hyperparameters that are not given here or in the schema are set from the data; each such prior is about as
-        strong as one subject, four for a boundary of an ordinal feature.
+        strong as one subject, four for a boundary of an ordinal feature. A feature with a spike or a limit has those of
+        its two parts, as ``"crp: spike"`` and ``"crp: rest"`` (the latter of counts less 1 where these cannot be 0).
 
         ``"empirical"`` searches with this default. Then, given the partition, it maximises for each feature
         coarsening * power of its block * sum_k ln m_d(x_kd | theta) - sum |u - u_default|^2 / 2 over u = ln theta (for
@@ -279,13 +280,14 @@ class MAPDP(Parameterised, Prediction):
         The clustered features that differ between the clusters, in the order of the schema: with `select_features`
         those that were selected (none if there is one cluster), else all.
     kept_out_ : dict
-        Features that cannot inform the clustering (constant, or never observed), with the reason.
+        Features that cannot inform the clustering (constant, or never observed), with the reason. Of a feature with a
+        spike, one part may be kept out alone, such as ``crp: rest`` where few values are none.
     tree_ : SubtypeTree
         Tree of the clusters that the search found, each join with its evidence in nats. It shows which of them are
         hardly distinct, and `cut` cuts it. If it was tested, clusters of one distinct subtype are joined first.
     outlying_ : bool (N, D)
-        Outlying values; columns as in `feature_names_in_`. The attributes above are computed without these values,
-        except for their terms in `log_joint_` (see `outlying_share`).
+        Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit. The attributes
+        above are computed without these values, except for their terms in `log_joint_` (see `outlying_share`).
     tree_test_ : TreeTest
         With ``n_clusters="distinct"`` only: the joins of `tree_` that were tested against one continuous population.
         ``DistinctSubtypes(model.tree_, model.tree_test_)`` shows them with the clusters on both sides.

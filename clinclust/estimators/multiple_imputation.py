@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,13 +30,16 @@ from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.fitted_problem import fitted_problem_of_all_features, with_selected
 from clinclust.estimators.imputed_values import cells_of, with_cells
+from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.schema import Feature
 
 __all__ = ["multiple_imputations"]
 
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _FIRST = 5
@@ -115,10 +118,14 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
     for members in chains:
         _complete_block(filled, clusters, members, labels, rng)
     in_chains = {index for members in chains for index in members}
+    pairs = dict(pairs_of_parts(encoding.features))
+    others: dict[int, NDArray[np.bool_]] = {}
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         if index in in_chains:
             continue
-        rows = np.flatnonzero(seen[feature.name].isna())
+        is_missing = seen[feature.column].isna().to_numpy()
+        # The second part of a feature has a value only where the first says so.
+        rows = np.flatnonzero(others.get(index, is_missing))
         posteriors = clusters.posteriors(index)
         # A feature that does not differ between the clusters has one distribution, whose parameters are drawn once.
         of_rows = labels[rows] if clusters.included[index] else np.zeros(rows.size, dtype=np.int64)
@@ -126,10 +133,30 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
         for cluster in np.unique(of_rows):
             here = of_rows == cluster
             values[here] = likelihood.draw_jointly(posteriors[cluster], int(here.sum()), rng)
-        if rows.size:
+        if not rows.size:
+            continue
+        if feature.is_part and feature.levels:
+            cells, is_other = _at_point_masses(feature.whole, seen, values, rng)
+            others[pairs.get(index, -1)] = np.isin(np.arange(len(seen)), rows[is_other])
+        else:
             cells = cells_of(values, encoding, index)
-            filled[feature.name] = with_cells(seen[feature.name], rows, cells)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
     return filled
+
+
+def _at_point_masses(
+    whole: Feature, seen: pd.DataFrame, levels: Array, rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the cells of the point masses that were drawn, and which levels (n,) are none of them.
+
+    These have an observed value for now: if the amount forms no subtypes, it is the same in all of them.
+    """
+    observed = whole.parts[-1].scores(seen[whole.name])
+    observed = observed[~np.isnan(observed)]
+    drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
+    cells = np.where(levels == 0.0, drawn, np.array([np.nan, *whole.point_masses])[levels.astype(np.int64)])
+    is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(cells).all()
+    return (cells.astype(np.int64) if is_whole else cells), levels == 0.0
 
 
 def _complete_block(

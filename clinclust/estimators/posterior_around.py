@@ -41,8 +41,8 @@ def posterior_around(
     fit = require_search(model, "posterior")
     cohort = cohort_of(model, frame, stacklevel=3)
     kept = cohort.copy()
-    for name, is_outlying in zip(fit.schema_.names, fit.outlying_.T, strict=True):
+    for part, is_outlying in zip(fit.schema_.parts, fit.outlying_.T, strict=True):
         if is_outlying.any():
-            kept[name] = cohort[name].mask(is_outlying)
+            kept[part.column] = kept[part.column].mask(is_outlying)
     sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)  # type: ignore[arg-type]
     return sampler.fit(kept)

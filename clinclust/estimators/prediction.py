@@ -175,8 +175,10 @@ class Prediction(FittedAttributes):
             What to take from the predictive. Features with unordered levels get the most probable level, whole numbers
             are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode are computed on
             the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the cluster of a subject,
-            and then its values. Values are clipped to the range that the schema allows. For tests and estimates, use
-            `multiple_imputations`, which draws the clusters and their parameters too.
+            and then its values. Of a feature with a spike or a limit, a value is at the point mass if that is more
+            probable than another value, and else the mean or mode of the other values; the median and the ends of
+            intervals are those of both parts. Values are clipped to the range that the schema allows. For tests and
+            estimates, use `multiple_imputations`, which draws the clusters and their parameters too.
         interval : float, optional
             Return intervals that hold the missing value with this probability, such as .9, if the model is right.
         within_subtype : bool
@@ -357,4 +359,4 @@ class Prediction(FittedAttributes):
     @property
     def schema_needed(self) -> FeatureSchema:
         """The features that new subjects are judged by."""
-        return self.schema_.restricted_to(feature.name for feature in self.finer_clusters_.encoding.features)
+        return self.schema_.restricted_to(feature.column for feature in self.finer_clusters_.encoding.features)

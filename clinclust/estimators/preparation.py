@@ -118,7 +118,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
     warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(pose)
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
-    names = [feature.name for feature in problem.cohort.encoding.features]
+    names = list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features))
     warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
     _warn_of_gaps(problem, frame, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)

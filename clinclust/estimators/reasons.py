@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.control_characters import on_one_line
 from clinclust.estimators.explained_terms import Terms, terms_of_cohort, terms_of_new
 from clinclust.estimators.explanation import is_even, named, odds_in_words
+from clinclust.schema.parts import mass_text, of_wholes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature
 
 __all__ = ["reasons_of_cohort", "reasons_of_new"]
+
+Array = NDArray[np.float64]
 
 _MOST_NAMED = 3
 _AT_ONCE = 5_000
@@ -55,27 +60,35 @@ def reasons_of_cohort(fit: Fit, cohort: pd.DataFrame) -> list[str]:
 
 
 def _in_words(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
-    features = fit.finer_clusters_.encoding.features
-    strongest = np.argsort(-terms.of_features, axis=0, kind="stable")[:_MOST_NAMED]
+    features, of_features = of_wholes(fit.finer_clusters_.encoding.features, terms.of_features)
+    strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
     columns = [frame[feature.name].tolist() for feature in features]
     found = []
     for subject, against in enumerate(terms.against.tolist()):
-        parts = _parts(features, columns, terms, subject, strongest[:, subject].tolist())
+        parts = _parts(features, columns, of_features[:, subject], subject, strongest[:, subject].tolist())
         found.append(on_one_line(f"against {named(against)}: {'; '.join(parts) or 'no feature'}"))
     return found
 
 
 def _parts(
-    features: tuple[Feature, ...], columns: list[list[object]], terms: Terms, subject: int, places: list[int]
+    features: list[Feature], columns: list[list[object]], terms: Array, subject: int, places: list[int]
 ) -> Iterator[str]:
     """Yield the features among these that speak for the subtype of a subject, with value and odds."""
     for place in places:
-        log_odds = float(terms.of_features[place, subject])
+        log_odds = float(terms[place])
         if log_odds > 0.0 and not is_even(log_odds):
             value = _shown(columns[place][subject])
-            unit = f" {features[place].unit}" if features[place].unit else ""
+            has_unit = features[place].unit and not _is_beyond(columns[place][subject])
+            unit = f" {features[place].unit}" if has_unit else ""
             yield f"{features[place].title} {value}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
 
 
+def _is_beyond(value: object) -> bool:
+    """Return whether a value is only known to lie beyond a limit of detection."""
+    return isinstance(value, float) and math.isinf(value)
+
+
 def _shown(value: object) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return mass_text(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -98,7 +98,7 @@ def warn_of_missing_in_means(schema: FeatureSchema, table: pd.DataFrame, *, stac
     found = []
     for name in schema.rows.averaged or ():
         feature = next((schema[one] for one in (name, name.rpartition("#")[0]) if one in schema), None)
-        if feature is None or feature.role in ("id", "ignore"):
+        if feature is None or not feature.is_reported:
             continue
         of_file = notes[feature.name].missing_codes if feature.name in notes else ()
         codes = [code for code in schema.missing_codes_of(feature) if code not in of_file]

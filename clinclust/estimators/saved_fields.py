@@ -183,7 +183,9 @@ class _Reader:
             self._schema = _schema_of(_checked(text, str, name))
             return self._schema
         if kind is Feature and self._schema is not None:
-            return self._schema[_checked(text, str, name)]
+            part = _checked(text, str, name)
+            found = next((one for one in self._schema.parts if one.name == part), None)
+            return self._schema[part] if found is None else found
         if kind is pd.DataFrame:
             columns = _checked(text, dict, name)
             return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})

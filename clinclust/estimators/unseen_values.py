@@ -149,7 +149,7 @@ def _form(text: str) -> str:
 def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Feature, pd.Series]]:
     """Yield each feature that one column of the table holds, with this column as the schema reads it."""
     for feature in schema:
-        if feature.role == "ignore" or list(frame.columns).count(feature.name) != 1:
+        if feature.is_ignored or list(frame.columns).count(feature.name) != 1:
             continue
         column = frame[feature.name]
         for parser in schema.extras.parsers.get(feature.name, []):

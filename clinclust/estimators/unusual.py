@@ -13,6 +13,7 @@ from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
 from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
+from clinclust.schema.parts import mass_text, of_wholes
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -190,11 +191,12 @@ def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
 def _columns(fit: Fit, cohort: pd.DataFrame, reference: Labels) -> list[_Column]:
     clusters: Clusters = fit.finer_clusters_
     encoding, values = clusters.encoding, model_values(cohort, clusters.encoding.features)
-    names, is_own = fit.schema_.names, reference == fit.finer_labels_
+    is_own = reference == fit.finer_labels_
     found = []
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+    places = fit.schema_.places(encoding.features)
+    for index, (feature, likelihood, place) in enumerate(zip(encoding.features, encoding.alone, places, strict=True)):
         column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        column = np.where(fit.outlying_[:, names.index(feature.name)], np.nan, column)
+        column = np.where(fit.outlying_[:, place], np.nan, column)
         theta, sums = clusters.of_feature(index)
         found.append(_Column(likelihood, column, theta, sums, reference, is_own & clusters.included[index]))
     return found
@@ -243,7 +245,7 @@ def _compared(
 
 def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array) -> str:
     """Return the features whose values are least probable, with the values."""
-    features = fit.finer_clusters_.encoding.features
+    features, shortfall = of_wholes(fit.finer_clusters_.encoding.features, shortfall)
     chosen = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
     return "; ".join(
         f"{features[place].title} {_shown(cohort[features[place].name].iloc[subject])}" for place in chosen
@@ -251,4 +253,6 @@ def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, float) and np.isinf(value):
+        return mass_text(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

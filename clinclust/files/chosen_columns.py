@@ -42,16 +42,12 @@ def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = (
     if found:
         options = " or ".join(quoted(f"{wanted}#{k}") for k in range(1, min(len(found), 5) + 1))
         return f"there are {len(found)} columns {quoted(wanted)}: say {options}"
-    match = _NUMBERED.fullmatch(wanted)
-    if match and match["name"].strip():
-        same = [at for at, name in enumerate(names) if name.strip() == match["name"].strip()]
-        if 0 < int(match["number"]) <= len(same):
-            return same[int(match["number"]) - 1]
-    elif match:
-        number = int(match["number"])
-        numbers = list(places) or list(range(1, len(names) + 1))
+    if match := _NUMBERED.fullmatch(wanted):
+        name, number = match["name"].strip(), int(match["number"])
+        same = [at for at, each in enumerate(names) if not name or each.strip() == name]
+        numbers = range(1, len(same) + 1) if name else list(places) or range(1, len(names) + 1)
         if number in numbers:
-            return numbers.index(number)
+            return same[numbers.index(number)]
     return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
 
 
@@ -69,11 +65,7 @@ def chosen_columns(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with the columns that were chosen, and what the reader must know of the choice.
 
-    Parameters
-    ----------
-    read : TableRead
-    only, drop : sequence of str or None
-        The columns to keep, in the order of the file, and those to leave out; see `place_of_column`.
+    `only` has the columns to keep, in the order of the file, and `drop` those to leave out; see `place_of_column`.
 
     Raises
     ------
@@ -81,18 +73,15 @@ def chosen_columns(
         If a choice names no column or leaves none, or if columns that stay have no name, one name, or look like two
         tables side by side.
     """
-    frame = read.frame
-    names = [str(name) for name in frame.columns]
+    names = [str(name) for name in read.frame.columns]
     kept = places_that_stay(read, only, drop)
     unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
-    _refuse_unclear(frame, kept, read, unread, only is not None)
-    remarks = []
-    if only is not None or drop:
-        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say")
-    chosen = frame if len(kept) == len(names) else frame.iloc[:, kept]
+    _refuse_unclear(read, kept, unread, only is not None)
+    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
     if read.notes:
         add_notes(chosen, {names[at]: read.notes[at] for at in kept})
-    return chosen, remarks
+    is_choice = only is not None or bool(drop)
+    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say"] if is_choice else []
 
 
 def places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
@@ -104,34 +93,24 @@ def places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence
         If a choice names no column or leaves none.
     """
     names = [str(name) for name in read.frame.columns]
-    problems: list[str] = []
-    dropped = _places(drop or (), names, read, problems)
-    wanted = set(range(len(names))) if only is None else _places(only, names, read, problems)
+    unread = {f"#{number}" for number in read.unread}
+    wanted, dropped = (
+        [place_of_column(text, names, read.places) for text in texts or () if text not in unread]
+        for texts in (only, drop)
+    )
+    problems = [place for place in [*dropped, *wanted] if isinstance(place, str)]
     if problems:
-        raise InputError("; ".join(listed(problems, len(problems)).splitlines()))
-    kept = [at for at in range(len(names)) if at in wanted and at not in dropped]
+        raise InputError(listed(problems))
+    left = (set(range(len(names))) if only is None else set(wanted)) - set(dropped)
+    kept = [at for at in range(len(names)) if at in left]
     if not kept:
         raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
     return kept
 
 
-def _places(texts: Sequence[str], names: Sequence[str], read: TableRead, problems: list[str]) -> set[int]:
-    found = set()
-    for text in texts:
-        if text.startswith("#") and text[1:].isdecimal() and int(text[1:8]) in read.unread:
-            continue
-        place = place_of_column(text, names, read.places)
-        if isinstance(place, int):
-            found.add(place)
-        else:
-            problems.append(place)
-    return found
-
-
-def _refuse_unclear(
-    frame: pd.DataFrame, kept: Sequence[int], read: TableRead, unread: set[int], was_chosen: bool
-) -> None:
+def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_chosen: bool) -> None:
     """Raise InputError if columns that stay could not be told apart, or belong to two tables."""
+    frame = read.frame
     numbers = read.places or list(range(1, frame.shape[1] + 1))
     names = [str(frame.columns[at]) for at in kept]
     problems = []
@@ -155,19 +134,15 @@ def _refuse_unclear(
     elif repeated:
         first = repeated[0]
         where = [numbers[at] for at, name in zip(kept, names, strict=True) if name == first]
+        can_be_pasted = first.isprintable() and len(first) < 60
+        second = option_in_shell("--drop", names_in_list(f"{first}#2") if can_be_pasted else f"#{where[1]}")
         problems.append(
             f"{'this name stands' if len(repeated) == 1 else 'these names stand'} over several columns: "
             f"{listed(map(quoted, repeated))} ({quoted(first)} over columns {listed(where)}); rename them in the file, "
-            f"or leave the others out: {_drop_second(first, where)}"
+            f"or leave the others out: {second}"
         )
     if problems:
         raise InputError("\n  ".join(problems))
-
-
-def _drop_second(name: str, numbers: Sequence[int]) -> str:
-    """Return the option that leaves the second column of a name out: by its number, if nobody could paste the name."""
-    can_be_pasted = name.isprintable() and len(name) < 60
-    return option_in_shell("--drop", names_in_list(f"{name}#2") if can_be_pasted else f"#{numbers[1]}")
 
 
 def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeats: bool) -> list[str]:

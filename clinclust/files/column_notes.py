@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from clinclust.errors import InputError
 from clinclust.files.listed import listed, quoted
+from clinclust.roles import ROLES, Role
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,11 @@ COLUMN_NOTES = "column_notes"
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 ORDERED: ColumnKind = "ordinal"
 """The kind of levels that have an order."""
-_KINDS: tuple[str, ...] = get_args(ColumnKind)
-_ROLES = ("describe", "ignore")
-_TEXTS = ("label", "unit", "section", "description", "asked_if", "block", "reason")
-_NUMBERS = ("minimum", "maximum")
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": get_args(ColumnKind),
+    "role": tuple(role for role in ROLES if role not in ("cluster", "id")),
+    "decimal": (",",),
+}
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,17 @@ class ColumnNotes:
     levels : tuple of (str, str)
         The text by which the file codes each value, and its label, in the order of the file.
     kind : {"nominal", "ordinal", "number", "yes/no", "date", "text", "id"} or None
-        What the file says that the column measures.
+        What the column measures.
     missing_codes : tuple of str
         The texts that stand for a missing value.
     minimum, maximum : float or None
         The range of possible values.
     decimal : {","} or None
         The decimal mark, if it is not the point.
-    asked_if : str or None
-        The condition under which the question was asked, as the file writes it.
-    block : str or None
-        The instrument or measurement that the column belongs to.
-    role : {"describe", "ignore"} or None
-        What the column is for, if the file says that it is no measurement to cluster on.
+    asked_if, block : str or None
+        The condition under which the question was asked; the instrument that the column belongs to.
+    role : {"arm", "outcome", "time", "site", "describe", "ignore"} or None
+        What the column is for, if it is no measurement to cluster on.
     reason : str or None
         What the file says of the column, in words, such as ``the dictionary says: radio, 4 choices``.
 
@@ -76,18 +76,13 @@ class ColumnNotes:
     decimal: Literal[","] | None = None
     asked_if: str | None = None
     block: str | None = None
-    role: Literal["describe", "ignore"] | None = None
+    role: Role | None = None
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
-        said: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is None or value == ():
-                continue
-            said[field.name] = _as_lists(value)
-        return said
+        said = {name: getattr(self, name) for name in _NAMES}
+        return {name: _as_lists(value) for name, value in said.items() if value not in (None, ())}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
@@ -123,18 +118,14 @@ def _as_lists(value: Any) -> Any:
 
 def _is_possible(key: str, value: Any) -> bool:
     """Return whether this key of notes may have this value; None stands for what is not said."""
-    if key not in _NAMES:
-        return False
-    if value is None or key in _TEXTS:
-        return value is None or isinstance(value, str)
-    if key in _NUMBERS:
+    if key not in _NAMES or value is None:
+        return key in _NAMES
+    if key in _CHOICES:
+        return value in _CHOICES[key]
+    if key in ("minimum", "maximum"):
         return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
-    if key == "kind":
-        return value in _KINDS
-    if key == "role":
-        return value in _ROLES
-    if key == "decimal":
-        return bool(value == ",")
+    if key not in ("missing_codes", "levels"):
+        return isinstance(value, str)
     if not isinstance(value, (list, tuple)):
         return False
     if key == "missing_codes":

@@ -22,14 +22,7 @@ def in_shell(*words: str) -> str:
 
 
 def option_in_shell(option: str, value: str) -> str:
-    """Return an option with its value, also if the value begins as an option does.
-
-    Examples
-    --------
-    >>> from clinclust.files.command_words import option_in_shell
-    >>> option_in_shell("--by", "date"), option_in_shell("--by", "-1")
-    ('--by date', '--by=-1')
-    """
+    """Return an option with its value: ``--by date``, and ``--by=-1`` if the value begins as an option does."""
     return in_shell(*option_words(option, value))
 
 
@@ -46,13 +39,7 @@ def names_in_list(*names: str) -> str:
 
 
 def name_in_condition(name: str, number: int) -> str:
-    """Return the name of a column as a condition takes it.
-
-    Parameters
-    ----------
-    name : str
-    number : int
-        Its number in the file, from 1. It takes the place of a name that nobody could paste.
+    """Return the name of a column as a condition takes it; its number in the file, if nobody could paste the name.
 
     Examples
     --------

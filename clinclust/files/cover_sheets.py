@@ -1,15 +1,15 @@
-"""A workbook whose first sheet is a cover or a legend: read the only other sheet that is a table, or ask."""
+"""Choose the sheet of a workbook that is the table: the one asked for, or the first that is no cover or legend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from clinclust.errors import InputError
 from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import listed, quoted
-from clinclust.files.sheets import chosen_sheet
 from clinclust.files.text_table import TableRead
+from clinclust.nearest import did_you_mean
 
 __all__ = ["read_sheet"]
 
@@ -26,61 +26,62 @@ def read_sheet(
 
     Parameters
     ----------
-    sheets, asked
-        As in `chosen_sheet`.
+    sheets : sequence of (str, bool)
+        The name of each sheet with cells, and whether it is hidden.
+    asked : str or None
+        A name, or a number from 1 if no sheet has it as its name.
     options : SheetOptions
         Where they say where the table is on its sheet, or that its rows are no subjects, the first sheet is meant.
     read : callable
         Reads the sheet at a place.
-
-    Raises
-    ------
-    InputError
-        If the first sheet is no table, and several others are.
     """
-    first, remarks = chosen_sheet(sheets, asked)
+    first, remarks = _chosen(sheets, asked)
     others = [at for at, (_, is_hidden) in enumerate(sheets) if at != first and not is_hidden][:_MOST_READ]
     is_free = asked is None and options.header_row is None and options.rows is None and options.of_subjects
-    if not is_free or not others:
-        return _with_remarks(read(first), remarks)
+
+    def tables() -> dict[int, TableRead]:
+        return {at: table for at in others if is_free and (table := _larger_table(read, at)) is not None}
+
     name = quoted(sheets[first][0])
     try:
         found = read(first)
     except InputError as error:
-        names = _listed_tables(sheets, _tables(others, read))
-        hint = f". If {name} is no table of subjects, choose another sheet by --sheet: {names}" if names else ""
-        raise InputError(f"{error.at_command_line}{hint}") from error
-    tables = _tables(others, read) if _may_be_a_cover(found) else {}
-    if len(tables) > 1:
+        if names := listed(quoted(sheets[at][0]) for at in tables()):
+            hint = f"If {name} is no table of subjects, choose another sheet by --sheet: {names}"
+            raise InputError(f"{error.at_command_line}. {hint}") from error
+        raise
+    larger = tables() if found.frame.shape[1] <= _FEW_COLUMNS and len(found.frame) < _FEW_ROWS else {}
+    if len(larger) > 1:
         raise InputError(
             f"the first sheet, {name}, is no table of subjects, and others are: choose one by --sheet: "
-            f"{_listed_tables(sheets, tables)}"
+            f"{listed(quoted(sheets[at][0]) for at in larger)}"
         )
-    for at, table in tables.items():
+    for at, table in larger.items():
         told = f"read the sheet {quoted(sheets[at][0])}: the first, {name}, is no table of subjects"
-        return _with_remarks(table, [f"{told} (--sheet reads another)"])
-    return _with_remarks(found, remarks)
+        found, remarks = table, [f"{told} (--sheet reads another)"]
+    return replace(found, remarks=[*remarks, *found.remarks])
 
 
-def _tables(places: Sequence[int], read: Callable[[int], TableRead]) -> dict[int, TableRead]:
-    """Return the tables among sheets, by their places."""
-    return {at: table for at in places if (table := _table_of(read, at)) is not None}
+def _chosen(sheets: Sequence[tuple[str, bool]], asked: str | None) -> tuple[int, list[str]]:
+    """Return the place of the sheet to read first, and a remark on the others if none was asked for."""
+    if not sheets:
+        raise InputError("the file has no sheet with cells")
+    names = [name for name, _ in sheets]
+    if asked is not None:
+        if asked in names:
+            return names.index(asked), []
+        if asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
+            return int(asked) - 1, []
+        numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
+        raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
+    first = next((at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden), 0)
+    others = [f"{name} (hidden)" if is_hidden else name for at, (name, is_hidden) in enumerate(sheets) if at != first]
+    what = "read the first sheet" if not sheets[first][1] else "all sheets are hidden; read the first"
+    told = f"{what}, {quoted(names[first])}; others are {listed(others)}: choose one by --sheet"
+    return first, [told] if others else []
 
 
-def _listed_tables(sheets: Sequence[tuple[str, bool]], tables: Collection[int]) -> str:
-    """Return the names of sheets, or nothing if there are none."""
-    return listed(quoted(sheets[at][0]) for at in tables) if tables else ""
-
-
-def _with_remarks(read: TableRead, remarks: Sequence[str]) -> TableRead:
-    return replace(read, remarks=[*remarks, *read.remarks])
-
-
-def _may_be_a_cover(read: TableRead) -> bool:
-    return read.frame.shape[1] <= _FEW_COLUMNS and len(read.frame) < _FEW_ROWS
-
-
-def _table_of(read: Callable[[int], TableRead], at: int) -> TableRead | None:
+def _larger_table(read: Callable[[int], TableRead], at: int) -> TableRead | None:
     """Return the table of a sheet that has more columns and rows than a cover; None if it is none."""
     try:
         found = read(at)

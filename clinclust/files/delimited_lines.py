@@ -34,14 +34,7 @@ class Line(NamedTuple):
 
 
 class DelimitedLines:
-    """The rows of a delimited text.
-
-    Parameters
-    ----------
-    text, delimiter : str
-    first_line : int
-        The number of the first line of `text` in its file, for messages.
-    """
+    """The rows of a delimited text; `first_line` is the number of its first line in its file, for messages."""
 
     def __init__(self, text: str, delimiter: str, first_line: int = 1) -> None:
         self._text, self._delimiter, self._before = text, delimiter, first_line - 1
@@ -52,13 +45,7 @@ class DelimitedLines:
         self._remarks = Places()
 
     def rows(self) -> Iterator[Line]:
-        """Yield every row that is not blank, of whatever length.
-
-        Raises
-        ------
-        InputError
-            If the text cannot be split any further.
-        """
+        """Yield every row that is not blank, of whatever length; raise InputError where it cannot be split further."""
         reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter, strict=True)
         line = 0
         try:
@@ -67,7 +54,12 @@ class DelimitedLines:
                 if row:
                     yield Line(number, first + self._before, line + self._before, row)
         except csv.Error as error:
-            raise InputError(self._unreadable(line + 1, str(error))) from None
+            said = str(error)
+            if said.startswith(_FIELD_TOO_LONG):
+                said = f"a cell has more than {csv.field_size_limit():,} characters"
+            raise InputError(
+                f"line {line + 1 + self._before} cannot be read ({said}): look for a quote that is not closed"
+            ) from None
 
     def of_width(self, rows: Iterable[Line], width: int) -> Iterator[tuple[int, list[str]]]:
         """Yield (row number, fields) of the rows below the header that hold a value; all have the length `width`.
@@ -97,13 +89,7 @@ class DelimitedLines:
             yield note.number, note.fields + [""] * (width - 1)
 
     def refuse_single_texts(self, numbers: Collection[int]) -> None:
-        """Raise InputError if a single text was taken for a note, but is among the rows of subjects.
-
-        Parameters
-        ----------
-        numbers : collection of int
-            The numbers of the rows of subjects.
-        """
+        """Raise InputError if a single text was taken for a note, but is among the rows of subjects, by number."""
         for note in self._notes:
             if note.number in numbers:
                 self._misfit(note)
@@ -112,17 +98,15 @@ class DelimitedLines:
     def refuse_misfits(self, doubts: UncertainRowsError | None = None) -> None:
         """Raise InputError if rows were not as long as the header.
 
-        Parameters
-        ----------
-        doubts : UncertainRowsError, optional
-            What may be another table. If all of these rows belong to it, the message says how to leave it out.
+        If all of them belong to what may be another table (`doubts`), the message says how to leave it out.
         """
         if not self._misfits:
             return
         other_table = "--rows FIRST-LAST says which rows are the subjects"
         without = None if doubts is None else doubts.without
         seen = ""
-        if doubts is not None and without is not None and not self._any_misfit_in(RowRanges.parsed(without)):
+        kept = RowRanges.parsed(without) if without is not None else self._misfit_numbers
+        if doubts is not None and not any(number in kept for number in self._misfit_numbers):
             other_table = f"if these rows are none of its subjects, say --rows {without}"
             seen = f"\n{doubts.listing}"
         found = listed(self._misfits, len(self._misfit_numbers))
@@ -131,9 +115,6 @@ class DelimitedLines:
             "for a text that needs quotes, for a title above the header (--header-row N, or 0 if there is no header), "
             f"or for another table ({other_table}){seen}"
         )
-
-    def _any_misfit_in(self, rows: RowRanges) -> bool:
-        return any(number in rows for number in self._misfit_numbers)
 
     def remarks(self) -> list[str]:
         """Return what the reader must know of the rows that were read."""
@@ -148,18 +129,11 @@ class DelimitedLines:
         n_fields = len(line.fields)
         self._misfit_numbers.append(line.number)
         if len(self._misfits) < _MISFITS_KEPT:
-            self._misfits.append(f"line {line.first} has {n_fields} field{'' if n_fields == 1 else 's'}")
+            self._misfits.append(f"line {line.first} has {n_fields} field{'s' * (n_fields != 1)}")
         return line.number, (line.fields + [""] * (self._width - n_fields))[: self._width]
 
     def _look_inside(self, line: Line) -> None:
         """Record a row in which a text in quotes holds a whole line with as many delimiters as a row has."""
-        for text in line.fields if len(line.fields) > 1 else []:
-            inner = text.splitlines()[1:-1]
-            if any(part.count(self._delimiter) == len(line.fields) - 1 for part in inner):
-                self._remarks.add(_SWALLOWING, f"line {line.first}")
-                return
-
-    def _unreadable(self, line: int, said: str) -> str:
-        if said.startswith(_FIELD_TOO_LONG):
-            said = f"a cell has more than {csv.field_size_limit():,} characters"
-        return f"line {line + self._before} cannot be read ({said}): look for a quote that is not closed"
+        inner = [part for text in line.fields for part in text.splitlines()[1:-1]]
+        if any(part.count(self._delimiter) == len(line.fields) - 1 > 0 for part in inner):
+            self._remarks.add(_SWALLOWING, f"line {line.first}")

@@ -5,26 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.data import data
+
 __all__ = ["Marked", "longest_first", "without_flags"]
 
-_WORDS_BEFORE = (
-    "circa zirka ca approx approximately about around etwa ungefähr ungef rund geschätzt environ env aprox "
-    "aproximadamente est estimated"
-)
-_APPROXIMATELY = rf"[~≈≃∼]|(?:{'|'.join(_WORDS_BEFORE.split())})(?:\.|(?=\s))|c\."
+_WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
+_APPROXIMATELY = rf"[~≈≃∼]|(?:{_WORDS_BEFORE})(?:\.|(?=\s))|c\."
 _SIGNS = r"\*{1,3}|[#!?†‡§^▲▼⇑⇓]|↑{1,3}|↓{1,3}"
 _LETTERS = "HH|LL|H|L|A|N"
 _GLUED = "HH|LL|H|L"  # `12A` is a code
-_WORDS_AFTER = (
-    "high low hi lo hoch niedrig tief erhöht erniedrigt vermindert pathologisch abnormal abn normal critical crit "
-    "élevé haut bas alto bajo elevado approx approx. est est. ca. circa estimated geschätzt estimé estimado"
-)
-_WORDS = "|".join(map(re.escape, _WORDS_AFTER.split()))
 _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
 _BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
@@ -37,19 +31,8 @@ _FEWEST_NUMBERS = 10
 """Numbers from which on ``3+`` is a flagged number; of fewer, it is a step of a scale of crosses."""
 
 
-@dataclass(frozen=True)
-class Marked:
-    """The texts of a column without marks.
-
-    Attributes
-    ----------
-    marks : tuple of str
-        The marks that were taken off, the longest first.
-    texts : list of str
-        Each text without them.
-    is_marked : bool ndarray, shape (len(texts),)
-        Whether a text held a mark.
-    """
+class Marked(NamedTuple):
+    """The marks that were taken off, the longest first, each text without them, and whether it held one."""
 
     marks: tuple[str, ...]
     texts: list[str]
@@ -70,20 +53,13 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
         The number of cells that hold each.
     """
     found = [_marks_of(text) for text in texts]
-    total = int(counts.sum())
-    refused = _refused([(before, after) for before, after, _ in found], counts, total)
-    bodies: list[str] = []
-    taken: Counter[str] = Counter()
-    is_marked = np.zeros(len(texts), dtype=bool)
-    for place, (text, (before, after, body)) in enumerate(zip(texts, found, strict=True)):
-        marks = [*before, *after]
-        if marks and refused.isdisjoint(marks):
-            taken.update(marks)
-            is_marked[place] = True
-            bodies.append(body)
-        else:
-            bodies.append(text)
-    return Marked(longest_first(taken), bodies, is_marked)
+    refused = _refused([(before, after) for before, after, _ in found], counts, int(counts.sum()))
+    kept = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in found]
+    taken = Counter(
+        mark for (before, after, _), keep in zip(found, kept, strict=True) if keep for mark in [*before, *after]
+    )
+    bodies = [body if keep else text for text, (_, _, body), keep in zip(texts, found, kept, strict=True)]
+    return Marked(longest_first(taken), bodies, np.array(kept, dtype=bool))
 
 
 def longest_first(marks: Counter[str]) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
-from clinclust.files.locks import alone_in, try_lock
 from clinclust.files.moves import finish
-from clinclust.files.scratch import LOCK, NEW, OLD, PLANS, is_scratch_name, remove_scratch
+from clinclust.files.scratch import LOCK, NEW, OLD, PLANS, alone_in, is_scratch_name, remove_scratch, try_lock
 
 __all__ = ["LeftoverWarning", "settle_leftovers"]
 

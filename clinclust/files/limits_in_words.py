@@ -1,4 +1,4 @@
-"""Values beyond a limit that are written in words: `less than 20`, `über 90`, `plus de 5`, `>>100`."""
+"""Values beyond a limit that are written in words, such as `less than 20`; see `clinclust/data/number_words.toml`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.data import data
 from clinclust.files.number_notation import BEYOND_A_LIMIT, parts_of, with_plain_spaces
 
 __all__ = ["is_beyond_a_limit", "limits_in_words"]
 
-_ABOVE = (
-    "more than|greater than|higher than|larger than|above|over|über|ueber|mehr als|größer als|groesser als|höher als|"
-    "plus de|plus que|supérieur à|superieur a|supérieure à|au-dessus de|más de|mas de|mayor de|mayor que|superior a|"
-    "più di|piu di|maggiore di|superiore a|oltre|meer dan|mais de|>>+"
-)
-_BELOW = (
-    "less than|fewer than|lower than|smaller than|below|under|unter|weniger als|kleiner als|niedriger als|"
-    "moins de|moins que|inférieur à|inferieur a|inférieure à|au-dessous de|menos de|menor de|menor que|inferior a|"
-    "meno di|minore di|inferiore a|minder dan|<<+"
-)
-_WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
+_ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
+_WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
 _HALF = 0.5
 
 
@@ -51,10 +43,10 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
     {'über 90': '>90'}
     """
     found = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
-    if not found:
-        return {}
-    is_number = np.array([parts_of(text) is not None and text not in found for text in texts], dtype=bool)
-    if counts[is_number].sum() < _HALF * counts.sum():
+    is_number = np.array(
+        [bool(found) and text not in found and parts_of(text) is not None for text in texts], dtype=bool
+    )
+    if not found or counts[is_number].sum() < _HALF * counts.sum():
         return {}
     return {
         text: (">" if match["above"] else "<") + match["number"]

@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from clinclust.errors import InputError
-from clinclust.files.plain_names import is_plain_name
+from clinclust.files.moves import is_plain_name
 from clinclust.files.writing import atomic_write
 
 __all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
@@ -26,19 +27,8 @@ _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
     """Write the checksums of files of a folder to its manifest, whole or not at all.
 
-    Parameters
-    ----------
-    folder : Path
-    names : sequence of str
-        Names of files in `folder`.
-    kept : mapping of str to str, optional
-        Checksums of further files by name, which stand where the manifest will stand and stay as they are. The manifest
-        lists no other file.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read, or the manifest cannot be written.
+    It lists these files, and those of `kept`: files by name with their checksums, which stay as they are where the
+    manifest will be.
     """
     sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
@@ -73,13 +63,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
-    """Return the names whose file in `folder` is missing, or has another SHA-256, in the order of `sha256s`.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    """
+    """Return the names whose file in `folder` is missing, or has another SHA-256, in the order of `sha256s`."""
     return [
         name for name, sha256 in sha256s.items() if not (folder / name).is_file() or _sha256_of(folder / name) != sha256
     ]
@@ -90,15 +74,13 @@ def _sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sha256s_in(content: object) -> dict[str, str] | None:
+def _sha256s_in(content: Any) -> dict[str, str] | None:
     """Return the checksums by name if the content is that of a manifest, else None."""
-    if not isinstance(content, dict) or set(content) != {"clinclust_manifest", "sha256"}:
+    sha256s = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
         return None
-    if type(content["clinclust_manifest"]) is not int or content["clinclust_manifest"] != _FORMAT:
-        return None
-    sha256s = content["sha256"]
-    if not isinstance(sha256s, dict) or not all(is_plain_name(name) and name != MANIFEST for name in sha256s):
-        return None
-    if not all(isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in sha256s.values()):
-        return None
-    return sha256s
+    sound = all(
+        is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
+        for name, sha256 in sha256s.items()
+    )
+    return sha256s if sound and type(content["clinclust_manifest"]) is int else None

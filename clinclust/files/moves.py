@@ -9,31 +9,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from clinclust.errors import InputError
-from clinclust.files.plain_names import is_plain_name
 from clinclust.files.scratch import NEW, OLD, PLANS
 from clinclust.files.system_errors import naming
 
-__all__ = ["Plan", "carry_out", "finish", "sync_folder"]
+__all__ = ["Plan", "carry_out", "finish", "is_plain_name", "sync_folder"]
 
 _FORWARD, _BACK = PLANS
+_SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to happen in a folder.
+    """What is to happen in a folder: which files are put in place, in order, and which are removed before.
 
-    Attributes
-    ----------
-    placed, removed : sequence of str
-        Names of the files to put in place, in order, and of those to remove before.
-    stood : mapping of str to str, optional
-        Identity of each file that stands in a place, by name.
+    `stood` has the identity of each file that was there, by name.
     """
 
     placed: Sequence[str]
@@ -42,13 +38,7 @@ class Plan:
 
 
 def carry_out(plan: Plan, scratch: Path, folder: Path) -> None:
-    """Put all new files of a scratch folder in their places in `folder`, or none.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be moved; all moves were taken back.
-    """
+    """Put all new files of a scratch folder in their places in `folder`, or none: after an error all is taken back."""
     _write_down(replace(plan, stood={n: _identity(folder / n) for n in (*plan.placed, *plan.removed)}), scratch)
     try:
         _forward(plan, scratch, folder)
@@ -78,6 +68,11 @@ def finish(scratch: Path, folder: Path) -> str | None:
             (scratch / name).unlink()
             return said
     return None
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    return name not in ("", ".", "..") and not _SEPARATOR_OR_CONTROL.search(name) and len(name) <= 255
 
 
 def sync_folder(folder: Path) -> None:

@@ -53,23 +53,22 @@ _FAR = 1000**0.5
 
 
 class WrittenNumber(NamedTuple):
-    """The parts of a cell that holds a number."""
+    """A cell that holds a number: the sign of a limit, the number as written, and its unit or currency; or ``""``."""
 
     limit: str
-    """The sign of a value beyond a limit, such as ``<``, or nothing."""
     number: str
-    """The number as it is written."""
     unit: str
-    """What follows it, or the currency before it, or nothing."""
 
 
 class Marks(NamedTuple):
-    """The decimal mark and the separator of thousands, where they are not a point and none."""
+    """The decimal mark and the separator of thousands, where they are not a point and none.
+
+    They are a guess if some commas or points could be either, and nothing decides it.
+    """
 
     decimal: Literal[","] | None = None
     thousands: ThousandsMark | None = None
     is_guess: bool = False
-    """Whether some commas or points could be decimal marks or keep thousands apart, and nothing decides it."""
 
 
 def with_plain_spaces(text: str) -> str:
@@ -153,15 +152,7 @@ def are_thousands(numbers: Sequence[str]) -> bool:
 
 
 def are_flags(unit: str, count: int, n_cells: int) -> bool:
-    """Return whether what mostly follows the numbers are flags of a laboratory (`5.2 H`) or parts of numbers (`3½`).
-
-    Parameters
-    ----------
-    unit : str
-        The most frequent text that follows a number.
-    count, n_cells : int
-        In how many cells it does so, and how many cells have a value.
-    """
+    """Return whether what mostly follows the numbers, in `count` cells, is a flag or part of a number, and no unit."""
     return not is_unit(unit) or (unit.upper() in _FLAGS and count < _MOST_CELLS * n_cells)
 
 

@@ -35,11 +35,13 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(f"there is no file {shown}.{_hint(path)}") from None
-    except OSError as error:
-        raise type(error)(f"{shown} cannot be opened: {error.strerror or error}") from None
-    except ValueError as error:  # the path holds a NUL
-        raise OSError(f"{shown} cannot be opened: {error}") from None
+        hint = ""
+        with suppress(OSError):
+            hint = did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
+        raise FileNotFoundError(f"there is no file {shown}.{hint}") from None
+    except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
+        kind = type(error) if isinstance(error, OSError) else OSError
+        raise kind(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
     if not stat.S_ISREG(found.st_mode):
@@ -47,10 +49,3 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     if found.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
     return found.st_size
-
-
-def _hint(path: Path) -> str:
-    """Return a question after the name in the same folder that is closest."""
-    with suppress(OSError):
-        return did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
-    return ""

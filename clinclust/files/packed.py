@@ -1,20 +1,23 @@
-"""Unpack the one table of a gzip or zip file, within bounds."""
+"""The bytes of a table: in a file of its own, or unpacked from a gzip or zip file, within bounds."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, BinaryIO, cast
 
 from clinclust.errors import InputError
 from clinclust.files.listed import listed, quoted
-from clinclust.files.source import Source
 
-__all__ = ["GZIP", "ZIP", "unpacked"]
+__all__ = ["Source", "unpacked"]
 
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250
 """Tables unpack to 3 to 50 times their size; deflate cannot reach more than 1032 times."""
@@ -22,7 +25,37 @@ _AT_ONCE = 2**20
 _NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _WORKBOOK_PARTS = ("[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/manifest.xml")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".numbers")
+_OF_R = (".rds", ".rda", ".rdata")
 _DAMAGED = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a table: in the file at `path`, or, if they were unpacked, in `content`.
+
+    `suffix` is what the name of the table ends in, in lower case: ``.csv`` for ``cohort.csv.gz`` too.
+    """
+
+    path: Path
+    suffix: str
+    content: bytes | None = None
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file to read, which the caller closes."""
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+    def read(self) -> bytes:
+        """Return all bytes."""
+        return self.path.read_bytes() if self.content is None else self.content
+
+    def size(self) -> int:
+        """Return the number of bytes."""
+        return self.path.stat().st_size if self.content is None else len(self.content)
+
+    def start(self, length: int) -> bytes:
+        """Return the first bytes."""
+        with self.open() as file:
+            return file.read(length)
 
 
 def unpacked(path: Path) -> tuple[Source, list[str]]:
@@ -35,31 +68,28 @@ def unpacked(path: Path) -> tuple[Source, list[str]]:
     """
     source = Source(path, path.suffix.lower())
     start = source.start(4)
-    if start.startswith(GZIP) and source.suffix not in (".rds", ".rda", ".rdata"):
-        return _from_gzip(path)
-    if source.suffix == ".gz":
-        raise InputError("this is not a gzip file: give it the name that it had before, such as cohort.csv")
-    if start == ZIP and (source.suffix == ".zip" or not (source.suffix in _WORKBOOKS or _is_workbook(path))):
+    if start.startswith(_GZIP) and source.suffix not in _OF_R:
+        with _about("gzip"), gzip.open(path) as stream:
+            content = _bounded(cast(IO[bytes], stream), path.stat().st_size)
+        named = source.suffix == ".gz"
+        inner = Source(path, PurePosixPath(path.name[:-3] if named else path.name).suffix.lower(), content)
+        return _once(inner), [] if named else ["the file is packed with gzip, although its name does not say so"]
+    if start == _ZIP and (source.suffix == ".zip" or not (source.suffix in _WORKBOOKS or _is_workbook(path))):
         return _from_zip(path)
-    if source.suffix == ".zip":
-        raise InputError("this is not a zip file: give it the name of what it is, such as cohort.csv")
+    if source.suffix in (".gz", ".zip"):
+        kind = "gzip" if source.suffix == ".gz" else "zip"
+        raise InputError(f"this is not a {kind} file: give it the name of what it is, such as cohort.csv")
     return source, []
 
 
-def _from_gzip(path: Path) -> tuple[Source, list[str]]:
-    inner = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
-    remarks = (
-        [] if path.suffix.lower() == ".gz" else ["the file is packed with gzip, although its name does not say so"]
-    )
+@contextmanager
+def _about(kind: str) -> Iterator[None]:
     try:
-        with gzip.open(path) as stream:
-            content = _bounded(cast(IO[bytes], stream), path.stat().st_size)
+        yield
+    except InputError:
+        raise
     except _DAMAGED as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"this gzip file is damaged ({error or 'it ends too early'}); pack it again") from None
-    suffix = PurePosixPath(inner).suffix.lower()
-    return _once(Source(path, suffix, content)), remarks
+        raise InputError(f"this {kind} file is damaged ({error or 'it ends too early'}); pack it again") from None
 
 
 def _is_workbook(path: Path) -> bool:
@@ -73,27 +103,24 @@ def _is_workbook(path: Path) -> bool:
 
 
 def _from_zip(path: Path) -> tuple[Source, list[str]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            entries = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
-            tables = [entry for entry in entries if entry.filename[:1] != "." and entry.file_size]
-            if len(tables) != 1:
-                held = listed(quoted(entry.filename) for entry in tables) if tables else "no file"
-                raise InputError(
-                    f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
-                )
-            entry = tables[0]
-            if entry.flag_bits & 1:
-                raise InputError("this zip file is locked with a password: unpack it, and give the file in it")
-            with archive.open(entry) as stream:
-                content = _bounded(stream, entry.compress_size)
-    except _DAMAGED as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"this zip file is damaged ({error or 'it ends too early'}); pack it again") from None
-    source = _once(Source(path, PurePosixPath(entry.filename).suffix.lower(), content))
-    return source, [f"read {quoted(entry.filename)}, the one file in this zip file"]
+    with _about("zip"), zipfile.ZipFile(path) as archive:
+        tables = [
+            entry
+            for entry in archive.infolist()
+            if entry.file_size and entry.filename[:1] != "." and not any(part in entry.filename for part in _NO_TABLE)
+        ]
+        if len(tables) != 1:
+            held = listed(quoted(entry.filename) for entry in tables) if tables else "no file"
+            raise InputError(
+                f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
+            )
+        if tables[0].flag_bits & 1:
+            raise InputError("this zip file is locked with a password: unpack it, and give the file in it")
+        with archive.open(tables[0]) as stream:
+            content = _bounded(stream, tables[0].compress_size)
+    name = tables[0].filename
+    source = _once(Source(path, PurePosixPath(name).suffix.lower(), content))
+    return source, [f"read {quoted(name)}, the one file in this zip file"]
 
 
 def _bounded(stream: IO[bytes], packed: int) -> bytes:
@@ -113,7 +140,7 @@ def _bounded(stream: IO[bytes], packed: int) -> bytes:
 
 def _once(source: Source) -> Source:
     """Return the source, or raise InputError if it is packed again."""
-    if source.start(2) == GZIP and source.suffix not in (".rds", ".rda", ".rdata"):
+    if source.start(2) == _GZIP and source.suffix not in _OF_R:
         raise InputError("this file is packed twice: unpack it once, and give what was in it")
     if not source.content:
         raise InputError("the file in this archive is empty")

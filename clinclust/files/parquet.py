@@ -2,61 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clinclust.errors import InputError, MissingPackageError
+from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes, notes_of
 from clinclust.files.listed import listed, quoted
-from clinclust.files.source import Source
+from clinclust.files.packed import Source
+from clinclust.files.reading_packages import guarded, package
 from clinclust.files.text_table import TableRead
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["read_parquet"]
 
 
 def read_parquet(source: Source) -> TableRead:
     """Read a parquet file; see `clinclust.read_cohort`."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingPackageError("reading a parquet file needs pyarrow: pip install clinclust[parquet]") from None
-    try:
+    package("pyarrow", "a parquet file", "parquet")
+    from pyarrow import parquet
+
+    with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):
         with source.open() as file:  # else pyarrow reads all files of a folder of this name
-            table = pyarrow.parquet.read_table(file, page_checksum_verification=True)
-        table = _one_value_a_cell(table)
+            table = _one_value_a_cell(parquet.read_table(file, page_checksum_verification=True))
         table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
         # Whole numbers beside missing ones stay whole numbers, because a float would change the digits of long ones.
         frame = table.to_pandas(integer_object_nulls=True)
         named = [name for name in frame.index.names if name is not None and name not in frame.columns]
         frame = frame.reset_index(named) if named else frame
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:  # damaged metadata end in errors of many types, of pyarrow, pandas and json
-        said = quoted(next(iter(str(error).splitlines()), ""))
-        raise InputError(
-            f"this parquet file cannot be read ({type(error).__name__}: {said}); write it again with "
-            "the program that made it, or as .csv or .xlsx"
-        ) from None
-    return _with_notes(frame)
-
-
-def _with_notes(frame: pd.DataFrame) -> TableRead:
-    """Return the table with the notes on its columns that pandas wrote into the file, if there are any."""
     remarks = []
     try:
-        known = notes_of(frame)
+        known = notes_of(frame)  # which pandas wrote into the file, if there are any
     except InputError:
         known, remarks = {}, ["the notes on its columns cannot be read: left out"]
     frame.attrs = {}
     return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
-
-
-def _bytes_of(kinds: Any) -> list[Any]:
-    """Return the functions that recognise columns of bytes; older versions of pyarrow have fewer."""
-    names = ("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view")
-    return [getattr(kinds, name) for name in names if hasattr(kinds, name)]
 
 
 def _one_value_a_cell(table: Any) -> Any:
@@ -70,12 +47,13 @@ def _one_value_a_cell(table: Any) -> Any:
     import pyarrow
 
     kinds = pyarrow.types
+    of_bytes = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary, kinds.is_binary_view)
     unusable = []
     for place, column in enumerate(table.schema):
         kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
         if kinds.is_nested(kind):
             unusable.append(column.name)
-        elif any(is_bytes(kind) for is_bytes in _bytes_of(kinds)):
+        elif any(is_bytes(kind) for is_bytes in of_bytes):
             try:
                 table = table.set_column(place, column.name, table.column(place).cast(pyarrow.string()))
             except pyarrow.ArrowException:

@@ -1,4 +1,4 @@
-"""Names that several columns of a REDCap export have: labels of fields, and ``Complete?`` for every form."""
+"""Names that several columns of a REDCap export with labels have: labels of fields, and ``Complete?`` of every form."""
 
 from __future__ import annotations
 
@@ -11,32 +11,27 @@ import pandas as pd
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import TableRead
 
-__all__ = ["COMPLETE", "with_distinct_names"]
+__all__ = ["with_distinct_names"]
 
-COMPLETE = "Complete?"
-"""What an export with labels calls the status of every form."""
-_ONLY_REDCAP = (COMPLETE, "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
+_ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 _CHOICE = "(choice="
 
 
 def with_distinct_names(read: TableRead) -> TableRead:
     """Return an export of REDCap with labels so that no two columns have one name; any other table unchanged.
 
-    The second column of a name gets ``(2)`` after it, in the order of the file. In other tables a name that repeats is
-    a fault, which whoever chooses columns refuses.
+    The second column of a name gets ``(2)`` after it. In other tables a name that repeats is a fault, which whoever
+    chooses columns refuses.
     """
     names = [str(name) for name in read.frame.columns]
-    counts = Counter(name for name in names if name.strip())
-    repeated = [name for name, count in counts.items() if count > 1]
-    is_export = any(name.strip() in _ONLY_REDCAP or _CHOICE in name for name in names)
-    if not repeated or not is_export:
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    if not repeated or not any(name.strip() in _ONLY_REDCAP or _CHOICE in name for name in names):
         return read
-    distinct = _distinct(names)
     frame = read.frame.copy(deep=False)
-    frame.columns = pd.Index(distinct, dtype=object)
+    frame.columns = pd.Index(_distinct(names), dtype=object)
+    several = "1 name stands" if len(repeated) == 1 else f"{len(repeated)} names stand"
     told = (
-        f"an export of REDCap with labels, in which {len(repeated)} name{'' if len(repeated) == 1 else 's'} stand"
-        f"{'s' if len(repeated) == 1 else ''} over several columns ({listed(map(quoted, repeated), len(repeated))}): "
+        f"an export of REDCap with labels, in which {several} over several columns ({listed(map(quoted, repeated))}): "
         f"the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the order of the file; an export with raw "
         "names has a name of its own for each field"
     )

@@ -1,23 +1,37 @@
 """The one kind of temporary thing of this package: a private folder beside the file that is to be written.
 
 It is named ``.clinclust-scratch-`` and 16 hexadecimal digits. Its process holds a lock on the file ``lock`` inside; the
-lock ends with the process, so that a later run can tell what a dead process left from what a living one uses.
+lock ends with the process, however it ends, so that a later run can tell what a dead process left from what a living
+one uses.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from clinclust.files.locks import try_lock
 from clinclust.files.system_errors import naming
 
-__all__ = ["LOCK", "NEW", "OLD", "PLANS", "final_place", "is_scratch_name", "remove_scratch", "scratch_folder"]
+__all__ = [
+    "LOCK",
+    "NEW",
+    "OLD",
+    "PLANS",
+    "alone_in",
+    "final_place",
+    "is_scratch_name",
+    "remove_scratch",
+    "scratch_folder",
+    "try_lock",
+]
 
 LOCK, NEW, OLD = "lock", "new", "old"
 """What lies in a scratch folder: the lock, the files to be put in place, and the files that they replace."""
@@ -28,6 +42,43 @@ PLANS = ("forward", "back")
 _PREFIX = ".clinclust-scratch-"
 _PASSES = 3  # a program that looks through new files may hold one for a moment
 _NAME = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}")
+Lock: TypeAlias = Literal["ours", "another", "nobody"]
+_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int, *, wait: bool) -> None:
+        msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(handle: int, *, wait: bool) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def try_lock(handle: int) -> Lock:
+    """Lock an open file without waiting, and return who holds the lock now; nobody, where the system has no locks."""
+    try:
+        _lock(handle, wait=False)
+    except OSError as error:
+        return "another" if error.errno in _HELD else "nobody"
+    return "ours"
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process after the other run the block for this folder, where the system can lock folders."""
+    handle = None
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        _lock(handle, wait=True)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def is_scratch_name(name: str) -> bool:
@@ -48,12 +99,8 @@ def final_place(path: Path) -> Path:
 def scratch_folder(folder: Path, shown: Path) -> Iterator[Path]:
     """Yield a new scratch folder in `folder`, locked by this process; it is removed at the end, unless files remain.
 
-    Only its owner can read it: it may hold data of patients in a folder that others read.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made; the message names `shown`, the file or folder that was to be written.
+    Only its owner can read it: it may hold data of patients in a folder that others read. If it cannot be made, the
+    OSError names `shown`, the file or folder that was to be written.
     """
     with naming(shown):
         scratch, handle = _made(folder)
@@ -96,8 +143,10 @@ def remove_scratch(scratch: Path, handle: int) -> None:
     for _ in range(_PASSES):
         with suppress(OSError):
             for content in sorted(scratch.iterdir()):
-                if content.name != LOCK:
-                    _remove(content)
+                if content.is_dir() and not content.is_symlink():
+                    shutil.rmtree(content, ignore_errors=True)
+                elif content.name != LOCK:
+                    content.unlink(missing_ok=True)
     if os.name == "nt":  # an open file cannot be removed there
         os.close(handle)
     for _ in range(_PASSES):
@@ -107,10 +156,3 @@ def remove_scratch(scratch: Path, handle: int) -> None:
             break
     if os.name != "nt":
         os.close(handle)
-
-
-def _remove(content: Path) -> None:
-    if content.is_dir() and not content.is_symlink():
-        shutil.rmtree(content, ignore_errors=True)
-    else:
-        content.unlink(missing_ok=True)

@@ -9,47 +9,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clinclust.control_characters import on_one_line
+from clinclust.data import data
 
 __all__ = ["naming", "plain_error", "plain_sentence"]
 
 _LONGEST_PATH = 300
-_MEANINGS: dict[int, str] = {
-    errno.ENOSPC: "the disk is full; free some space, or choose a folder on another disk",
-    errno.EFBIG: "the file would be larger than this system allows; raise the limit (ulimit -f)",
-    errno.EIO: "the disk failed; choose a folder on another disk, and look after this one",
-    errno.EROFS: "the disk can only be read; choose a folder on another disk",
-    errno.EACCES: "you have no permission; choose another folder, or close the program that has the file open",
-    errno.EPERM: "you have no permission; choose another folder, or ask who owns it",
-    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-    errno.ENOENT: "a folder or file on the way is missing; make it first",
-    errno.ENOTDIR: "a file stands where a folder is needed; choose another name",
-    errno.EISDIR: "a folder stands where a file is needed; move it away, or choose another name",
-    errno.ENOTEMPTY: "a folder that is not empty stands in its place; move it away, or choose another name",
-    errno.ELOOP: "its links lead in a circle; choose another name",
-    errno.EINVAL: "this system allows no such name; choose another one",
-    errno.EBUSY: "another program uses it; close that program",
-    errno.ETXTBSY: "another program uses it; close that program",
-    errno.EMFILE: "too many files are open; raise the limit (ulimit -n), or close other programs",
-    errno.ENFILE: "too many files are open; close other programs",
-    errno.EBADF: "it was closed before the program began",
-}
-if hasattr(errno, "EDQUOT"):
-    _MEANINGS[errno.EDQUOT] = "your share of the disk is used up; free some space, or choose a folder on another disk"
-if hasattr(errno, "ESTALE"):
-    _MEANINGS[errno.ESTALE] = "the network folder was replaced; open it again"
+_MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
 
 
 def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
     """Return what an error of the operating system says, as a sentence that names the file.
 
-    Parameters
-    ----------
-    error : OSError
-        An error without a code is one that this package or another wrote as a sentence; it is returned unchanged.
-    path : path or str, optional
-        The file that the reader knows; by default the file that the error names.
-    doing : str
-        What was tried with the file: ``written``, ``read`` or ``used``.
+    The file is `path`, by default that which the error names; `doing` is what was tried with it: ``written``, ``read``
+    or ``used``. An error without a code is a sentence already, and returned unchanged.
     """
     if error.errno is None or (error.strerror is None and error.filename is None):
         return str(error)
@@ -70,28 +42,17 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
     """Make an error of the operating system say in a sentence that `path` cannot be written.
 
-    Parameters
-    ----------
-    path : Path
-        The file that the reader knows.
-    doing : str
-        What is tried with it.
-    instead_of : Path, optional
-        If given, errors that name a file outside of this folder are left alone: they are about something else.
+    With `instead_of`, errors that name a file outside of this folder are left alone: they are about something else. An
+    error of writing to an open file names none.
     """
     try:
         yield
     except OSError as error:
-        if error.errno is None or (error.strerror is None and error.filename is None):
-            raise  # a sentence already
-        if instead_of is not None and not _is_about(error, instead_of):
+        is_sentence = error.errno is None or (error.strerror is None and error.filename is None)
+        is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
+        if is_sentence or is_elsewhere:
             raise
         raise plain_error(error, path, doing) from error
-
-
-def _is_about(error: OSError, folder: Path) -> bool:
-    """Return whether an error names a file in `folder`, or none, as an error of writing to an open file does."""
-    return error.filename is None or str(error.filename).startswith(str(folder))
 
 
 def _shown(name: object) -> str:

@@ -22,14 +22,12 @@ from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import limited, quoted
 from clinclust.files.opening import check_readable, shown_name
 from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
-from clinclust.files.packed import unpacked
+from clinclust.files.packed import Source, unpacked
 from clinclust.files.parquet import read_parquet
 from clinclust.files.repeated_names import with_distinct_names
-from clinclust.files.selection.averages import WhyNot
 from clinclust.files.selection.chosen_rows import chosen_rows
 from clinclust.files.selection.row_choice import ChoiceError, RowChoice
 from clinclust.files.selection.rows_taken import note_rows_taken
-from clinclust.files.source import Source
 from clinclust.files.statistical import STATISTICAL, read_statistical
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.workbook import read_xlsx
@@ -49,7 +47,6 @@ def cohort_table(
     decimal: Decimal | None,
     only: Sequence[str] | None,
     drop: Sequence[str] | None,
-    why_not: WhyNot | None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the table of a file as `clinclust.read_cohort` does, and what its reader must know.
 
@@ -59,8 +56,6 @@ def cohort_table(
     choice : RowChoice
     sheet, encoding, header_row, decimal, only, drop
         What somebody said of the file; see `clinclust.read_cohort`.
-    why_not : callable or None
-        Says why the mean of a column of numbers could mislead; see `clinclust.files.selection.averages.WhyNot`.
     """
     layout: dict[str, object] = {"header_row": header_row, "rows": choice.rows, "decimal": decimal}
     with _about(path):
@@ -69,7 +64,7 @@ def cohort_table(
         whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most), layout)
         refuse_many_columns(whole.frame.shape[1], most)
         stay = places_that_stay(whole, only, drop) if choice.keep == "mean" else None
-        read, taken = chosen_rows(whole, choice, decimal, stay=stay, why_not=why_not)
+        read, taken = chosen_rows(whole, choice, decimal, stay=stay)
         frame, told = chosen_columns(read, only, drop)
         note_rows_taken(frame, taken)
     return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *told]]
@@ -102,14 +97,12 @@ def _table(
 def _read(source: Source, kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> TableRead:
     if kind == "text":
         return read_delimited(source, encoding, options)
-    if kind == "xlsx":
-        return read_xlsx(source, sheet, options)
-    if kind == "xls":
-        return read_xls(source, sheet, options)
     if kind == "parquet":
         return read_parquet(source)
     if kind in STATISTICAL:
         return read_statistical(source, kind, encoding)
+    if kind in ("xlsx", "xls"):
+        return (read_xlsx if kind == "xlsx" else read_xls)(source, sheet, options)
     return read_ods_or_xlsb(source, kind, sheet, options)
 
 

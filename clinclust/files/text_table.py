@@ -28,10 +28,9 @@ class TableRead:
         What its reader must know: each a sentence without the file's name.
     notes : list of ColumnNotes
         What the file says of each column; empty if it says nothing of any.
-    places : list of int
-        The number of each column in the file, from 1; empty if they are 1, 2, 3 and so on.
-    unread : list of int
-        The numbers of columns without a name whose values were not kept.
+    places, unread : list of int
+        The number of each column in the file, from 1; empty if they are 1, 2, 3 and so on. The numbers of columns
+        without a name whose values were not kept.
     n_outside : int
         How many rows below the header hold something, but are not among those that somebody said to be the subjects.
     """
@@ -45,13 +44,7 @@ class TableRead:
 
 
 class TextTable:
-    """The rows of a table below its header, as text.
-
-    Parameters
-    ----------
-    width : int
-        The number of columns. Every row that is added has as many texts.
-    """
+    """The rows of a table below its header, as text: every row that is added has `width` texts."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -75,13 +68,7 @@ class TextTable:
         return pd.DataFrame(cells, dtype=_TEXT)
 
     def frame(self, above: Sequence[tuple[int, list[str]]] = ()) -> pd.DataFrame:
-        """Return the table, with an index whose labels plus 2 are the row numbers in a spreadsheet.
-
-        Parameters
-        ----------
-        above : sequence of (int, list of str)
-            Rows that stand above those that were added.
-        """
+        """Return the table, with rows above those that were added; the labels of its index plus 2 are row numbers."""
         portions = [self._converted([texts for _, texts in above])] if above else []
         portions += self._portions
         if self._rows or not portions:

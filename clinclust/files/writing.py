@@ -10,9 +10,8 @@ from pathlib import Path
 
 from clinclust.errors import InputError
 from clinclust.files.leftovers import settle_leftovers
-from clinclust.files.locks import alone_in
 from clinclust.files.moves import Plan, carry_out, sync_folder
-from clinclust.files.scratch import NEW, final_place, scratch_folder
+from clinclust.files.scratch import NEW, alone_in, final_place, scratch_folder
 from clinclust.files.system_errors import naming
 
 __all__ = ["atomic_write", "check_place", "write_together"]
@@ -22,19 +21,15 @@ __all__ = ["atomic_write", "check_place", "write_together"]
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    The temporary file has the name of `path`, because some writers choose their format by the suffix. It lies in a
-    private folder beside `path`, so that the replacement is one operation of the file system; whatever else the block
-    writes to this folder vanishes with it. The file is flushed to disk before it replaces `path`, and takes over the
-    permissions of the file that it replaces. A link is replaced, and what it leads to stays as it is. After an error
-    `path` is unchanged. What a run that died has left in the folder is settled first; see `settle_leftovers`.
+    The temporary file has the name of `path`, in a private folder beside it. It takes over the permissions of the file
+    that it replaces. A link is replaced, and what it leads to stays. After an error `path` is unchanged. What a run
+    that died has left in the folder is settled first; see `settle_leftovers`.
 
     Raises
     ------
-    FileNotFoundError
-        If the folder of `path` does not exist.
     OSError
-        If `path` is a folder or cannot be written; an error of the operating system inside the block, such as a full
-        disk, becomes a sentence that names `path`.
+        If `path` cannot be written; an error of the operating system inside the block, such as a full disk, becomes a
+        sentence that names `path`.
     """
     path = Path(path)
     check_place(path)
@@ -53,15 +48,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_place(path: Path) -> None:
-    """Raise OSError if no file can be written at `path`, as far as this can be known before.
-
-    Raises
-    ------
-    InputError
-        If no file can have this name.
-    OSError
-        If `path` is a folder, a device or a pipe, is protected from writing, or if its folder does not exist.
-    """
+    """Raise OSError, or InputError for a name that no file can have, if no file can be written at `path`."""
     _refuse_impossible_name(path)
     with naming(path):
         if path.is_dir():
@@ -89,8 +76,8 @@ def write_together(
     replacing : collection of str
         Names of files that this set of files replaces.
     last : str, optional
-        Name of the file that moves after all others, such as a manifest: while the others move, the old one still
-        stands in `folder`, and tells that the set is not whole.
+        Name of the file that moves after all others, such as a manifest, which tells until then that the set is not
+        whole.
 
     Raises
     ------
@@ -107,11 +94,12 @@ def write_together(
             folder.mkdir(parents=True, exist_ok=True)
         with scratch_folder(folder, shown) as scratch:
             yield scratch / NEW
-            written = sorted(file.name for file in (scratch / NEW).iterdir())
+            written = [file.name for file in (scratch / NEW).iterdir()]
             for name in written:
                 check_place(folder / name)
             with alone_in(folder), naming(shown, instead_of=scratch):
-                plan = Plan(_with_last(written, last), [name for name in replacing if name not in written])
+                placed = sorted(written, key=lambda name: (name == last, name))
+                plan = Plan(placed, [name for name in replacing if name not in written])
                 carry_out(plan, scratch, folder)
     except BaseException:
         for parent in made:
@@ -129,18 +117,12 @@ def _check_folder(folder: Path, replacing: Collection[str]) -> None:
         check_place(folder / name)
 
 
-def _with_last(names: Collection[str], last: str | None) -> list[str]:
-    return sorted(names, key=lambda name: (name == last, name))
-
-
 def _refuse_impossible_name(path: Path) -> None:
     """Raise InputError if the name holds a character that no name on this system can hold."""
     try:
-        os.fsencode(path)
+        possible = b"\x00" not in os.fsencode(path)
     except UnicodeEncodeError:
         possible = False
-    else:
-        possible = "\x00" not in str(path)
     if not possible:
         raise InputError(f"{str(path)!r} cannot be the name of a file or folder here; choose another name")
 

@@ -45,7 +45,7 @@ class Exponential(Likelihood):
     is_skewed: ClassVar[bool] = True
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (1e-12, 1e12)}
     with_unit: ClassVar[frozenset[str]] = frozenset({"rate"})
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2

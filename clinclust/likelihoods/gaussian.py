@@ -62,7 +62,7 @@ class Gaussian(Likelihood):
         "rate": (1e-6, 1e12),
     }
     with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "rate"})
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
     n_statistics = 3
 

@@ -33,7 +33,7 @@ class Geometric(Likelihood):
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     is_skewed: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2

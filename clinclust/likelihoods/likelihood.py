@@ -131,7 +131,7 @@ class Likelihood(ABC):
 
     # Fields of a feature.
     takes: ClassVar[frozenset[str]] = frozenset()
-    """The fields that a feature may declare: any of `levels`, `trials`, `minimum`, `maximum` and `transform`."""
+    """The fields that a feature may declare: `levels`, `trials`, `minimum`, `maximum`, `transform` and `spike`."""
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
     """The kinds of columns for which `draft_schema` considers it."""
 

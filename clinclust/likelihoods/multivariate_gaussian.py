@@ -54,6 +54,7 @@ class MultivariateGaussian(Gaussian):
     alternatives: ClassVar[tuple[str, ...]] = ()
     prior: ClassVar[ModuleType] = normal_wishart
     kernel: ClassVar[int] = 8
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     is_chained: ClassVar[bool] = True
     shared_in_block: ClassVar[tuple[str, ...]] = ("kappa", "degrees")
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {

@@ -62,7 +62,7 @@ class NegativeBinomial(Likelihood):
     is_count: ClassVar[bool] = True
     is_skewed: ClassVar[bool] = True
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"dispersion": (1e-6, 1e6)}
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2

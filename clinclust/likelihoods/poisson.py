@@ -35,7 +35,7 @@ class Poisson(Likelihood):
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     largest: ClassVar[float] = 100_000
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum"})
+    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "rate"

@@ -46,9 +46,9 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
     """Return the columns of features as standardised numbers.
 
     Yes/no features become 0 and 1, ordered levels their scores, unordered levels one indicator (0 or 1) for each
-    observed level. Counts and measurements stay as they are, after the transform of the schema. A missing value becomes
-    the median of its feature; of features with levels in no order, and of yes/no features, the most frequent level.
-    Then each column is standardised.
+    observed level. Counts and measurements stay as they are, after the transform of the schema; both parts of a feature
+    with point masses are features here. A missing value becomes the median of its feature; of features with levels in
+    no order, and of yes/no features, the most frequent level. Then each column is standardised.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
         whole = filled(values, by_frequency=_by_frequency(feature))
         made = [whole] if not feature.traits.is_nominal else [whole == level for level in np.unique(observed)]
         columns += [standardised(column.astype(np.float64)) for column in made]
-        owners += [feature.name] * len(made)
+        owners += [feature.column] * len(made)
     if not columns:
         raise InputError("there is no feature to encode")
     return Encoded(np.column_stack(columns), tuple(owners), _said(features, has_missing))
@@ -82,7 +82,7 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
 
 def numbers_of(frame: pd.DataFrame, feature: Feature) -> Array:
     """Return a validated column as numbers after the transform of the schema, float64 (N,); NaN = missing."""
-    return feature.transformed(frame[feature.name])
+    return feature.transformed(frame[feature.column])
 
 
 def filled(values: Array, *, by_frequency: bool) -> Array:

@@ -116,7 +116,7 @@ class KPrototypes(Method):
                 model.fit(values, categorical=list(range(len(numbers), len(given.features))))
             else:
                 model.fit(values)
-        has_missing = bool(given.frame[[one.name for one in given.features]].isna().to_numpy().any())
+        has_missing = bool(given.frame[list({one.column for one in given.features})].isna().to_numpy().any())
         prepared = _said(bool(numbers), has_missing)
         return Clustered(np.asarray(model.labels_, dtype=np.int64), prepared, facts={"cost_": float(model.cost_)})
 

@@ -159,7 +159,7 @@ class Method(Parameterised):
         CohortWarning
             If the table is doubtful, or no schema was given.
         """
-        from clinclust.schema.informative import kept_out, warn_of_uninformative
+        from clinclust.schema.informative import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
         rules = {**RULES, "schema": RULES["schema"].or_none(), **self._rules}
@@ -168,12 +168,12 @@ class Method(Parameterised):
             raise InputError("; ".join(problems))
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
         without = dict(kept_out(frame, schema)) | dict(self._not_clustered_on(schema))
-        features = tuple(feature for feature in schema.clustered if feature.name not in without)
+        features = informative_parts(frame, (one for one in schema.clustered if one.name not in without))
         if not features:
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
         warn_of_visits(frame, stacklevel=2)
         warn_of_uninformative(without, len(frame), stacklevel=2)
-        warn_of_unobserved(frame, [feature.name for feature in features], stacklevel=2)
+        warn_of_unobserved(frame, list(dict.fromkeys(feature.column for feature in features)), stacklevel=2)
         seed = seed_of(parameters.get("random_state", 0))
         found = self._clustered(Given(frame, schema, features, seed))
         self._keep(found, schema, without, X.index if isinstance(X, pd.DataFrame) else None, seed)

@@ -49,15 +49,16 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
     values = model_values(cohort, clusters.encoding.features)
     names = fit.schema_.names
     of_feature: dict[str, list[dict[str, Any]]] = {}
-    for index, (feature, likelihood) in enumerate(
-        zip(clusters.encoding.features, clusters.encoding.alone, strict=True)
+    places = fit.schema_.places(clusters.encoding.features)
+    for index, (feature, likelihood, place) in enumerate(
+        zip(clusters.encoding.features, clusters.encoding.alone, places, strict=True)
     ):
         column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
-        kept = ~np.isnan(column) & ~fit.outlying_[:, names.index(feature.name)]
+        kept = ~np.isnan(column) & ~fit.outlying_[:, place]
         if likelihood.is_share or likelihood.counts_levels or kept.sum() < _FEWEST:
             continue
         labels = fit.finer_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
-        of_feature[feature.name] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
+        of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
     rows = [row for name in names for row in of_feature.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -78,7 +79,7 @@ def _checked(
     column, posteriors = column[order], clusters.posteriors(index)[with_values]
     highest = float(likelihood.highest_score(feature) or 0)
     statistics = statistics_of(
-        is_count=likelihood.is_count,
+        is_count=likelihood.is_count and feature.lowest == 0.0,  # counts from 1 on have no zeros
         is_scale=likelihood.is_scale,
         is_real=likelihood.is_real,
         lowest=0.0,
@@ -102,7 +103,7 @@ def _checked(
         squared = unit**2 if statistic.name == "scatter" else 1.0
         numbers = {"observed": here * squared, "expected": float(replicated.mean()) * squared, "distance": distance}
         rows.append(
-            {"feature": feature.name, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
+            {"feature": feature.column, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
             | numbers
             | {"words": statistic.words.format(**numbers)}
         )

@@ -36,9 +36,10 @@ def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]
     tree = ClusterTree(clusters, fit.tree_.joins, fit.tree_.evidence)
     values = model_values(cohort, clusters.encoding.features)
     found = {}
-    for feature, likelihood in zip(clusters.encoding.features, clusters.encoding.likelihoods, strict=True):
+    features, likelihoods = clusters.encoding.features, clusters.encoding.likelihoods
+    for feature, likelihood, place in zip(features, likelihoods, fit.schema_.places(features), strict=True):
         column = values[feature.name]
-        kept = ~np.isnan(column) & ~fit.outlying_[:, fit.schema_.names.index(feature.name)]
+        kept = ~np.isnan(column) & ~fit.outlying_[:, place]
         tried = likelihood.compared_hyperparameters(column[kept])
         if len(tried) < 2:
             continue
@@ -51,5 +52,5 @@ def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]
         if evidence[best] - evidence[0] >= _CLEAR:
             # The others follow: they say where the values lie.
             stated = {name: float(f"{value:.2g}") for name, value in zip(names, priors[best], strict=True)}
-            found[feature.name] = {name: value for name, value in stated.items() if name in likelihood.bounds}
+            found[feature.column] = {name: value for name, value in stated.items() if name in likelihood.bounds}
     return found

@@ -37,7 +37,7 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    features = fit.finer_clusters_.encoding.features
+    features = list(dict.fromkeys(feature.whole for feature in fit.finer_clusters_.encoding.features))
     table = graded(
         ((feature.scores(cohort[feature.name]), feature.traits.is_nominal) for feature in features), mid_ranks
     )

@@ -103,7 +103,7 @@ def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> lis
     """Return why the comparisons do not belong to the features and subtypes of the model; empty if they do."""
     if comparisons["suppressed"].any():
         return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
-    expected = {feature.name for feature in model.schema_ if feature.role in ("cluster", "describe")}
+    expected = {feature.name for feature in model.schema_.reported}
     different = sorted(expected ^ set(comparisons["feature"]))
     if different:
         return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]

@@ -15,8 +15,8 @@ from clinclust.engine.continuum.normal_scores import (
     expected_score,
     first_axis,
     normal_scores,
-    ordered_columns,
     reliable_correlations,
+    whole_columns,
     with_unit_diagonal,
 )
 from clinclust.estimators.fitted_cohort import cohort_of
@@ -158,20 +158,21 @@ def continuum_of(fit: Fit, cohort: pd.DataFrame) -> Continuum:
     if not features:
         return Continuum(np.full(len(cohort), np.nan), pd.Series(dtype=np.float64), 0.0)
     rng = np.random.default_rng(np.random.SeedSequence(fit.random_seed_, spawn_key=(_BRANCH,)))
-    scores = np.column_stack([normal_scores(column) for column in ordered_columns(encoded.arrays, rng)])
+    columns, members = whole_columns(encoded, rng)
+    scores = np.column_stack([normal_scores(column) for column in columns])
     correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
     axis, variance = first_axis(correlation)
-    is_nominal = np.array([feature.traits.is_nominal for feature in features])
+    is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
     axis = axis * _direction(axis[~is_nominal])
     score = _standardised(expected_score(scores, correlation, axis))
     found = np.array([_correlation(column, score) for column in scores.T])
     found = np.where(is_nominal, np.abs(found), found)  # the order of its levels has no direction of its own
     strongest = np.argsort(-np.abs(found), kind="stable")
-    names = [features[place].name for place in strongest]
+    names = [features[members[place][0]].column for place in strongest]
     return Continuum(
         encoded.in_table_order(np.round(score, _DECIMALS)),
         pd.Series(found[strongest], index=names, name="correlation"),
-        variance / len(features),
+        variance / len(members),
     )
 
 

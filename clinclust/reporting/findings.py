@@ -64,6 +64,8 @@ class Findings(Results):
         From `clinclust.assess_stability`; a shared report has none.
     other_methods : MethodComparison, optional
         From `clinclust.compare_methods`; a shared report has none.
+    dominant : pandas.DataFrame, optional
+        From `clinclust.dominant_columns`.
     drawn : GibbsDP, optional
         Partitions drawn from the posterior of the same cohort; a shared report has none.
     """
@@ -80,6 +82,7 @@ class Findings(Results):
     stability: Stability | None = None
     drawn: GibbsDP | None = None
     other_methods: MethodComparison | None = None
+    dominant: pd.DataFrame | None = None
 
     @property
     def fit(self) -> Fit | None:
@@ -254,7 +257,7 @@ class Findings(Results):
     def features(self) -> list[Feature]:
         """Clustered and described features by section, and by decreasing relevance within a section."""
         schema = self.model.schema_
-        reported = [feature for feature in schema if feature.role in ("cluster", "describe")]
+        reported = schema.reported
         sections = list(dict.fromkeys(feature.section for feature in reported))
         place = {feature.name: place for place, feature in enumerate(schema)}
 
@@ -313,7 +316,7 @@ class Findings(Results):
         If counts are rounded, it is what the schema asks for: a feature is kept out of the search because all its
         values are the same, and this would tell its exact counts.
         """
-        return feature.role == "cluster" and (self.is_rounded or feature.name not in self.model.kept_out_)
+        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.kept_out_)
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""

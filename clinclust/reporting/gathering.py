@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from clinclust.associations import validated_associations
 from clinclust.associations.persons import persons_of
 from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.cohort_columns import ignored_columns
+from clinclust.comparisons.dominance import dominant_in
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
@@ -26,10 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["gathered_findings"]
 
 
-def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Findings:
+def gathered_findings(
+    model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, *, dominant: pd.DataFrame | None = None
+) -> Findings:
     """Return the findings of a report whose arguments `check_report` has checked.
 
-    The validated associations come last because they need searches: an earlier error then costs no search.
+    The validated associations come last because they need searches: an earlier error then costs no search. The dominant
+    columns are looked for in `frame`, unless they are given.
 
     Raises
     ------
@@ -46,7 +51,7 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
     # Every association is a function of exact counts, so that a report of rounded ones has none.
     associations = None if options.round_to is not None else options.associations
     persons = persons_of(model, frame, None) if isinstance(associations, str) else None
-    frame = cohort_of(model, frame, stacklevel=4)
+    table, frame = frame, cohort_of(model, frame, stacklevel=4)
     comparisons, level = options.comparisons, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
     if comparisons is None:
@@ -54,7 +59,10 @@ def gathered_findings(model: SubtypeModel, frame: pd.DataFrame, options: ReportO
             comparisons = compare_subtypes(
                 frame, model.labels_, model.schema_, min_size=min_size, significance_level=level
             )
-    findings = Findings(model, frame, comparisons, level, None, {**model.names_, **options.names}, min_size=min_size)
+    if dominant is None:
+        dominant = dominant_in(model, frame, ignored_columns(table, frame))
+    names = {**model.names_, **options.names}
+    findings = Findings(model, frame, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if options.suppress is not None:
         findings = findings.for_sharing(
             options.suppress,

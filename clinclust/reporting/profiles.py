@@ -43,6 +43,8 @@ class Profiles:
         Name of the feature of each row.
     levels : list of str or None, R
         Level of each row; None for a feature without levels.
+    labels : list of str, R
+        Label of the feature, or of its part, of each row.
     titles : list of str, R
         Title of each row: the label of the feature, and the level unless it is a plain yes.
     subtypes : list of int, K
@@ -65,6 +67,7 @@ class Profiles:
 
     features: list[str]
     levels: list[str | None]
+    labels: list[str]
     titles: list[str]
     subtypes: list[int]
     summaries: list[Summary]
@@ -162,9 +165,10 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
         raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
     compared = Compared(comparisons)
-    features = [feature for feature in compared.features.values() for _ in feature.summaries]
-    levels = [level for feature in compared.features.values() for level in feature.summaries]
-    places = np.vstack([compared.places(feature.summaries) for feature in compared.features.values()])
+    parts = [part for feature in compared.features.values() for part in feature.parts]
+    features = [part for part in parts for _ in part.summaries]
+    levels = [level for part in parts for level in part.summaries]
+    places = np.vstack([compared.places(part.summaries) for part in parts])
     summaries = [default_summary(feature) for feature in features]
     is_median = np.array([summary == "median" for summary in summaries])
     numbers = {name: compared.numbers(name, places) for name in ("n", "missing", "mean", "median")}
@@ -172,6 +176,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
     return Profiles(
         features=[feature.name for feature in features],
         levels=levels,
+        labels=[feature.label for feature in features],
         titles=[_title(feature, level) for feature, level in zip(features, levels, strict=True)],
         subtypes=compared.subtypes,
         summaries=summaries,

@@ -37,18 +37,23 @@ def number_meant(feature: Feature, text: str) -> float | None:
     Parameters
     ----------
     feature : Feature
-        A feature without levels. Its `synonyms`, `marks`, `unit`, `decimal`, `thousands` and `censored` are applied.
+        A feature without levels. Its `synonyms`, `marks`, `unit`, `decimal`, `thousands`, `limit` and `censored` are
+        applied.
     text : str
         The canonical text of a cell that is no missing code.
     """
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
-    limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None else None
+    limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
     written = limit[2] if limit else cell
     number = _number(feature, written) if meant is None else number_of(written)
     if limit is None or math.isnan(number):
         return number
-    return _censored(number, is_upper="<" in limit[1] or limit[1] == "≤", feature=feature)
+    is_upper = "<" in limit[1] or limit[1] == "≤"
+    if feature.limit:
+        beyond = -math.inf if is_upper else math.inf
+        return beyond if beyond in feature.point_masses else math.nan
+    return _censored(number, is_upper=is_upper, feature=feature)
 
 
 def without_marks(cell: str, marks: Sequence[str]) -> str:

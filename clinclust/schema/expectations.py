@@ -60,9 +60,9 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
 
 def expectations(feature: Feature) -> tuple[Expectation, ...]:
     """Return the expectations of the feature, in the order in which they are checked."""
-    if feature.role == "ignore":
+    if feature.is_ignored:
         return ()
-    if feature.role == "id":
+    if feature.is_id:
         return (Expectation("observed", "an identifier in every row"),)
     asked = [Expectation("observed", "a value in every row (complete: true)")] if feature.complete else []
     if feature.levels is not None:
@@ -71,15 +71,21 @@ def expectations(feature: Feature) -> tuple[Expectation, ...]:
     if feature.traits.is_whole:
         asked.append(Expectation("whole", "a whole number"))
     if limits(feature) != (-math.inf, math.inf):
-        asked.append(Expectation("range", _range_in_words(feature)))
+        asked.append(Expectation("range", _range_in_words(feature) + _or_at_a_spike(feature)))
     if not math.isinf(largest(feature)):
         sign = " in absolute value" if feature.traits.is_real else ""
         asked.append(Expectation("size", f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"))
     if feature.transform is not None:
         limit, usable = transform_limit(feature)
         relation = "at least" if usable else "greater than"
-        asked.append(Expectation("transform", f"{relation} {limit:g} (transform {feature.transform})"))
+        asked.append(
+            Expectation("transform", f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}")
+        )
     return tuple(asked)
+
+
+def _or_at_a_spike(feature: Feature) -> str:
+    return f", or {' or '.join(f'{value:.15g}' for value in feature.spike)} (spike)" if feature.spike else ""
 
 
 def listed(levels: tuple[str, ...]) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.files.cell_text import canonical_text, shortened
+from clinclust.files.cell_text import canonical_text, number_of, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.files.selection.repeated_subjects import one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
-from clinclust.schema.expectations import Kind, expectations
+from clinclust.schema.expectations import Kind, expectations, transform_limit
 from clinclust.schema.reading import read_column
 
 if TYPE_CHECKING:
@@ -189,6 +189,12 @@ def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
     if kind == "size":
         return _repair_of_size(feature)
     if kind == "transform":
+        limit, usable = transform_limit(feature)
+        if examples and all(number_of(text) == limit for text in examples) and not usable:
+            return (
+                f"If many subjects have exactly {limit:g}, declare `spike: {limit:g}`: the transform then applies to "
+                f"the other values. Or choose another transform than {feature.transform}."
+            )
         return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
     widen = "Raise `trials`" if feature.trials else "Change the likelihood"
     if feature.minimum is not None or feature.maximum is not None:
@@ -214,8 +220,9 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
         return 'Declare the decimal comma in the schema: `decimal: ","`.'
     if any_like(BEYOND_A_LIMIT):
         return (
-            "Values beyond a limit of detection: say in the schema what stands for them, `censored: limit`, "
-            "`censored: half` (half of the limit) or `censored: missing`."
+            "Values beyond a limit of detection: model in the schema whether a value was detected (`limit: below` or "
+            "`limit: above`), or say what stands for them, `censored: limit`, `censored: half` (half of the limit) or "
+            "`censored: missing`."
         )
     units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
     if len(units) == 1:
@@ -226,7 +233,7 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
             f"it under `marks`. {_CORRECT}"
         )
     if any_like(_DATE_OR_TIME):
-        return "Dates and times are not numbers: compute one (such as years since), or give role: ignore."
+        return "Dates and times are not numbers: compute one (such as years since), or give role: time."
     if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
         return "Use bernoulli with these two values as `levels`. " + _CORRECT
     return _CORRECT

@@ -16,17 +16,29 @@ from clinclust.files.listed import quoted
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
+from clinclust.roles import ROLES, Role, is_described, is_ignored
 from clinclust.schema.as_written import Censored, Decimal, Thousands
 from clinclust.schema.feature_rules import broken_rules
-from clinclust.schema.field_types import Codes, Levels, Marks, Number, Prior, Synonyms, Text, Whole, YesNo
+from clinclust.schema.field_types import (
+    Codes,
+    Levels,
+    Limits,
+    Marks,
+    Number,
+    Prior,
+    Spikes,
+    Synonyms,
+    Text,
+    Whole,
+    YesNo,
+)
 from clinclust.schema.level_numbers import LevelNumbers, ends_in_words, numbers_of_levels
 
 __all__ = ["Feature", "FeatureError"]
 
-Role = Literal["cluster", "describe", "id", "ignore"]
 Transform = Literal["log", "log1p", "sqrt"]
 _CHOICES = {
-    "role": get_args(Role),
+    "role": ROLES,
     "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
     "contrast": get_args(ContrastKind),
@@ -67,10 +79,12 @@ class Feature(BaseModel):
     ----------
     name : str
         The name of the column, exactly as in the table.
-    role : {"cluster", "describe", "id", "ignore"}
+    role : {"cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"}
         ``cluster`` (the default): the clustering uses the feature. ``describe``: the feature is reported and tested,
-        but the clustering does not use it. ``id``: it identifies the subject. ``ignore``: it is dropped, and the column
-        need not be in the table.
+        but the clustering does not use it. ``arm``, ``outcome``, ``time`` and ``site`` are the same with the reason: it
+        is the allocation to treatment; an outcome or follow-up event; a time of follow-up, a date or a visit; a centre,
+        staff, device or administration. Without a likelihood, these four are dropped as by ``ignore``. ``id``: it
+        identifies the subject. ``ignore``: it is dropped, and the column need not be in the table.
     likelihood : str
         One of `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
         ``geometric``, ``exponential``, ``gaussian``, ...
@@ -98,6 +112,15 @@ class Feature(BaseModel):
     censored : {"limit", "half", "missing"}
         What stands for values below or above a limit of detection, such as ``<5`` and ``>200``: the limit, half of it
         (above a limit: the limit; for counts rounded down), or a missing value. Without it, they are errors.
+    spike : float or list of float
+        A value, such as 0, that many subjects have exactly, in a measurement, duration or count: a point mass. Whether
+        a value is at it has a probability of its own in each subtype, and the likelihood, its transform and its prior
+        describe the other values alone, so that ``spike: 0`` with ``transform: log`` is valid. Counts that cannot be 0
+        are counted from 1. Each part has hyperparameters of its own, by the names ``crp: spike`` and ``crp: rest``.
+    limit : {"below", "above"} or list of both
+        The same for values that are only known to lie below or above a limit of detection, such as ``<5`` and
+        ``>200``: whether a value was detected, and its amount if it was. They are minus and plus infinity in a
+        validated column. It takes the place of `censored`.
     marks : tuple of str
         What may stand beside a number and says nothing of its value: flags of a laboratory such as ``H`` and ``*``,
         signs of an approximation such as ``~`` and ``ca.``, or the ``1:`` of titres.
@@ -128,6 +151,12 @@ class Feature(BaseModel):
     ('Resting tremor', 4, 'cluster')
     >>> cc.Feature(name="crp", likelihood="gaussian", transform="log", unit="mg/L").content()
     {'name': 'crp', 'likelihood': 'gaussian', 'transform': 'log', 'unit': 'mg/L'}
+
+    Half of the patients never drink; how much the others drink is another question:
+
+    >>> drinks = cc.Feature(name="drinks", likelihood="gaussian", transform="log", spike=0)
+    >>> [(part.name, part.likelihood) for part in drinks.parts]
+    [('drinks: spike', 'bernoulli'), ('drinks: rest', 'gaussian')]
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -151,6 +180,8 @@ class Feature(BaseModel):
     decimal: Decimal | None = None
     thousands: Thousands | None = None
     censored: Censored | None = None
+    spike: Spikes = ()
+    limit: Limits = ()
     marks: Marks = ()
     asked_if: Text | None = None
     complete: YesNo = False
@@ -172,6 +203,59 @@ class Feature(BaseModel):
     def title(self) -> str:
         """The label, or the name if there is no label."""
         return self.label or self.name
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the clustering uses the feature (role ``cluster``)."""
+        return self.role == "cluster"
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the feature is reported and tested, but not used in the clustering."""
+        return is_described(self.role, self.likelihood)
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the feature is reported and tested: it is clustered on, or described."""
+        return self.is_clustered or self.is_described
+
+    @property
+    def is_id(self) -> bool:
+        """Whether the feature identifies the subject (role ``id``)."""
+        return self.role == "id"
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether the column is not read, and need not be in the table."""
+        return is_ignored(self.role, self.likelihood)
+
+    @property
+    def whole(self) -> Feature:
+        """The feature that this one is a part of (see `parts`); the feature itself if it is no part."""
+        return self
+
+    @property
+    def is_part(self) -> bool:
+        """Whether this is one of the two `parts` of a feature."""
+        return self.whole is not self
+
+    @property
+    def column(self) -> str:
+        """The name of the column of the table."""
+        return self.whole.name
+
+    @property
+    def point_masses(self) -> tuple[float, ...]:
+        """The values of a validated column that have a probability of their own, ascending: `spike` and `limit`."""
+        below, above = (-np.inf,) * ("below" in self.limit), (np.inf,) * ("above" in self.limit)
+        return (*below, *self.spike, *above)
+
+    @property
+    def parts(self) -> tuple[Feature, ...]:
+        """The features that the engine models: this one, or the two parts of one with point masses."""
+        from clinclust.schema.parts import parts_of
+
+        return parts_of(self) if self.point_masses else (self,)
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -250,8 +334,13 @@ class Feature(BaseModel):
         return numbers[np.where(np.isnan(scores), len(known.numbers), scores).astype(np.int64)]
 
     def transformed(self, column: pd.Series) -> NDArray[np.float64]:
-        """Return the scores (see `scores`) after the transform, on the scale of the model, float64 (N,)."""
+        """Return the scores (see `scores`) after the transform, on the scale of the model, float64 (N,).
+
+        They are NaN at the point masses, to which the likelihood and its transform do not apply.
+        """
         scores = self.scores(column)
+        if self.point_masses:
+            scores = np.where(np.isin(scores, self.point_masses), np.nan, scores)
         if self.transform is None:
             return scores
         functions = {"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}
@@ -271,7 +360,9 @@ class Feature(BaseModel):
 
     def content(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, as a dict that begins with the name."""
-        return self.model_dump(exclude_defaults=True)
+        content = self.model_dump(exclude_defaults=True)
+        single = {name: content[name][0] for name in ("spike", "limit") if len(content.get(name, ())) == 1}
+        return content | single
 
 
 def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[str | None, str]]:

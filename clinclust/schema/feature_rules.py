@@ -11,6 +11,7 @@ from clinclust.files.listed import quoted
 from clinclust.files.number_notation import BEYOND_A_LIMIT
 from clinclust.likelihoods import REGISTRY
 from clinclust.nearest import did_you_mean
+from clinclust.roles import NEEDS_LIKELIHOOD, REASONS
 
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
@@ -18,24 +19,29 @@ if TYPE_CHECKING:
 __all__ = ["broken_rules"]
 
 _OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")
-_OF_NUMBERS = ("decimal", "thousands", "censored", "marks")
+_OF_NUMBERS = ("decimal", "thousands", "censored", "spike", "limit", "marks")
 _OF_A_LIKELIHOOD = ("likelihood", *_OF_A_SCALE, *_OF_NUMBERS, "synonyms", "contrast", "prior", "complete")
 
 
 def broken_rules(feature: Feature) -> Iterator[tuple[str, str]]:
     """Yield (field, sentence) for every rule between fields that `feature` breaks."""
-    if feature.role == "id":
+    if feature.is_id:
         for field in _OF_A_LIKELIHOOD:
             if getattr(feature, field):
                 yield field, "an id is not modelled; leave this out or give another role"
         return
     if feature.likelihood is None:
-        if feature.role != "ignore":
+        if feature.role in NEEDS_LIKELIHOOD:
             known = ", ".join(REGISTRY)
             yield "likelihood", f"a feature with role {feature.role} needs one of: {known}"
+        if feature.role in REASONS:
+            for field in _OF_A_LIKELIHOOD:
+                if getattr(feature, field):
+                    yield field, "says nothing without a likelihood; give one, or leave this out"
         return
     yield from _rules_of_levels(feature)
     yield from _rules_of_numbers(feature)
+    yield from _rules_of_point_masses(feature)
     yield from _rules_of_texts(feature)
     if feature.contrast is not None and feature.contrast not in feature.traits.contrasts:
         fitting = ", ".join(feature.traits.contrasts)
@@ -84,6 +90,22 @@ def _rules_of_numbers(feature: Feature) -> Iterator[tuple[str, str]]:
         yield "trials", f"{likelihood} has at most {most:,} steps, not {steps:,}; declare a longer scale gaussian"
 
 
+def _rules_of_point_masses(feature: Feature) -> Iterator[tuple[str, str]]:
+    for field in ("spike", "limit"):
+        if getattr(feature, field) and feature.levels is None and "spike" not in feature.traits.takes:
+            yield field, f"{feature.likelihood} has no {field} (only {', '.join(_that_take('spike'))} have one)"
+    if feature.limit and feature.censored is not None:
+        yield (
+            "limit",
+            "a value beyond a limit is either modelled as not detected (limit) or replaced (censored); leave one out",
+        )
+    for value in feature.spike:
+        if feature.traits.is_whole and value != math.floor(value):
+            yield "spike", f"{feature.likelihood} has whole numbers only, not {value:g}"
+        if f"{value:.15g}" in feature.missing_codes:
+            yield "spike", f"{value:.15g} is also a missing code"
+
+
 def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
     """Yield the problems of what the feature declares about the texts of its cells."""
     for field in _OF_NUMBERS:
@@ -106,7 +128,7 @@ def _rules_of_texts(feature: Feature) -> Iterator[tuple[str, str]]:
 
 def _means_number(feature: Feature, meant: str) -> bool:
     """Return whether a text is a number, or beyond a limit if the feature says what stands for such values."""
-    limit = BEYOND_A_LIMIT.fullmatch(meant) if feature.censored is not None else None
+    limit = BEYOND_A_LIMIT.fullmatch(meant) if feature.censored is not None or feature.limit else None
     return NUMBER.fullmatch(limit[2] if limit else meant) is not None
 
 

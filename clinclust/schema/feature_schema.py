@@ -128,17 +128,37 @@ class FeatureSchema:
     @property
     def clustered(self) -> tuple[Feature, ...]:
         """The features that the clustering uses (role ``cluster``)."""
-        return tuple(feature for feature in self._features if feature.role == "cluster")
+        return tuple(feature for feature in self._features if feature.is_clustered)
+
+    @property
+    def parts(self) -> tuple[Feature, ...]:
+        """The parts of all features, in order: the features themselves, but two for one with point masses."""
+        return tuple(part for feature in self._features for part in feature.parts)
+
+    def places(self, parts: Iterable[Feature]) -> list[int]:
+        """Return the place of each of these among the `parts` of the schema, such as its column in `outlying_`."""
+        place = {part.name: at for at, part in enumerate(self.parts)}
+        return [place[part.name] for part in parts]
+
+    @property
+    def clustered_parts(self) -> tuple[Feature, ...]:
+        """The parts of the features that the clustering uses (`Feature.parts`)."""
+        return tuple(part for feature in self.clustered for part in feature.parts)
 
     @property
     def described(self) -> tuple[Feature, ...]:
-        """The features that are reported and tested, but not used in the clustering (role ``describe``)."""
-        return tuple(feature for feature in self._features if feature.role == "describe")
+        """The features that are reported and tested, but not used in the clustering (see `Feature.is_described`)."""
+        return tuple(feature for feature in self._features if feature.is_described)
+
+    @property
+    def reported(self) -> tuple[Feature, ...]:
+        """The features that are clustered on or described, in order."""
+        return tuple(feature for feature in self._features if feature.is_reported)
 
     @property
     def ids(self) -> tuple[Feature, ...]:
         """The features that identify a subject (role ``id``)."""
-        return tuple(feature for feature in self._features if feature.role == "id")
+        return tuple(feature for feature in self._features if feature.is_id)
 
     @property
     def extras(self) -> PanderaExtras:
@@ -227,6 +247,34 @@ class FeatureSchema:
             raise SchemaError("the changed features must be those of the schema, in its order")
         return self._with_features(changed, self._settings)
 
+    def with_roles(self, roles: Mapping[str, str] | None = None, /, **by_name: str) -> FeatureSchema:
+        """Return the same schema with other roles for some features; see `Feature` for the roles.
+
+        Parameters
+        ----------
+        roles : mapping of str to str, optional
+            Roles by name, for names that are no Python identifiers.
+        **by_name : str
+            Roles by name.
+
+        Raises
+        ------
+        SchemaError
+            If a name or a role is unknown, or if a feature is to be clustered on or described that has no likelihood.
+            The message lists all problems.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> names = ("trt", "CRP (mg/L)", "age")
+        >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
+        >>> [feature.role for feature in schema.with_roles({"CRP (mg/L)": "describe"}, trt="arm")]
+        ['arm', 'describe', 'cluster']
+        """
+        from clinclust.schema.changed_roles import with_roles
+
+        return with_roles(self, {**(roles or {}), **by_name})
+
     def _with_features(self, features: list[Feature], settings: Settings) -> FeatureSchema:
         schema = FeatureSchema(
             features,
@@ -254,8 +302,8 @@ class FeatureSchema:
         pandas.DataFrame
             The columns with roles id, cluster and describe, in schema order, with the index of `frame`. The dtype is
             categorical for features with levels, ``Int64`` for other whole numbers, ``float64`` for exponential and
-            gaussian features, and text for identifiers. Values are in the unit of the table, not transformed.
-            Validating the result again returns an equal frame.
+            gaussian features and those with a `limit` (infinite beyond it), and text for identifiers. Values are in
+            the unit of the table, not transformed. Validating the result again returns an equal frame.
 
         Raises
         ------
@@ -276,15 +324,17 @@ class FeatureSchema:
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the schema as YAML text, and write it to `path` if one is given.
 
+        A comment at its top says which features are not clustered on, and why.
+
         Raises
         ------
         SchemaError
             If the schema came from a pandera schema with further checks, which YAML cannot hold.
         """
-        from clinclust.schema.yaml_writer import write_yaml, yaml_text
+        from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
 
         self._extras.refuse_yaml()
-        text = yaml_text(self, comments=self.comments)
+        text = yaml_heading(self) + yaml_text(self, comments=self.comments)
         if path is not None:
             write_yaml(text, path)
         return text

@@ -11,9 +11,24 @@ from pydantic import BeforeValidator
 from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Codes", "Levels", "Marks", "Number", "Prior", "Synonyms", "Text", "Whole", "YesNo", "codes", "text"]
+__all__ = [
+    "Codes",
+    "Levels",
+    "Limits",
+    "Marks",
+    "Number",
+    "Prior",
+    "Spikes",
+    "Synonyms",
+    "Text",
+    "Whole",
+    "YesNo",
+    "codes",
+    "text",
+]
 
 
+_SIDES = ("below", "above")
 _OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
 """The characters that numbers and the signs of limits are made of."""
 
@@ -99,6 +114,21 @@ def _marks(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(marks))
 
 
+def _spikes(value: object) -> tuple[float, ...]:
+    """Return one value or several as ascending numbers."""
+    given = list(value) if isinstance(value, (list, tuple)) else [value]
+    return tuple(sorted({_number(item) for item in given}))
+
+
+def _limits(value: object) -> tuple[str, ...]:
+    """Return the sides of one limit of detection or of two."""
+    given = list(value) if isinstance(value, (list, tuple)) else [value]
+    for side in given:
+        if side not in _SIDES:
+            raise ValueError(f"must be one of {', '.join(_SIDES)}, or a list of both, not {quoted(side)}")
+    return tuple(side for side in _SIDES if side in given)
+
+
 def _yes_no(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -139,6 +169,8 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 YesNo = Annotated[bool, BeforeValidator(_yes_no)]
 Levels = Annotated[tuple[str, ...], BeforeValidator(_levels)]
 Marks = Annotated[tuple[str, ...], BeforeValidator(_marks)]
+Spikes = Annotated[tuple[float, ...], BeforeValidator(_spikes)]
+Limits = Annotated[tuple[str, ...], BeforeValidator(_limits)]
 Codes = Annotated[tuple[str, ...], BeforeValidator(codes)]
 Synonyms = Annotated[dict[str, str], BeforeValidator(_synonyms)]
 Prior = Annotated[dict[str, float | list[float]], BeforeValidator(_prior)]

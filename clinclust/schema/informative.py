@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +14,10 @@ from clinclust.errors import CohortWarning
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["kept_out", "uninformative", "warn_of_uninformative"]
+__all__ = ["informative_parts", "kept_out", "uninformative", "warn_of_uninformative"]
 
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
@@ -51,6 +52,16 @@ def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
         elif lowest == highest:
             reasons[name] = "the same value in every subject observed"
     return reasons
+
+
+def informative_parts(frame: pd.DataFrame, features: Iterable[Feature]) -> tuple[Feature, ...]:
+    """Return the parts of features (`Feature.parts`), without parts that have no two different observed values."""
+    return tuple(
+        part
+        for feature in features
+        for part in feature.parts
+        if not part.is_part or not uninformative({part.name: part.scores(frame[part.column])})
+    )
 
 
 def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:

@@ -12,6 +12,7 @@ from clinclust.errors import SchemaError
 from clinclust.files.cell_text import canonical_text, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.nearest import did_you_mean
+from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.expectations import limits
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -40,7 +41,7 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         if feature is None:
             continue
         features.append(feature)
-        checks[name] = [] if feature.role == "ignore" else _checks_beyond(feature, column)
+        checks[name] = [] if feature.is_ignored else _checks_beyond(feature, column)
         parsers[name] = [parser for parser in column.parsers if not _is_own(parser)]
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
@@ -48,7 +49,7 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
-    ids = [feature.name for feature in features if feature.role == "id"]
+    ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {
         "checks": [check for check in schema.checks if kind_of(check) is None],
@@ -96,7 +97,8 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
         return None
     fields = {"name": name, "label": column.title, "description": column.description, **metadata}
     fields = {key: value for key, value in fields.items() if value is not None}
-    if metadata.get("role", "cluster") in ("cluster", "describe"):
+    role = str(metadata.get("role", "cluster"))
+    if role in NEEDS_LIKELIHOOD or is_described(role, metadata.get("likelihood")):
         fields |= _from_checks(fields, column)
         if not column.nullable:
             fields.setdefault("complete", True)
@@ -177,7 +179,7 @@ def _checks_beyond(feature: Feature, column: pa.Column) -> list[Any]:
 
 
 def _is_implied(feature: Feature, check: pa.Check) -> bool:
-    if feature.role == "id" or check.raise_warning:
+    if feature.is_id or check.raise_warning:
         return False
     if feature.levels is not None:
         return _levels_pass(feature.levels, check)

@@ -67,7 +67,7 @@ def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
 
     content = feature.content()
     del content["name"]
-    ignored = feature.role == "ignore"
+    ignored = feature.is_ignored
     extras = schema.extras
     read = partial(read_column, feature, schema.missing_codes_of(feature))
     checks = [_check(read, expected.kind, expected.text) for expected in expectations(feature)]

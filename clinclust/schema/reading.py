@@ -62,13 +62,13 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
     Parameters
     ----------
     feature : Feature
-        The feature of the column. Its role is not ``ignore``.
+        The feature of the column. It is not ignored.
     missing_codes : tuple of str
         All texts that mean missing: those of the schema and those of the feature.
     column : pandas.Series, shape (N,)
         Cells of any type. The column is not modified.
     """
-    if feature.role == "id":
+    if feature.is_id:
         return _read_id(missing_codes, column)
     if feature.levels is not None:
         return _read_levels(feature, feature.levels, missing_codes, column)
@@ -191,7 +191,7 @@ def numbers_in(
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the number that each text means (NaN if none), and which texts mean a missing value."""
     for_any_text = feature.synonyms or feature.decimal or feature.thousands or feature.marks
-    for_some_texts = feature.unit or feature.censored
+    for_some_texts = feature.unit or feature.censored or feature.limit
     if not for_any_text and (not for_some_texts or without_letters(texts)):
         return numbers_of(texts), np.zeros(len(texts), dtype=bool)
     meant = [number_meant(feature, text) for text in texts]
@@ -206,6 +206,8 @@ def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool
 
 def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
     """Return the rows that fail each expectation about numbers, bool (N,). NaN fails none; a row fails at most one."""
+    if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
+        numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
     faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
     sound = np.where(faults["finite"], np.nan, numbers)
     if feature.traits.is_whole:
@@ -222,8 +224,11 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
 
 
 def dtype_of_numbers(feature: Feature) -> pd.Int64Dtype | np.dtype[np.float64]:
-    """Return the dtype of a validated column of numbers: ``Int64`` for whole numbers, otherwise ``float64``."""
-    return _WHOLE_DTYPE if feature.traits.is_whole else np.dtype(np.float64)
+    """Return the dtype of a validated column of numbers: ``Int64`` for whole numbers, otherwise ``float64``.
+
+    Values beyond a limit are infinite, which no whole number is.
+    """
+    return _WHOLE_DTYPE if feature.traits.is_whole and not feature.limit else np.dtype(np.float64)
 
 
 def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:

@@ -21,6 +21,7 @@ __all__ = [
     "blocks_alike",
     "clashes",
     "mixed_blocks",
+    "names_of_parts",
     "problems_of_settings",
     "settings_of",
 ]
@@ -59,7 +60,7 @@ def settings_of(
         of_table = () if at_fault else codes(missing_codes)
         problems += [f"{shortened(name)}: {problem}" for name, problem in clashes(features, of_table)]
         problems += [f"{shortened(name)}: {TWICE}" for name in repeated_names(features)]
-        of_blocks = (*blocks_alike(features), *mixed_blocks(features))
+        of_blocks = (*names_of_parts(features), *blocks_alike(features), *mixed_blocks(features))
         problems += [f"{shortened(name)}: {problem}" for name, problem in of_blocks]
     if problems:
         raise SchemaError(problems)
@@ -108,6 +109,17 @@ def clashes(features: Iterable[Feature], missing_codes: tuple[str, ...]) -> list
     ]
 
 
+def names_of_parts(features: Iterable[Feature]) -> list[tuple[str, str]]:
+    """Return (feature name, sentence) for each feature that has the name of a part of another one."""
+    features = tuple(features)
+    of_parts = {part.name: feature.name for feature in features for part in feature.parts if part.is_part}
+    return [
+        (feature.name, f"has the name of a part of {quoted(of_parts[feature.name])}, which has a spike; rename it")
+        for feature in features
+        if feature.name in of_parts
+    ]
+
+
 def blocks_alike(features: Iterable[Feature]) -> list[tuple[str, str]]:
     """Return (feature name, sentence) for each feature whose block has the name of an earlier one but case and spaces.
 
@@ -135,7 +147,7 @@ def mixed_blocks(features: Iterable[Feature]) -> list[tuple[str, str]]:
 
     The likelihood of the block says how its features depend on each other, and knows no features of other kinds.
     """
-    clustered = [feature for feature in features if feature.block is not None and feature.role == "cluster"]
+    clustered = [feature for feature in features if feature.block is not None and feature.is_clustered]
     chained = {feature.block: feature for feature in clustered if feature.traits.is_chained}
     return [
         (

@@ -23,7 +23,7 @@ def is_validated(schema: FeatureSchema, frame: pd.DataFrame) -> bool:
     Each column is checked once, with the same functions that the pandera checks call once per check. If the schema
     holds requirements of a user's own pandera schema, the answer is False, because only pandera can check them.
     """
-    expected = [feature for feature in schema if feature.role != "ignore"]
+    expected = [feature for feature in schema if not feature.is_ignored]
     if (
         list(frame.columns) != [feature.name for feature in expected]
         or len(frame) == 0
@@ -45,11 +45,11 @@ def _asks_for_more(extras: PanderaExtras) -> bool:
 
 
 def _is_typed(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> bool:
-    if feature.role == "id" and column.dtype != ID_DTYPE:
+    if feature.is_id and column.dtype != ID_DTYPE:
         return False
-    if feature.levels is not None and feature.role != "id":
+    if feature.levels is not None and not feature.is_id:
         return _has_levels(feature, feature.levels, column)
-    if feature.role == "id":
+    if feature.is_id:
         reading = read_column(feature, missing_codes, column)
         return not reading.faults and bool(reading.typed.equals(column))
     if column.dtype != dtype_of_numbers(feature):

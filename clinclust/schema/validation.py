@@ -47,7 +47,7 @@ def _validated(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
     present = [
         feature.name
         for feature in schema
-        if feature.role != "ignore" and feature.name in frame.columns and feature.name not in repeated
+        if not feature.is_ignored and feature.name in frame.columns and feature.name not in repeated
     ]
     table = frame[present]
     typed, about_cells = _run_pandera(schema, table)
@@ -81,7 +81,7 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
             repair = f"Rename or drop all but one of the {count} columns of this name."
             failures.append(Failure(str(name), "one column of this name", repair=repair))
     for feature in schema:
-        if feature.role != "ignore" and feature.name not in names:
+        if not feature.is_ignored and feature.name not in names:
             hint = did_you_mean(feature.name, unnamed) if len(failures) < _MOST_HINTS else ""
             repair = f"There is no such column.{hint} Rename it, or remove the feature."
             failures.append(Failure(feature.name, "a column of this name", repair=repair))

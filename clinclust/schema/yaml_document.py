@@ -20,7 +20,10 @@ __all__ = ["NO_VALUE", "Entries", "Problems", "compose", "mapping", "plain", "te
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # levels of nested collections; a valid schema has at most five
 _LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
-_FREE_OF_QUOTES = ("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "complete", "prior")
+_FREE_OF_QUOTES = (
+    *("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "spike", "limit", "complete"),
+    "prior",
+)
 NO_VALUE = "there is no value"
 """What begins the sentence on a key without a value."""
 

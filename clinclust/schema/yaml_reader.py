@@ -13,7 +13,14 @@ from clinclust.errors import SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.opening import shown_name
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.schema_rules import TWICE, blocks_alike, clashes, mixed_blocks, problems_of_settings
+from clinclust.schema.schema_rules import (
+    TWICE,
+    blocks_alike,
+    clashes,
+    mixed_blocks,
+    names_of_parts,
+    problems_of_settings,
+)
 from clinclust.schema.yaml_document import NO_VALUE, Entries, Problems, compose, mapping, plain, text_of
 from clinclust.schema.yaml_writer import FORMAT_VERSION
 
@@ -53,7 +60,7 @@ def _schema_of(text: str) -> FeatureSchema:
             problems.add(node, f"{shortened(feature.name)}: {sentence}")
     nodes = {feature.name: node for feature, node in features}
     known = [feature for feature, _ in features]
-    for name, sentence in (*blocks_alike(known), *mixed_blocks(known)):
+    for name, sentence in (*names_of_parts(known), *blocks_alike(known), *mixed_blocks(known)):
         problems.add(nodes[name], f"{shortened(name)}: {sentence}")
     if problems:
         raise problems.error()

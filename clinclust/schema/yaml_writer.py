@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from clinclust.files.cell_text import canonical_text
 from clinclust.files.writing import atomic_write
+from clinclust.schema.changed_roles import on_unused
 from clinclust.schema.yaml_text import misread_as, resolved_tag
 
 if TYPE_CHECKING:
@@ -17,11 +19,12 @@ if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_line", "yaml_text"]
+__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_heading", "yaml_line", "yaml_text"]
 
 FORMAT_VERSION = 1
 
 _BOOLEAN_ELSEWHERE = ("y", "n")  # PyYAML reads these as text, but the YAML 1.1 specification as booleans
+_WIDEST = 118  # of a comment
 _ENDLESS = 2**31 - 1  # the line width, so that each feature stays on one line
 
 
@@ -53,6 +56,12 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
         written += [f"  # {_printable(part)}" for part in remark.splitlines()]
         written.append(line)
     return "\n".join(written) + "\n"
+
+
+def yaml_heading(schema: FeatureSchema) -> str:
+    """Return the comment that says which features of a schema are not clustered on; empty if all are."""
+    lines = textwrap.wrap(_printable(on_unused(schema)), _WIDEST, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def yaml_line(feature: Feature) -> str:

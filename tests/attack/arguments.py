@@ -175,6 +175,7 @@ def _sound_calls(folder):
             clinclust.withhold_associations,
             {"associations": associations, "suppressed": suppressed},
         ),
+        "dominant_columns": (clinclust.dominant_columns, {"model": model, "frame": frame}),
         "write_report": (
             clinclust.write_report,
             {

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import re
 import shlex
 from pathlib import Path
 
@@ -12,12 +13,12 @@ from command_line import SCHEMA, cohort
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust import MAPDP, FeatureSchema
+from clinclust import MAPDP, FeatureSchema, draft_schema
 from clinclust.cli import main
-from clinclust.cli.check_report import check_lines
+from clinclust.cli.check_report import check_lines, unused_lines
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_table, path_given
-from clinclust.drafting.look import Look
+from clinclust.drafting.proposal import Look
 from clinclust.estimators.preparation import prepared
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
@@ -33,15 +34,15 @@ def test_every_column_is_named_once_with_its_use():
     frame = cohort().assign(note="x", other="y", another="z")
     frame.loc[:9, "falls"] = ""
     frame.loc[:19, "stage"] = ""
-    assert lines_of(frame) == [
+    assert [*unused_lines(FeatureSchema.from_yaml(WIDE), 80), *lines_of(frame)] == [
+        "Not used to form subtypes: age (describe), note (ignore). Use one with --cluster",
+        "NAME.",
         "t.csv fits s.yaml: 40 subjects, 4 features to cluster on (20.0% of their values missing), 1 to describe.",
         "The 4 features are worth about 2 that do not depend on each other: subtypes",
         "explain some of that, and what measures the same thing, and is in no block,",
         "makes more subtypes than there are.",
         "to cluster on (4): falls, tremor, stage, crp",
-        "to describe (1): age",
         "identifiers (1): who",
-        "ignored by the schema (1): note",
         "not in the schema, so ignored (2): other, another",
         "more than 20% missing (2): stage 50%, falls 25%",
     ]
@@ -60,7 +61,7 @@ def test_what_deserves_a_look_comes_last():
         Look((), "few rows", "get more"),
     ]
     assert lines_of(cohort().assign(note=""), looks)[-3:] == [
-        "deserve a look (2); read each, and edit s.yaml where that is wrong; what follows `to do` is not in it yet:",
+        "to decide (2); read each, and edit s.yaml where that is wrong; what follows `to do` is not in it yet:",
         "  - falls, 'a,b': they say the same; to do: declare them one block",
         "  - few rows; to do: get more",
     ]
@@ -69,7 +70,7 @@ def test_what_deserves_a_look_comes_last():
 def test_what_a_draft_did_itself_is_not_left_to_do():
     lines = lines_of(cohort().assign(note=""), [Look(("falls",), "a code, taken for missing", "")])
     assert lines[-2:] == [
-        "deserve a look (1); read each, and edit s.yaml where that is wrong:",
+        "to decide (1); read each, and edit s.yaml where that is wrong:",
         "  - falls: a code, taken for missing",
     ]
 
@@ -91,15 +92,35 @@ def test_lines_are_as_wide_as_the_terminal_and_lose_no_name(names, width):
     assert joined == "to cluster on (1): " + ", ".join(map(_name, names))
 
 
-def test_draft_ends_with_the_same_check(here, capsys):
+def test_draft_ends_with_the_check_and_with_what_it_leaves_to_be_decided(here, capsys):
     assert main(["draft", "cohort.csv", "--out", "new.yaml"]) == 0
     drafted = capsys.readouterr().out.splitlines()
     assert main(["check", "cohort.csv", "--schema", "new.yaml"]) == 0
     checked = capsys.readouterr().out.splitlines()
-    place = next(place for place, line in enumerate(drafted) if line.startswith("deserve a look"))
-    assert drafted[1:place] + drafted[-2:] == checked
+    assert drafted[-1] == checked[-1]
     assert checked[-2].startswith("With default options, a fit and its report take about ")
-    assert any("'NA' taken for missing" in line for line in drafted[place:])
+    assert [line for line in checked if not line.startswith(("to decide", "  "))] == [
+        line for line in drafted[1:] if not line.startswith(("to decide", "  "))
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--all"]])
+def test_ten_questions_are_told_the_least_certain_first_and_all_if_asked(here, capsys, options):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({f"c{place}": rng.poisson(1.6, 60) for place in range(30)})
+    table.to_csv("counts.csv", index=False)
+    comments = draft_schema(table, progress=False).comments
+    doubtful = {name for name, comment in comments.items() if "otherwise" in comment}
+    assert len(doubtful) > 15
+    assert main(["draft", "counts.csv", "--out", "counts.yaml", *options]) == 0
+    out = capsys.readouterr().out
+    told = [line for line in out.splitlines() if line.startswith("  - ")]
+    assert ("which change less: --all" in out) == (not options)
+    assert len(told) > 10 if options else len(told) == 10
+    if options:
+        assert doubtful <= set(re.findall(r"c[0-9]+", " ".join(told)))
+    shown = [float(part) for part in re.findall(r"probability ([0-9.]+)", out)]
+    assert shown == sorted(shown)
 
 
 def test_a_draft_under_which_nothing_is_found_is_written_and_told(here, capsys):
@@ -143,10 +164,11 @@ def test_the_check_is_not_quieter_than_its_table(here, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     frame = pd.DataFrame(np.random.default_rng(0).poisson(3, (30, 12))).add_prefix("a_long_name_")
     frame.to_csv("wide.csv", index=False)
-    assert main(["draft", "wide.csv", "--out", "wide.yaml"]) == 0
-    listing = [line for line in capsys.readouterr().out.splitlines() if "a_long_name_" in line]
+    assert main(["draft", "wide.csv", "--out", "wide.yaml", "--all"]) == 0
+    told = capsys.readouterr().out.partition("to decide")[0]
+    listing = [line for line in told.splitlines() if "a_long_name_" in line]
     assert all(len(line) <= 50 for line in listing)
-    assert " ".join(map(str.strip, listing)).startswith("to cluster on (12): ")
+    assert listing[0].startswith("to cluster on (12): ")
     assert all(f"{name}," in f"{' '.join(listing)}," for name in frame)
 
 

@@ -26,7 +26,7 @@ def test_one_line_is_enough(here, capsys):
     assert sorted(path.name for path in Path("cohort-subtypes").iterdir()) == FILES
     lines = out.splitlines()
     assert lines[0].startswith("Wrote cohort.yaml: what each of the 7 columns seems to be")
-    assert "  - born: the same value in every subject observed" in out
+    assert "Not used to form subtypes: born (ignore). Use one with --cluster NAME." in " ".join(lines)
     assert "next: clinclust table cohort.csv --model cohort-subtypes --out table.xlsx" in lines
     assert lines[-1] == f"The report is {Path('cohort-subtypes/subtypes.html')}; open it in a browser."
 

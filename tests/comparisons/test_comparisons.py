@@ -131,7 +131,7 @@ def test_the_columns_their_order_and_the_scales(cohort):
     assert " ".join(result.columns) == (
         "kind feature label section unit role likelihood level subtype versus n missing mean sd median q1 q3 "
         "count percent minimum maximum test statistic df df2 p q standardised_difference significant "
-        "measure estimate lower upper whole suppressed step scored at_ends"
+        "measure estimate lower upper whole suppressed step scored at_ends part"
     )
     scales = result.drop_duplicates("feature").set_index("feature")[["minimum", "maximum"]]
     assert scales.loc["face"].tolist() == [0, 4]

@@ -99,7 +99,7 @@ PROJECTS = {
         {
             **ID_NOTES,
             "sex": SEX_NOTES,
-            "redcap_data_access_group": {"label": "Site", "kind": "nominal", "role": "describe"},
+            "redcap_data_access_group": {"label": "Site", "kind": "nominal", "role": "site"},
             **{column: {"role": "ignore"} for column in ADDED},
         },
         remarks=(
@@ -166,10 +166,10 @@ PROJECTS = {
         drafted={
             "kind": {"likelihood": "categorical", "levels": ("Tremor", "Gait", "Mixed", "7")},
             "stage": {"levels": ("Mild", "Moderate", "3", "Severe")},
-            "age": {"minimum": None, "maximum": None},
+            "age": {"minimum": 18.0, "maximum": None},
             "dose": {"likelihood": "gaussian", "missing_codes": ("n/a", "see letter")},
             "words": {"likelihood": "categorical"},
-            "limit": {"censored": "limit", "unit": "ng/mL"},
+            "limit": {"likelihood": "gaussian", "unit": "ng/mL"},
             "smoker": {"levels": ("No", "Yes"), "missing_codes": ("unknown",)},
         },
     ),

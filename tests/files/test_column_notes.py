@@ -26,7 +26,7 @@ some_notes = st.builds(
     decimal=st.sampled_from([None, ","]),
     asked_if=texts,
     block=texts,
-    role=st.sampled_from([None, "describe", "ignore"]),
+    role=st.sampled_from([None, "describe", "ignore", "arm", "outcome", "time", "site"]),
     reason=texts,
 )
 

@@ -54,9 +54,16 @@ def test_rows_below_a_line_with_the_delimiter_have_the_numbers_of_a_spreadsheet(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark_is_recognised_and_told(tmp_path, encoding):
-    with pytest.warns(CohortWarning, match=f"cohort.csv: the file has no byte order mark: read as {encoding}"):
-        assert rows_of(read_cohort(write(tmp_path, "a,b\r\n1,2\r\n".encode(encoding)))) == AB
+def test_utf16_without_a_mark_is_refused_and_read_with_its_encoding(tmp_path, encoding):
+    path = write(tmp_path, "a,b\r\n1,2\r\n".encode(encoding))
+    with pytest.raises(InputError, match=r"holds a NUL character.* such as utf-16; give its encoding"):
+        read_cohort(path)
+    assert rows_of(read_cohort(path, encoding=encoding)) == AB
+
+
+def test_bytes_of_neither_usual_encoding_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"line 2 is not utf-8 or cp1252 text; give its encoding"):
+        read_cohort(write(tmp_path, b"a,b\n\x81\x8d,2\n"))
 
 
 @pytest.mark.parametrize("mark", [";", "|", ",", "\t"])

@@ -10,7 +10,7 @@ from old_and_open_workbooks import ods, xls
 
 from clinclust import read_cohort
 from clinclust.errors import InputError, MissingPackageError
-from clinclust.files.source import Source
+from clinclust.files.packed import Source
 from clinclust.files.statistical import read_statistical
 
 

@@ -146,7 +146,6 @@ BLOOD_PRESSURE = whole(np.clip(rng.normal(125, 12, N * VISITS), 90, 170))
         ("sbp", spoiled(BLOOD_PRESSURE, "0"), "0 may stand for a missing value|hardly possible"),
         ("troponin", spoiled(BLOOD_PRESSURE, "<5"), r"not all cells hold a number alone \(1 does not, first '<5'\)"),
         ("weight", spoiled(BLOOD_PRESSURE, "80 kg", "81 kg"), r"not all cells hold a number alone \(2 do not"),
-        ("weight", [*whole(rng.normal(75, 9, 60)), *whole(rng.normal(165, 20, 60))], "two units in one column"),
         ("sodium", spoiled(BLOOD_PRESSURE, "137 H"), "not all cells hold a number alone"),
         ("diagnosed", rng.integers(1960, 2020, N * VISITS).astype(str), "calendar years"),
         ("postcode", rng.integers(10_000, 99_999, N * VISITS).astype(str), "to name, to date or to code"),

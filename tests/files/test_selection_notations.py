@@ -90,7 +90,7 @@ def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
         ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "with the day first and '04/13/2020' with the month"),
         ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20', whose year has two digits: write its dates as year-mon"),
         ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020', and there is no such day"),
-        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "no such time"),
+        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "no such day or time"),
         ("x > '01/02/2020'", {"x": ["2020-03-04"]}, "the date that 'x' is compared with is '01/02/2020', and no date"),
         ("x > '01.02.20'", {"x": ["2020-03-04"]}, "is '01.02.20', whose year has two digits"),
     ],

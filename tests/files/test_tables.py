@@ -146,8 +146,6 @@ def test_other_encodings_are_read_with_a_warning_that_names_them(tmp_path):
     with pytest.warns(CohortWarning, match="read as cp1252"):
         assert read_cohort(path).to_numpy().tolist() == [["José", "€"]]
     assert read_cohort(path, encoding="cp1252").to_numpy().tolist() == [["José", "€"]]
-    with pytest.warns(CohortWarning, match="read as latin-1"):
-        assert read_cohort(write(tmp_path / "y.csv", b"a\n\x81\xe9\n")).iloc[0, 0] == "\x81é"
 
 
 MALFORMED = [
@@ -252,7 +250,7 @@ def test_parquet_keeps_its_types_and_its_named_index(tmp_path):
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = write(tmp_path / "x.parquet", "x")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install clinclust\[parquet\]"):
+    with pytest.raises(ImportError, match=r"pip install 'clinclust\[parquet\]'"):
         read_cohort(path)
 
 

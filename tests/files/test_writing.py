@@ -16,10 +16,9 @@ import pytest
 from clinclust.errors import InputError
 from clinclust.files import scratch
 from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
-from clinclust.files.locks import alone_in, try_lock
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
 from clinclust.files.moves import Plan, carry_out
-from clinclust.files.scratch import LOCK, NEW, final_place, is_scratch_name, scratch_folder
+from clinclust.files.scratch import LOCK, NEW, alone_in, final_place, is_scratch_name, scratch_folder, try_lock
 from clinclust.files.writing import atomic_write, check_place, write_together
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests end a forked process")

@@ -23,7 +23,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.xlsx.styles import kind_of_format
+from clinclust.files.xlsx.cells import shown_by
 
 HEADER = row_xml(1, text("a"), text("b"))
 SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
@@ -62,8 +62,8 @@ UNSOUND = {
     "a boolean that is none": (row_xml(2, 't="b"><v>2</v>'), r"A2 \('b: 2'\): cells with a value that their type"),
     "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('q: 2'\): cells with a value that their type"),
     "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('d: 2020-13-01'\)"),
-    "two values": (row_xml(2, "><v>2</v><v>3</v>"), "a cell of row 2: cells with a value that their type"),
-    "a number as inline text": (row_xml(2, 't="inlineStr"><v>2</v>'), "a cell of row 2: cells with a value"),
+    "two values": (row_xml(2, "><v>2</v><v>3</v>"), "A2 .*: cells with a value that their type"),
+    "a number as inline text": (row_xml(2, 't="inlineStr"><v>2</v>'), "A2 .*: cells with a value"),
     "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('99'\): styles that the file does not have"),
     "a value without name": (row_xml(2, number(1), number(2), number(3)), "no name for column 3 of 3"),
     "a row in a row": ('<row r="2"><row r="3"/></row>', "damaged .a row stands inside another"),
@@ -181,7 +181,7 @@ def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
     ],
 )
 def test_formats_of_dates_are_told_from_others(code, kind):
-    assert kind_of_format(code) == kind
+    assert shown_by("170", code) == kind
 
 
 TOLD = {

@@ -257,11 +257,11 @@ def associations_of(model, text="dependent on others"):
     """One row for each feature, as `validated_associations` gives them; the numbers are made up."""
     rng = np.random.default_rng(3)
     rows = []
-    for place, feature in enumerate(f for f in model.schema_ if f.role in ("cluster", "describe")):
+    for place, feature in enumerate(model.schema_.reported):
         tested = feature.name not in model.kept_out_
         row = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
         row |= {"feature": feature.name, "label": feature.title}
-        row |= {"method": ("direct" if feature.role == "describe" else "refit") if tested else None}
+        row |= {"method": ("direct" if feature.is_described else "refit") if tested else None}
         row |= {"test": "Welch's ANOVA" if tested else None, "n_subtypes": 3 if tested else None}
         for name in ("statistic", "df", "df2", "p", "q"):
             row[name] = rng.random() if tested else np.nan

@@ -163,7 +163,7 @@ def test_a_feature_stays_on_one_line_with_its_remarks_above_it():
     lines = schema.to_yaml().splitlines()
     at = next(number for number, line in enumerate(lines) if "name: crp" in line)
     assert lines[at - 2 : at] == ["  # first", "  # second  [31m"]
-    assert len(lines) == 4 + len(schema) + 2
+    assert len(lines) == 1 + 4 + len(schema) + 2
     assert schema.fingerprint == before
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
 

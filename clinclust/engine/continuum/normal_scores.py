@@ -23,9 +23,11 @@ from clinclust.engine.continuum.latent import correlations
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.search.split_merge import principal_axis
 from clinclust.graded import mid_ranks
+from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.problem.encoding import EncodedCohort
 
 __all__ = [
     "expected_score",
@@ -34,6 +36,7 @@ __all__ = [
     "normal_scores",
     "ordered_columns",
     "reliable_correlations",
+    "whole_columns",
     "with_unit_diagonal",
 ]
 
@@ -55,6 +58,41 @@ def ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Arra
         else:
             columns.append(column)
     return columns
+
+
+def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:
+    """Return the columns of `ordered_columns` with one for both parts of a feature, and the encoded features of each.
+
+    Where a value is at a point mass, its place among the other values is that of the point mass.
+    """
+    columns = ordered_columns(cohort.arrays, rng)
+    pairs = dict(pairs_of_parts(cohort.encoding.features))
+    members: list[tuple[int, ...]] = []
+    for place in range(len(columns)):
+        if place in pairs.values():
+            continue
+        members.append((place, pairs[place]) if place in pairs else (place,))
+        if place in pairs:
+            columns[place] = _with_point_masses(cohort, place, pairs[place])
+    return [columns[one[0]] for one in members], members
+
+
+def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
+    """Return a feature in two parts as one column; NaN = missing."""
+    arrays, encoding, n_table = cohort.arrays, cohort.encoding, cohort.arrays.codes.shape[1]
+    codes = arrays.codes[:, first]
+    if second < n_table:
+        others = arrays.level_values[arrays.codes[:, second]]
+        others = np.where(arrays.codes[:, second] > 0, others, np.nan)
+    else:
+        others = arrays.values[:, second - n_table]
+    with np.errstate(all="ignore"):
+        masses, _ = encoding.features[second].on_model_scale(np.array(encoding.features[first].whole.point_masses))
+        masses = encoding.likelihoods[second].encoded((masses - encoding.centres[second]) / encoding.scales[second])
+    masses = np.where(np.isnan(masses), -np.inf, masses)  # the logarithm of no value at no point mass is below it
+    place = arrays.level_values[codes].astype(np.int64)
+    found = np.where(place > 0, np.concatenate([[np.nan], masses])[place], others)
+    return np.where(codes > 0, found, np.nan)
 
 
 def _along(column: Array, axis: Array) -> Array:

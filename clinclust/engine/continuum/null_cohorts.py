@@ -5,6 +5,8 @@ R, and a drawn score is mapped to the observed value at the same quantile:
 
     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
 
+A feature in two parts is one feature here, whose point masses lie among its other values.
+
 R is chosen so that the drawn values, and not only the latent scores, have the correlations of the subjects: ties weaken
 correlations, which a few rounds of drawing and correcting undo. The levels of a nominal feature are ordered by their
 mean position on the principal axis of the subjects.
@@ -32,15 +34,13 @@ from clinclust.engine.continuum.normal_scores import (
     first_axis,
     in_score_steps,
     normal_scores,
-    ordered_columns,
     reliable_correlations,
+    whole_columns,
     with_unit_diagonal,
 )
 from clinclust.engine.continuum.unimodal import critical_bandwidth, unimodal_draws
-from clinclust.engine.problem.numeric_columns import encoded_columns
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["NULLS", "UNIMODAL", "OnePopulation", "one_population"]
@@ -58,10 +58,12 @@ _LARGEST = 0.97
 
 @dataclass(frozen=True)
 class _Margin:
-    """The observed values of one feature in ascending order."""
+    """The observed values of one feature in ascending order; a feature in two parts is one, in the order of both."""
 
-    values: NDArray[np.float64]
-    """(n_j,) encoded values: table rows of a discrete feature, values of a continuous one."""
+    members: tuple[int, ...]
+    """The encoded features: one, or the two parts of a feature."""
+    subjects: NDArray[np.int64]
+    """(n_j,) the subject of each value."""
     scores: Array
     """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
 
@@ -103,14 +105,21 @@ class OnePopulation:
         """Return the problem with a cohort of the same size drawn from the population, with the same values missing."""
         arrays = self.part.cohort.arrays
         shares = self.shares(self.latent(standard_normals(self.part.cohort.n_subjects, len(self.margins), rng), rng))
-        drawn = [margin.values[_ranks(share, margin)] for margin, share in zip(self.margins, shares.T, strict=True)]
-        n_table = arrays.codes.shape[1]
         codes, values = arrays.codes.copy(), arrays.values.copy()
-        for feature, column in enumerate(drawn):
-            if feature < n_table:
-                codes[:, feature] = np.where(codes[:, feature] > 0, column, 0)
-            else:
-                values[:, feature - n_table] = np.where(np.isnan(values[:, feature - n_table]), np.nan, column)
+        n_table = codes.shape[1]
+        for margin, share in zip(self.margins, shares.T, strict=True):
+            if not margin.subjects.size:
+                continue
+            subjects = margin.subjects[_ranks(share, margin)]
+            first, *_ = margin.members
+            is_seen = arrays.codes[:, first] > 0 if first < n_table else ~np.isnan(arrays.values[:, first - n_table])
+            # Both parts of a feature are those of one subject: at a point mass, there is no other value.
+            for member in margin.members:
+                if member < n_table:
+                    codes[:, member] = np.where(is_seen, arrays.codes[subjects, member], 0)
+                else:
+                    drawn = arrays.values[subjects, member - n_table]
+                    values[:, member - n_table] = np.where(is_seen, drawn, np.nan)
         cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
         return replace(self.part, cohort=cohort)
 
@@ -143,8 +152,8 @@ def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePop
         One of `NULLS`.
     rng : numpy.random.Generator
     """
-    columns = ordered_columns(part.cohort.arrays, rng)
-    margins = tuple(map(_margin, columns, _encoded(part.cohort.arrays)))
+    columns, members = whole_columns(part.cohort, rng)
+    margins = tuple(map(_margin, columns, members))
     scores = np.column_stack([normal_scores(column) for column in columns])
     wanted = reliable_correlations(scores)
     population = OnePopulation(part, margins, nearest_correlation(with_unit_diagonal(wanted)))
@@ -194,19 +203,14 @@ def _severity(scores: Array, correlation: Array) -> _Severity | None:
 
 def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
     """Return the place of each share among the ordered values of a feature, int64 (N,)."""
-    n_values = margin.values.size
+    n_values = margin.scores.size
     return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
 
 
-def _encoded(arrays: CohortArrays) -> list[Array]:
-    """Return each feature as the arrays hold it, float64 (N,), NaN = missing."""
-    return [column for column, _ in encoded_columns(arrays)]
-
-
-def _margin(column: Array, encoded: Array) -> _Margin:
-    """Return the margin of a feature; one that nobody has observed takes a value that no draw shows."""
+def _margin(column: Array, members: tuple[int, ...]) -> _Margin:
+    """Return the margin of a feature; one that nobody has observed has no subject, and a score that no draw shows."""
     seen = np.flatnonzero(~np.isnan(column))
     if seen.size == 0:
-        return _Margin(np.zeros(1), np.zeros(1))
+        return _Margin(members, seen, np.zeros(1))
     order = seen[np.argsort(column[seen], kind="stable")]
-    return _Margin(encoded[order], normal_scores(column)[order])
+    return _Margin(members, order, normal_scores(column)[order])

@@ -44,8 +44,8 @@ class Encoding:
     Attributes
     ----------
     features : tuple of Feature
-        The clustered features: first discrete features with ordered levels, then nominal features, then continuous
-        features. Each group is sorted by likelihood, and each multivariate Gaussian block by missing values.
+        The parts of the clustered features (`Feature.parts`): first discrete ones with ordered levels, then nominal,
+        then continuous ones. Each group is sorted by likelihood, each multivariate Gaussian block by missing values.
     centres, scales : float64 (D,)
         Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
     """
@@ -255,10 +255,11 @@ class EncodedCohort:
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
     """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing.
 
-    Values are transformed as the feature declares, and scores are counted from the lowest value of the feature.
+    Values are transformed as the feature declares, and scores are counted from the lowest value of the feature. Parts
+    of a feature are read from its column.
     """
     return {
-        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.name]) - feature.lowest + 0.0)
+        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
         for feature in features
     }
 

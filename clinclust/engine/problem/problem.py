@@ -25,6 +25,7 @@ from clinclust.engine.problem.hyperparameters import (
 )
 from clinclust.errors import InputError
 from clinclust.schema.informative import uninformative
+from clinclust.schema.parts import few_of_the_rest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ class Problem:
         Hyperparameters by feature and name, on the scale of the columns.
     model : Model
     kept_out : dict
-        Names of the features that cannot inform a clustering, each with the reason.
+        Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason.
     """
 
     cohort: EncodedCohort
@@ -117,14 +118,13 @@ def pose(
         If no feature is left to cluster on, the hyperparameters cannot be used, or `block_powers` names a block that no
         clustered feature has.
     """
-    values = model_values(frame, schema.clustered)
-    excluded = uninformative(values)
-    features = tuple(feature for feature in schema.clustered if feature.name not in excluded)
+    values = model_values(frame, schema.clustered_parts)
+    features, excluded = _informative(frame, schema, values)
     if not features:
         found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
     refuse_unknown_blocks(block_powers or {}, schema.clustered)
-    stated = stated_hyperparameters(hyperparameters or {}, schema.clustered)
+    stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
     # Continuous columns are therefore sorted into the canonical order before anything is computed from them. Discrete
@@ -141,6 +141,27 @@ def pose(
     model = Model(prior, np.ones(len(features)), float(concentration), float(discount), float(coarsening))
     problem = Problem(cohort, complete, model, excluded)
     return problem.with_powers(powers_of_features(encoding.features, block_powers or {}))
+
+
+def _informative(
+    frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, NDArray[np.float64]]
+) -> tuple[tuple[Feature, ...], dict[str, str]]:
+    """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason.
+
+    Of a feature in two parts, either may be left out; if both are, the feature is named.
+    """
+    reasons = uninformative(values)
+    features: list[Feature] = []
+    excluded: dict[str, str] = {}
+    for feature in schema.clustered:
+        for part in feature.parts:
+            if part.is_part and part.name not in reasons and (few := few_of_the_rest(part, frame[feature.name])):
+                reasons[part.name] = few
+        kept = [part for part in feature.parts if part.name not in reasons]
+        left_out = {part.name: reasons[part.name] for part in feature.parts if part.name in reasons}
+        excluded |= left_out if kept or not left_out else {feature.name: next(iter(left_out.values()))}
+        features += kept
+    return tuple(features), excluded
 
 
 def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, NDArray[np.float64]]) -> None:

@@ -20,19 +20,17 @@ _INTERVAL = re.compile(rf"[\[(]?\s*({_NUMBER})\s*{_TO}\s*({_NUMBER})\s*[\])]?(?:
 _PAIR = re.compile(rf"[\[(]\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*[\])]")
 _AT_LEAST = re.compile(rf"(?:>=?|≥|min\.?|from|ab|desde)\s*({_NUMBER})", re.IGNORECASE)
 _AT_MOST = re.compile(rf"(?:<=?|≤|max\.?|up to|bis|hasta)\s*({_NUMBER})", re.IGNORECASE)
-# The signs between a code and its label, the surest first.
-_SIGNS = ("=", "→", "⇒", ":", r"\)", r"\s[-–—]", r"\.\s")
+_SIGNS = ("=", "→", "⇒", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its label, the surest first
 _LONGEST_LISTED = 80
 
 
 def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
     """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
 
-    A label may hold commas. What stands between two bars and has no code continues the label before it; if no part has
-    a code, the labels are the codes, as older projects have them.
+    A label may hold commas. A part without a code continues the label before it; if no part has a code, the labels are
+    the codes, as older projects have them.
     """
-    parts = [part.strip() for part in re.split(r"\|" if "|" in text else r"\\n|\n", text)]
-    parts = [part for part in parts if part]
+    parts = [part for part in map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text)) if part]
     if parts and not any("," in part for part in parts):
         return [(plain_text(part), plain_text(part)) for part in parts], []
     choices: list[Choice] = []
@@ -41,25 +39,20 @@ def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
         code, comma, label = (side.strip() for side in part.partition(","))
         if comma and _CODE.fullmatch(code):
             choices.append((code, plain_text(label)))
-        elif choices:
-            odd.append(part)
+            continue
+        odd.append(part)
+        if choices:
             before, label = choices[-1]
             choices[-1] = (before, f"{label} | {plain_text(part)}")
-        else:
-            odd.append(part)
     return choices, odd
 
 
-def unlike(choices: list[Choice]) -> tuple[list[Choice], list[str]]:
-    """Return the choices whose codes differ, the first of each, and the codes that are given again."""
+def unlike(choices: list[Choice]) -> list[Choice]:
+    """Return the choices whose codes differ, the first of each."""
     kept: dict[str, str] = {}
-    again = []
     for code, label in choices:
-        if code in kept:
-            again.append(code)
-        else:
-            kept[code] = label
-    return list(kept.items()), again
+        kept.setdefault(code, label)
+    return list(kept.items())
 
 
 def coded_values(text: str) -> list[Choice]:
@@ -67,15 +60,17 @@ def coded_values(text: str) -> list[Choice]:
 
     Labels may hold commas and semicolons. ``male=1, female=2`` is read too.
     """
-    text = plain_text(text.replace("\n", " | ").replace("\\n", " | ").strip()).strip(" ;,|{}")
+    text = _on_one_line(text)
     for sign in _SIGNS:
         found = _assigned(text, sign)
         if found:
-            are_numbers = [bool(NUMBER.fullmatch(label)) for _, label in found]
-            if all(are_numbers) and not any(NUMBER.fullmatch(code) for code, _ in found):
-                found = [(label, code) for code, label in found]
-            return found
+            is_turned = all(NUMBER.fullmatch(label) and not NUMBER.fullmatch(code) for code, label in found)
+            return [(label, code) for code, label in found] if is_turned else found
     return []
+
+
+def _on_one_line(text: str) -> str:
+    return plain_text(text.replace("\n", " | ").replace("\\n", " | ").strip()).strip(" ;,|{}")
 
 
 def _assigned(text: str, sign: str) -> list[Choice]:
@@ -91,13 +86,11 @@ def _assigned(text: str, sign: str) -> list[Choice]:
 
 def listed_values(text: str) -> list[str]:
     """Return the values of a cell that only lists them, such as ``male; female`` or ``0/1``; none if it lists none."""
-    text = plain_text(text.replace("\n", " | ").replace("\\n", " | ").strip()).strip(" ;,|{}")
-    for mark in ("|", ";", ",", "/"):
-        values = [value.strip(" \"'") for value in text.split(mark)]
-        if len(values) > 1:
-            sound = all(0 < len(value) <= _LONGEST_LISTED for value in values) and len(set(values)) == len(values)
-            return values if sound else []
-    return []
+    text = _on_one_line(text)
+    mark = next((mark for mark in "|;,/" if mark in text), None)
+    values = [value.strip(" \"'") for value in text.split(mark)] if mark else []
+    sound = all(0 < len(value) <= _LONGEST_LISTED for value in values) and len(set(values)) == len(values)
+    return values if sound else []
 
 
 def interval(text: str) -> tuple[float | None, float | None] | None:
@@ -107,12 +100,10 @@ def interval(text: str) -> tuple[float | None, float | None] | None:
     if both:
         low, high = number_or_none(both[1]), number_or_none(both[2])
         return (low, high) if low is not None and high is not None and low < high else None
-    for pattern, is_low in ((_AT_LEAST, True), (_AT_MOST, False)):
-        found = pattern.fullmatch(text)
-        if found:
-            limit = number_or_none(found[1])
-            return (limit, None) if is_low else (None, limit)
-    return None
+    if least := _AT_LEAST.fullmatch(text):
+        return number_or_none(least[1]), None
+    most = _AT_MOST.fullmatch(text)
+    return (None, number_or_none(most[1])) if most else None
 
 
 def number_or_none(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from clinclust.errors import InputError
@@ -17,30 +17,20 @@ from clinclust.files.dictionaries.choices import (
     number_or_none,
     unlike,
 )
-from clinclust.files.dictionaries.headers import holds
-from clinclust.files.dictionaries.levels import divided, plural, told_missing
+from clinclust.files.dictionaries.levels import divided, told_missing
 from clinclust.files.dictionaries.plain_text import folded, plain_text
-from clinclust.files.dictionaries.redcap_types import SAYS
-from clinclust.files.dictionaries.sheet import Entry, Row, Sheet
-from clinclust.files.dictionaries.value_types import kind_said
+from clinclust.files.dictionaries.sheet import SAYS, Entry, Row, Sheet
+from clinclust.files.dictionaries.vocabulary import holds, kind_said
 from clinclust.files.listed import Places, listed, quoted
 
-__all__ = ["Codebook", "codebook_entries", "codebook_meanings", "read_values"]
+__all__ = ["codebook_entries", "codebook_meanings"]
 
 _NONE = ("none", "keine", "aucun", "aucune", "ninguno", "ninguna", "-", "–", "—", "/")
 _FEWEST_KNOWN = 2  # column names of the table that make a column of a codebook the one of the names
 
 
-@dataclass(frozen=True)
-class Codebook:
-    """What the columns of a codebook hold, and remarks on how that was found."""
-
-    meanings: list[str | None]
-    remarks: list[str]
-
-
-def codebook_meanings(sheet: Sheet, columns: Collection[str]) -> Codebook:
-    """Return what each column of a codebook holds: by its header or, for the names, by its cells.
+def codebook_meanings(sheet: Sheet, columns: Collection[str]) -> tuple[list[str | None], list[str]]:
+    """Return what each column of a codebook holds, by its header or, for the names, by its cells; and remarks.
 
     Parameters
     ----------
@@ -53,11 +43,9 @@ def codebook_meanings(sheet: Sheet, columns: Collection[str]) -> Codebook:
     InputError
         If no column holds the names of variables.
     """
-    meanings: list[str | None] = [holds(header) for header in sheet.headers]
+    meanings = [holds(header) for header in sheet.headers]
     known = {folded(column) for column in columns}
-    matches = [
-        len(known & {folded(text) for text in sheet.column(place) if text}) for place in range(len(sheet.headers))
-    ]
+    matches = [len(known & {folded(text) for text in texts if text}) for texts in sheet.columns]
     named = [place for place, meaning in enumerate(meanings) if meaning == "name"]
     best = max(range(len(matches)), key=lambda place: (matches[place], place in named, -place), default=None)
     remarks = []
@@ -68,31 +56,31 @@ def codebook_meanings(sheet: Sheet, columns: Collection[str]) -> Codebook:
     else:
         raise InputError(
             "no column holds the names of variables; its headers are "
-            f"{listed(map(quoted, sheet.headers), len(sheet.headers))}. Call the column of the names 'variable', in "
-            "the first row of the sheet; if the dictionary is on another sheet, give --dictionary-sheet"
+            f"{listed(map(quoted, sheet.headers))}. Call the column of the names 'variable', in the first row of the "
+            "sheet; if the dictionary is on another sheet, give --dictionary-sheet"
         )
     meanings = [None if meaning == "name" else meaning for meaning in meanings]
     meanings[best] = "name"
-    unread = [header for place, header in enumerate(sheet.headers) if meanings[place] is None and header]
+    unread = [header for header, meaning in zip(sheet.headers, meanings, strict=True) if meaning is None and header]
     if unread:
-        remarks.append(f"not read, because its headers are not known here: {listed(map(quoted, unread), len(unread))}")
-    return Codebook(meanings, remarks)
+        remarks.append(f"not read, because its headers are not known here: {listed(map(quoted, unread))}")
+    return meanings, remarks
 
 
 def codebook_entries(rows: list[Row], places: Places) -> Iterator[Entry]:
-    """Yield what a codebook says of each variable. Findings about rows are added to `places`.
+    """Yield what a codebook says of each variable; findings about rows are added to `places`.
 
     Raises
     ------
     InputError
         If rows describe one variable twice.
     """
-    for name, group in _variables(rows, places):
+    for name, group in _variables(rows, places).items():
         notes = _notes(group, places)
         yield Entry(name, notes, name, tuple(filter(None, [notes.label])))
 
 
-def _variables(rows: list[Row], places: Places) -> list[tuple[str, list[Row]]]:
+def _variables(rows: list[Row], places: Places) -> dict[str, list[Row]]:
     """Return each variable with its rows: one, or one for each level (a codebook in long form)."""
     groups: dict[str, list[Row]] = {}
     current = ""
@@ -109,10 +97,10 @@ def _variables(rows: list[Row], places: Places) -> list[tuple[str, list[Row]]]:
     ]
     if twice:
         raise InputError(
-            f"these variables are described more than once: {listed(twice, len(twice))}. Keep one row of each, or give "
+            f"these variables are described more than once: {listed(twice)}. Keep one row of each, or give "
             "each row of a variable another code in a column 'value', with its meaning in a column 'value label'"
         )
-    return list(groups.items())
+    return groups
 
 
 def _is_long(group: list[Row]) -> bool:
@@ -136,7 +124,10 @@ def _notes(group: list[Row], places: Places) -> ColumnNotes:
         choices, said["label"] = _long_levels(group)
         values = _of_choices(choices)
     else:
-        values = _wide_values(first, places)
+        read = _read_values(first["values"] or first["code"])
+        if read is None:
+            places.add("its values could not be read; write them as 1=male; 2=female", f"row {first.number}")
+        values = read or {}
     if said["label"] is None:
         said["label"], said["description"] = said["description"], None
     told = values.pop("reason", "")
@@ -159,27 +150,16 @@ def _long_levels(group: list[Row]) -> tuple[list[Choice], str | None]:
     if not any(labels):
         varying = [plain_text(row["label"]) or plain_text(row["description"]) for row in rows]
         if len(set(varying)) == len(varying):
-            is_label = bool(rows[0]["label"])
-            first = own[0] if is_label and group[0] is not rows[0] else ""
+            first = own[0] if rows[0]["label"] and group[0] is not rows[0] else ""
             return [(_code(row), label) for row, label in zip(rows, varying, strict=True)], first or None
     return [(_code(row), label or _code(row)) for row, label in zip(rows, labels, strict=True)], own[0] or None
 
 
-def _wide_values(row: Row, places: Places) -> dict[str, Any]:
-    """Return what the cell of the values says: levels, a range, or a kind."""
-    text = row["values"] or row["code"]
-    found = read_values(text) if text else {}
-    if found is None:
-        places.add("its values could not be read; write them as 1=male; 2=female", f"row {row.number}")
-        return {}
-    return found
-
-
-def read_values(text: str) -> dict[str, Any] | None:
+def _read_values(text: str) -> dict[str, Any] | None:
     """Return the notes that a cell of values makes: levels, bounds or a kind; None if it cannot be read."""
     choices = coded_values(text)
-    if choices:
-        return _of_choices(choices)
+    if choices or not text:
+        return _of_choices(choices) if text else {}
     bounds = interval(text)
     if bounds is not None:
         return {"minimum": bounds[0], "maximum": bounds[1], "kind": "number"}
@@ -187,27 +167,20 @@ def read_values(text: str) -> dict[str, Any] | None:
     if values:
         return _of_choices([(value, value) for value in values])
     kind = kind_said(text)
-    if kind is None:
-        return None
-    return {} if kind == "stored as text" else {"kind": kind}
+    return None if kind is None else {} if kind == "stored as text" else {"kind": kind}
 
 
 def _of_choices(choices: list[Choice]) -> dict[str, Any]:
-    different, _ = unlike(choices)
-    levels, missing = divided(different)
-    codes = tuple(code for code, _ in missing)
-    return {"levels": levels, "missing_codes": codes, "reason": told_missing(missing)}
+    levels, missing = divided(unlike(choices))
+    return {"levels": levels, "missing_codes": tuple(code for code, _ in missing), "reason": told_missing(missing)}
 
 
 def _range(row: Row, places: Places) -> dict[str, Any]:
-    bounds: dict[str, Any] = {}
-    if row["range"]:
-        found = interval(row["range"])
-        if found is None:
-            places.add("its range could not be read; write it as 0-120", f"row {row.number}")
-        else:
-            bounds = {"minimum": found[0], "maximum": found[1]}
-    for what in ("minimum", "maximum"):
+    found = interval(row["range"]) if row["range"] else (None, None)
+    if found is None:
+        places.add("its range could not be read; write it as 0-120", f"row {row.number}")
+    bounds: dict[str, Any] = dict(zip(("minimum", "maximum"), found or (None, None), strict=True))
+    for what in bounds:
         if row[what]:
             bounds[what] = number_or_none(row[what])
             if bounds[what] is None:
@@ -220,17 +193,14 @@ def _missing(row: Row, notes: ColumnNotes, places: Places) -> tuple[str, ...]:
     codes = list(notes.missing_codes)
     text = plain_text(row["missing"].replace("\n", " ; "))
     if text and text.casefold() not in _NONE:
-        given = [code for code, _ in coded_values(text)] or listed_values(text) or _words(text)
-        if not all(len(code) <= 30 for code in given):
-            places.add("its missing codes could not be read; write them as -9; -8", f"row {row.number}")
-        else:
+        words = text.split()
+        alone = words if all(number_or_none(word) is not None for word in words) else [text]
+        given = [code for code, _ in coded_values(text)] or listed_values(text) or alone
+        if all(len(code) <= 30 for code in given):
             codes += given
+        else:
+            places.add("its missing codes could not be read; write them as -9; -8", f"row {row.number}")
     return tuple(dict.fromkeys(code for code in codes if code))
-
-
-def _words(text: str) -> list[str]:
-    words = text.split()
-    return words if all(number_or_none(word) is not None for word in words) else [text]
 
 
 def _kind(row: Row, notes: ColumnNotes, places: Places) -> tuple[Any, str]:
@@ -242,7 +212,7 @@ def _kind(row: Row, notes: ColumnNotes, places: Places) -> tuple[Any, str]:
     count = len(notes.levels) + (len(notes.missing_codes) if notes.levels else 0)
     parts = [shortened(given[0])] if said else []
     if count:
-        parts.append(f"{count} {plural(count, 'value', 'values')}")
+        parts.append(f"{count} value{'s' * (count != 1)}")
     kind = next((kind for kind in said if kind != "stored as text"), notes.kind)
     if notes.levels and kind in ("number", "text", "date"):  # how the codes are stored; what they are, the labels say
         kind = None

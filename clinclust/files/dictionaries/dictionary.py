@@ -28,16 +28,9 @@ __all__ = ["Dictionary", "note_columns", "read_dictionary"]
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What a data dictionary says of a table.
+    """What a data dictionary says of a table: notes by column, and remarks, each a sentence.
 
-    Attributes
-    ----------
-    notes : dict of str to ColumnNotes
-        The notes by column of the table, for every column of which something is known.
-    remarks : tuple of str
-        What its reader must know, each a sentence: names that differ, columns and rows that are not read.
-    record_id : str or None
-        The column that names the record, if it is the dictionary of a REDCap project.
+    `record_id` is the column that names the record, if it is the dictionary of a REDCap project.
     """
 
     notes: dict[str, ColumnNotes]
@@ -46,38 +39,33 @@ class Dictionary:
 
 
 def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
-    """Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
+    r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
 
     Parameters
     ----------
     path : str or path
-        A file that `read_cohort` reads. A REDCap data dictionary is recognised by its headers, as downloaded from the
-        project or through the interface for programs. A codebook has a column of the names of variables, and columns
-        whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range, ....
+        A file that `read_cohort` reads. A REDCap data dictionary is recognised by its headers. A codebook has a column
+        of the names of variables, and columns whose headers say in English, German, French or Spanish what they hold:
+        label, unit, values, type, range, ....
     columns : sequence of str
         The columns of the table.
     sheet : str, optional
-        The sheet of an xlsx file.
+        The sheet of a workbook.
 
     Raises
     ------
     InputError
         If the file holds no table, or one without the names of variables; if it describes a variable twice or has a row
         without a name; if it describes no column of the table. The message says which rows.
-    OSError
-        If the file cannot be read.
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> from pathlib import Path
     >>> from clinclust.files.dictionaries import read_dictionary
-    >>> codebook = pd.DataFrame({"variable": ["sex", "crp"], "values": ["1=male; 2=female", ""], "unit": ["", "mg/L"]})
-    >>> codebook.to_csv("codebook.csv", index=False)
+    >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
     >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
-    >>> dictionary.notes["sex"].levels
-    (('1', 'male'), ('2', 'female'))
-    >>> dictionary.notes["crp"].unit
-    'mg/L'
+    >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
+    ((('1', 'male'), ('2', 'female')), 'mg/L')
     """
     from clinclust.files.tables import read_codebook
 
@@ -91,20 +79,9 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
 def note_columns(
     frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None, table: str = "the table"
 ) -> Dictionary:
-    """Read a dictionary (see `read_dictionary`) and add its notes to those of a table, with a warning for each remark.
+    """Read a dictionary (see `read_dictionary`) and add its notes to those of a table.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    path, sheet
-        As in `read_dictionary`.
-    table : str
-        What to call the table in a warning.
-
-    Warns
-    -----
-    CohortWarning
-        Of each remark of the dictionary, and if the table holds several rows for a record.
+    Each remark is a CohortWarning, and so it is if the table, which is called `table` there, has several rows a record.
     """
     dictionary = read_dictionary(path, list(frame.columns), sheet=sheet)
     remarks = [f"{shown_name(Path(path))}: {remark}" for remark in dictionary.remarks]
@@ -116,19 +93,20 @@ def note_columns(
 
 def _read(sheet: Sheet, columns: list[str]) -> Dictionary:
     places = Places()
+    remarks: list[str] = []
     _refuse_the_table(sheet, columns)
     if is_redcap(sheet):
         rows = list(sheet.rows(redcap_meanings(sheet)))
-        remarks, forms = [], [row["form"] for row in rows]
+        forms = [row["form"] for row in rows]
         _refuse_names(rows)
         entries = list(redcap_entries(rows))
         first = entries[0].name if entries else None
     else:
-        book = codebook_meanings(sheet, columns)
-        rows = list(sheet.rows(book.meanings))
+        meanings, remarks = codebook_meanings(sheet, columns)
+        rows = list(sheet.rows(meanings))
         _refuse_strangers(rows, columns)
         entries = list(codebook_entries(rows, places))
-        remarks, forms, first = book.remarks, [], None
+        forms, first = [], None
     if not entries:
         raise InputError("it describes no variable")
     found, more = matched(entries, columns)
@@ -146,7 +124,7 @@ def _refuse_the_table(sheet: Sheet, columns: list[str]) -> None:
     shared = set(sheet.headers) & set(columns)
     if len(shared) == len(set(sheet.headers)) or (len(shared) > 2 and 2 * len(shared) > len(sheet.headers)):
         raise InputError(
-            f"its headers are columns of the table ({listed(map(quoted, sorted(shared)), len(shared))}), so it seems "
+            f"its headers are columns of the table ({listed(map(quoted, sorted(shared)))}), so it seems "
             "to be a table of subjects; give the file that has a row for each column of the table"
         )
 
@@ -154,7 +132,7 @@ def _refuse_the_table(sheet: Sheet, columns: list[str]) -> None:
 def _refuse_strangers(rows: list[Row], columns: list[str]) -> None:
     """Raise InputError if no row of a codebook has the name or the label of a column, before a message shows any."""
     known = {folded(column) for column in columns}
-    named = {folded(text) for row in rows for text in (row["name"], row["label"], row["description"]) if text}
+    named = {folded(row[what]) for row in rows for what in ("name", "label", "description")}
     if rows and not known & named:
         raise of_another_table(len({row["name"] for row in rows if row["name"]}), columns)
 

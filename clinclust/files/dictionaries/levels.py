@@ -8,15 +8,13 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.dictionaries.choices import Choice
 from clinclust.files.dictionaries.missing_words import means_missing
 
-__all__ = ["Divided", "divided", "negative_levels", "plural", "told_missing"]
-
-Divided = tuple[tuple[Choice, ...], tuple[Choice, ...]]
+__all__ = ["divided", "negative_levels", "told_missing"]
 
 
-def divided(choices: Sequence[Choice]) -> Divided:
+def divided(choices: Sequence[Choice]) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
     """Return the choices that are levels, and those whose label says that the value is missing.
 
-    If one level were left beside them, the answer itself is whether something is known, and all choices are levels.
+    If one level were left, the question is whether something is known, and all choices are levels.
     """
     levels = tuple(choice for choice in choices if not means_missing(choice[1]))
     missing = tuple(choice for choice in choices if means_missing(choice[1]))
@@ -25,13 +23,11 @@ def divided(choices: Sequence[Choice]) -> Divided:
 
 def told_missing(missing: tuple[Choice, ...]) -> str:
     """Return the end of a sentence that says which codes stand for missing values; empty if none do."""
-    if not missing:
-        return ""
-    return f"; {_with_labels(missing)} {plural(len(missing), 'stands', 'stand')} for missing"
+    return f"; {_with_labels(missing)} stand{'s' * (len(missing) == 1)} for missing" if missing else ""
 
 
 def negative_levels(levels: tuple[Choice, ...]) -> str:
-    """Return the end of a sentence about levels with negative codes beside others; empty if there are none."""
+    """Return the end of a sentence about levels with negative codes among others; empty if there are none."""
     negative = tuple(choice for choice in levels if choice[0].startswith("-"))
     if not negative or len(negative) == len(levels):
         return ""
@@ -39,12 +35,5 @@ def negative_levels(levels: tuple[Choice, ...]) -> str:
 
 
 def _with_labels(choices: tuple[Choice, ...]) -> str:
-    shown = []
-    for code, label in choices[:10]:
-        shown.append(repr(shortened(code)) + (f" ({shortened(label)})" if label != code else ""))
-    return ", ".join(shown)
-
-
-def plural(count: int, one: str, many: str) -> str:
-    """Return the word for one or for many."""
-    return one if count == 1 else many
+    labels = [f" ({shortened(label)})" if label != code else "" for code, label in choices]
+    return ", ".join(repr(shortened(code)) + label for (code, _), label in list(zip(choices, labels, strict=True))[:10])

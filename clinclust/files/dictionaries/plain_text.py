@@ -37,14 +37,7 @@ def plain_text(text: str) -> str:
 
 
 def heading_and_rest(text: str) -> tuple[str, str]:
-    """Return the first paragraph of a text and the others, both plain: a question, and what explains it.
-
-    Examples
-    --------
-    >>> from clinclust.files.dictionaries.plain_text import heading_and_rest
-    >>> heading_and_rest("<p>Year of birth</p><p>Ask the <b>patient</b>.</p>")
-    ('Year of birth', 'Ask the patient.')
-    """
+    """Return the first paragraph of a text and the others, both plain: a question, and what explains it."""
     paragraphs = [plain for part in _BREAK.split(_UNSHOWN.sub(" ", text)) if (plain := plain_text(part))]
     return (paragraphs[0], " ".join(paragraphs[1:])) if paragraphs else ("", "")
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.command_words import option_in_shell
 from clinclust.files.dictionaries.plain_text import folded
 from clinclust.files.listed import listed
 from clinclust.files.selection.dates import looks_like_date
-from clinclust.files.selection.one_visit import condition_of_one_visit
-from clinclust.files.selection.repeated_subjects import one_row_of_each
+from clinclust.files.selection.repeated_subjects import condition_of_one_visit, one_row_of_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,14 +23,7 @@ __all__ = ["added_by_redcap", "notes_without_dictionary", "several_rows"]
 _EVENT = ("redcap_event_name", "event_name")
 _INSTRUMENT = ("redcap_repeat_instrument", "repeat_instrument")
 _NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
-_ADDED = {
-    **dict.fromkeys(_EVENT, "the event of the row"),
-    **dict.fromkeys(_INSTRUMENT, "the repeated form that the row holds"),
-    **dict.fromkeys(("redcap_repeat_instance", "repeat_instance"), "the number of the repeat"),
-    **dict.fromkeys(("redcap_survey_identifier", "survey_identifier"), "who was invited to the survey"),
-    **dict.fromkeys(("redcap_survey_timestamp", "survey_timestamp"), "when the survey was answered"),
-    "complete": "the status of a form",
-}
+_ADDED = data("dictionaries")["redcap_columns"]
 _STATUS = re.compile(r"Complete\?(?: \(\d+\))?")
 _STATUSES = frozenset(("0", "1", "2", "incomplete", "unverified", "complete"))
 _NO_TIME = frozenset(("[not completed]",))
@@ -39,15 +32,7 @@ _SITE = ("redcap_data_access_group", "data_access_group")
 
 
 def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
-    """Return the notes on the columns that REDCap adds itself, by column.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        Those that no field of the dictionary describes.
-    forms : iterable of str
-        The forms of the dictionary.
-    """
+    """Return the notes on those of the columns that REDCap adds itself, given the forms of the dictionary."""
     statuses = {f"{folded(form)}_complete": form for form in forms if form}
     times = {f"{folded(form)}_timestamp": form for form in forms if form}
     notes = {}
@@ -60,7 +45,7 @@ def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, C
             what = f"when the form {shortened(times[name])} was answered"
         if name in _SITE:
             reason = "the site (data access group) of the record, which REDCap adds to an export; described only"
-            notes[column] = ColumnNotes(label="Site", kind="nominal", role="describe", reason=reason)
+            notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
         elif what is not None:
             notes[column] = ColumnNotes(role="ignore", reason=f"{what}; {_NO_MEASUREMENT}")
     return notes

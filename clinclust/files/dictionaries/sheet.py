@@ -13,22 +13,17 @@ if TYPE_CHECKING:
 
     from clinclust.files.column_notes import ColumnNotes
 
-__all__ = ["Entry", "Row", "Sheet"]
+__all__ = ["SAYS", "Entry", "Row", "Sheet"]
+
+SAYS = "the dictionary says: "
 
 
 @dataclass(frozen=True)
 class Entry:
     """What a dictionary says of one column of the table.
 
-    Attributes
-    ----------
-    name : str
-        The name of the column.
-    notes : ColumnNotes
-    field : str
-        The variable of the dictionary: another name than that of the column for a choice of a checkbox.
-    headers : tuple of str
-        What the column may be called where the table has labels for names.
+    `field` is its variable, which differs from `name` for a choice of a checkbox; `headers` are what the column may be
+    called where the table has labels for names.
     """
 
     name: str
@@ -39,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its number in a spreadsheet, and its texts by what they are. A text that is not given is empty."""
+    """One row: its number in a spreadsheet, and its texts by what they are."""
 
     number: int
     texts: dict[str, list[str]]
@@ -54,36 +49,20 @@ class Row:
 
 
 class Sheet:
-    """A dictionary as a table of texts.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `clinclust.read_cohort` returned it.
-    """
+    """A dictionary as a table of texts, from the frame that `clinclust.read_cohort` returned."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.headers = [canonical_text(header) for header in frame.columns]
-        columns = [[_text(cell) for cell in frame.iloc[:, place]] for place in range(frame.shape[1])]
         numbered = frame.index.inferred_type == "integer"
-        self.numbers = [int(label) + 2 for label in frame.index] if numbered else [*range(2, len(frame) + 2)]
-        self._columns = columns
-
-    def column(self, place: int) -> list[str]:
-        """Return the texts of one column, counted from 0."""
-        return self._columns[place]
+        self._numbers = [int(label) + 2 for label in frame.index] if numbered else [*range(2, len(frame) + 2)]
+        filled = frame.astype(object).where(frame.notna(), "")
+        self.columns = [[canonical_text(cell) for cell in filled.iloc[:, at]] for at in range(frame.shape[1])]
 
     def rows(self, meanings: Sequence[str | None]) -> Iterator[Row]:
         """Yield every row; `meanings` says what each column holds, None for one that is not read."""
-        for place, number in enumerate(self.numbers):
+        for place, number in enumerate(self._numbers):
             texts: dict[str, list[str]] = {}
-            for meaning, column in zip(meanings, self._columns, strict=True):
+            for meaning, column in zip(meanings, self.columns, strict=True):
                 if meaning is not None:
                     texts.setdefault(meaning, []).append(column[place])
             yield Row(number, texts)
-
-
-def _text(cell: object) -> str:
-    import pandas as pd
-
-    return "" if pd.api.types.is_scalar(cell) and bool(pd.isna(cell)) else canonical_text(cell)  # type: ignore[call-overload]

@@ -1,137 +1,131 @@
-"""Rows below the last subject: totals, means, legends and footnotes."""
+"""Rows that hold single texts: notes and legends below the last subject, and headings between the subjects.
+
+Frames hold the rows below the header as text; their labels plus 2 are row numbers. `kept` are those that may
+be subjects.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.files.layout.figures import Figures
+from clinclust.data import data
+from clinclust.files.layout.above import shape_of
+from clinclust.files.layout.doubts import Doubt, rows_named
 from clinclust.files.layout.sheet_rows import is_blank
-from clinclust.files.layout.words_of_totals import figures_of_word, is_count, is_long_word, word_of_total
+from clinclust.files.layout.totals import is_total_alone, names_group
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Below", "is_note"]
+__all__ = ["headings", "is_note", "notes_below"]
 
-_LOOKED_AT = 80
+Mask = NDArray[np.bool_]
+_ROWS_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 _FEWEST_COLUMNS = 3  # in a narrower table a subject may look like a note
-_NOTE = re.compile(
-    r"\s*(?:[*†‡§¹²³]|\(\*\)|\d\)\s|notes?\b|sources?\b|quelle\b|anmerkung|legende?\b|hinweis|remarks?\b|remarque|key\b|"
-    r"abbreviations?\b|abkürzung|erstellt|exported\b|export(?:iert)?\b|created\b|printed\b|druckdatum|stand:|"
-    r"generated\b|end of\b|ende\b|page \d|seite \d|confidential|vertraulich|©)",
-    re.IGNORECASE,
-)
+_NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\s*\S{1,12}\s*[=:]\s*\S.*")
 _SENTENCE = 12
-_MOST_IN_NOTES = 2
 
 
 def is_note(text: str) -> bool:
-    """Return whether the only text of a row reads like a footnote, or a count such as ``N = 24``."""
+    """Return whether the only text of a row reads like a footnote, a count such as ``N = 24``, or a total."""
     text = text.strip()
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text) or is_count(text))
+    return is_sentence or bool(_NOTE.match(text)) or is_total_alone(text)
 
 
-class Below:
-    """The last rows of a table, looked at from the last one upwards.
+def notes_below(frame: pd.DataFrame, kept: Mask) -> tuple[Mask, list[str]]:
+    """Return where rows stand below the last subject as notes, and what to say of them.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The rows below the header, as text; the labels plus 2 are row numbers.
-    decimal : str or None
-        The decimal mark that somebody said.
+    These are the last of the rows `kept` that hold one text which reads like a note, and unlike the texts of subjects
+    in its column; and a block below an empty row whose rows are all short, if one of them reads like a note.
     """
+    mask = np.zeros(len(frame), dtype=bool)
+    places = np.flatnonzero(kept)[-_ROWS_LOOKED_AT:].tolist()
+    if frame.shape[1] < 2 or not places:
+        return mask, []
+    is_narrow = frame.shape[1] < _FEWEST_COLUMNS
+    cells = frame.iloc[places].to_numpy().tolist()
+    rows = [[(at, text.strip()) for at, text in enumerate(row) if not is_blank(text)] for row in cells]
 
-    def __init__(self, frame: pd.DataFrame, decimal: str | None) -> None:
-        self._frame, self._figures = frame, Figures(frame, decimal)
-        self._start = max(0, len(frame) - _LOOKED_AT)
-        self._tail: list[list[str]] = frame.iloc[self._start :].to_numpy().tolist()
-        self._numbers = (np.asarray(frame.index)[self._start :] + 2).tolist()
+    def reads_like_note(row: list[tuple[int, str]]) -> bool:
+        column, text = row[0]
+        reads = (len(row) == 1) if is_total_alone(text) else (not is_narrow and is_note(text))
+        if not reads or is_narrow:
+            return reads
+        return not any(at == column and is_note(other) for each in rows if len(each) > 2 for at, other in each)
 
-    def found(self) -> tuple[NDArray[np.bool_], list[str]]:
-        """Return which rows stand below the last subject, as a mask, and what to say of them."""
-        mask = np.zeros(len(self._frame), dtype=bool)
-        remarks = []
-        is_wide = self._frame.shape[1] >= _FEWEST_COLUMNS
-        notes = list(range(self._notes_from() if is_wide else len(self._tail), len(self._tail)))
-        totals = self._totals_above(len(self._tail) - len(notes))
-        phrases = (
-            (totals, "holds totals or means, and is left out", "hold totals or means, and are left out"),
-            (
-                notes,
-                "stands below the table as a note, and is left out",
-                "stand below the table as notes, and are left out",
-            ),
+    end = len(places)
+    while end > 0 and len(rows[end - 1]) == 1 and reads_like_note(rows[end - 1]):
+        end -= 1
+    most = 1 if frame.shape[1] == _FEWEST_COLUMNS else 2
+    for at in range(0 if is_narrow else len(places) - 1, 0, -1):
+        if len(rows[at]) > most:
+            break
+        if frame.index[places[at]] > frame.index[places[at - 1]] + 1 and at < end:
+            block = rows[at:]
+            end = at if any(reads_like_note(row) or _MEANING.fullmatch(row[0][1]) for row in block) else end
+    if end == len(places):
+        return mask, []
+    mask[places[end:]] = True
+    one = len(places) - end == 1
+    return mask, [
+        f"{_rows(frame, places[end:])} {'stands' if one else 'stand'} below the table as "
+        f"{'a note, and is' if one else 'notes, and are'} left out "
+        f"({listed(quoted(row[0][1]) for row in rows[end:])})"
+    ]
+
+
+def headings(frame: pd.DataFrame, kept: Mask) -> tuple[Mask, list[str], list[Doubt]]:
+    """Return where a row is certainly a heading, and what to say of these and to ask of doubtful ones.
+
+    A row that holds one text in the first column is a subject of whom nothing else is known if this text has the shape
+    of those of other subjects, as ``P33`` has that of ``P01``.
+    """
+    mask = np.zeros(len(frame), dtype=bool)
+    if frame.shape[1] < _FEWEST_COLUMNS:
+        return mask, [], []
+    alone = np.flatnonzero(kept & np.asarray(frame.iloc[:, 0].str.strip() != "", dtype=bool))
+    for place in range(1, frame.shape[1]):
+        alone = alone[np.asarray(frame.iloc[alone, place].str.strip() == "", dtype=bool)] if alone.size else alone
+    if not alone.size:
+        return mask, [], []
+    fuller = np.setdiff1d(np.flatnonzero(kept), alone)
+    sample = frame.iloc[fuller[:: max(1, len(fuller) // _SHAPES_LOOKED_AT)], 0].tolist()
+    shapes = {shape_of(cell.strip()) for cell in sample if not is_blank(cell)}
+    texts = dict(zip(alone.tolist(), frame.iloc[alone, 0].str.strip().tolist(), strict=True))
+    odd = {at: text for at, text in texts.items() if any(map(str.isalpha, text)) and shape_of(text) not in shapes}
+    certain = {at: text for at, text in odd.items() if names_group(text)}
+    rest = {at: text for at, text in odd.items() if at not in certain}
+    mask[list(certain)] = True
+    remarks, doubts = [], []
+    if certain:
+        remarks.append(
+            f"{_held(frame, certain)} as a heading between the subjects, and {'is' if len(certain) == 1 else 'are'} "
+            "left out: if subtypes should know these groups, write them into a column of their own"
         )
-        for found, one, several in phrases:
-            if found:
-                mask[[self._start + at for at in found]] = True
-                rows = listed(self._numbers[at] for at in found)
-                said = f"row {rows} {one}" if len(found) == 1 else f"rows {rows} {several}"
-                remarks.append(f"{said} ({listed(quoted(self._first(at)) for at in found)})")
-        return mask, remarks
+    if rest and shapes:
+        first, numbers = min(rest), np.asarray(frame.index) + 2
+        is_title = first > 0 and numbers[first] > numbers[first - 1] + 1 and kept[first + 1 :].any()
+        none = np.flatnonzero(kept & (np.arange(len(frame)) >= first)) if is_title else list(rest)
+        more = "; below an empty row, it may be the title of rows that are none" if is_title else ""
+        doubts.append(
+            Doubt(
+                f"{_held(frame, rest)}, unlike those of other rows, and nothing else: a heading, a remark, or a "
+                f"subject of whom nothing else is known{more}",
+                tuple(int(numbers[at]) for at in none),
+            )
+        )
+    return mask, remarks, doubts
 
-    def _reads_like_note(self, at: int) -> bool:
-        """Return whether the first text of a row reads like a note, and unlike the texts of subjects in its column."""
-        text = self._first(at)
-        if not is_note(text):
-            return False
-        place = next(k for k, cell in enumerate(self._tail[at]) if not is_blank(cell))
-        others = (row[place] for row in self._tail if sum(not is_blank(cell) for cell in row) > _MOST_IN_NOTES)
-        return not any(map(is_note, others))
 
-    def _totals_above(self, end: int) -> list[int]:
-        """Return the places of the last rows before `end` that hold figures of the subjects above all of them."""
-        first = end
-        while first > 0 and self._may_be_total(self._tail[first - 1]):
-            first -= 1
-        while first < end and not all(self._is_total(at, first) for at in range(first, end)):
-            first += 1
-        return list(range(first, end))
+def _held(frame: pd.DataFrame, texts: dict[int, str]) -> str:
+    shown = listed(map(quoted, texts.values()), len(texts))
+    return f"{_rows(frame, texts)} {'holds one text' if len(texts) == 1 else 'hold one text each'} ({shown})"
 
-    def _may_be_total(self, row: Sequence[str]) -> bool:
-        first = next(text for text in row if not is_blank(text))
-        return is_blank(row[0]) or word_of_total(first) is not None or is_count(first)
 
-    def _first(self, at: int) -> str:
-        return next((text.strip() for text in self._tail[at] if not is_blank(text)), "")
-
-    def _n_filled(self, at: int) -> int:
-        return sum(not is_blank(text) for text in self._tail[at])
-
-    def _notes_from(self) -> int:
-        """Return the place of the first row of the notes at the end, in which few cells are filled."""
-        end = len(self._tail)
-        while end > 0 and self._n_filled(end - 1) == 1 and self._reads_like_note(end - 1):
-            end -= 1
-        # A block below an empty row is a legend if all of its rows are short and one of them reads like a note.
-        most = 1 if self._frame.shape[1] == _FEWEST_COLUMNS else _MOST_IN_NOTES
-        for at in range(len(self._tail) - 1, 0, -1):
-            if self._n_filled(at) > most:
-                break
-            if self._numbers[at] > self._numbers[at - 1] + 1:
-                block = range(at, len(self._tail))
-                reads = [self._reads_like_note(k) or _MEANING.fullmatch(self._first(k)) for k in block]
-                if any(reads) and at < end:
-                    end = at
-        return end
-
-    def _is_total(self, at: int, end: int) -> bool:
-        """Return whether a row says that it is a total, with nothing else or with figures of the rows before `end`."""
-        row = self._tail[at]
-        filled = [place for place, text in enumerate(row) if not is_blank(text)]
-        word, counts = word_of_total(row[filled[0]]), is_count(row[filled[0]])
-        others = filled[1:] if word is not None or counts else filled
-        if not others:
-            return counts or bool(word and is_long_word(word))
-        above = np.arange(len(self._frame)) < self._start + end
-        if word is not None:
-            figures = figures_of_word(row[filled[0]])
-            return self._figures.agree({place: row[place] for place in others}, figures, above, is_long_word(word))
-        is_figure = self._figures.is_sum_or_mean
-        return 0 not in others and len(others) > 1 and all(is_figure(row[k], k, above) for k in others)
+def _rows(frame: pd.DataFrame, places: Iterable[int]) -> str:
+    return rows_named([int(frame.index[at]) + 2 for at in places])

@@ -1,61 +1,70 @@
-"""Which columns write their numbers with a decimal comma."""
+"""Numbers as people write them, and which columns write theirs with a decimal comma."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from clinclust.files.layout.sheet_rows import is_blank
-from clinclust.files.layout.written_numbers import DECIMAL_COMMA, GROUPED_OR_DECIMAL
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Decimal", "columns_with_comma"]
+__all__ = ["Decimal", "columns_with_comma", "looks_like_number", "number_with", "share_of_numbers"]
 
 Decimal = Literal[",", "."]
+_WRITTEN = re.compile(
+    r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
+    r"\d{1,3}(?:[.,'\u2019\u00a0\u202f ]\d{3})+(?:[.,]\d+)?)(?:[eE][+-]?\d+)?\s*%?"
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?,\d+(?:[eE][+-]?\d+)?")
+_GROUPED_OR_DECIMAL = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_DECIMAL_POINT = re.compile(r"[+-]?(?!(?!0\.)\d{1,3}\.\d{3}$)\d*\.\d+")  # 1.234 may be grouped
 _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
+
+
+def looks_like_number(text: str) -> bool:
+    """Return whether a cell holds a number, written in any usual way, such as ``3,5`` or ``<5`` or ``1.234,5``."""
+    return bool(_WRITTEN.fullmatch(text.strip()))
+
+
+def share_of_numbers(texts: Iterable[str]) -> float:
+    """Return the share of texts that are numbers; 0 if there are none."""
+    found = [looks_like_number(text) for text in texts]
+    return sum(found) / len(found) if found else 0.0
+
+
+def number_with(text: str, decimal: str | None) -> str:
+    """Return a text with a point as its decimal mark if it is a number with this decimal mark, otherwise unchanged."""
+    if decimal == "," and _DECIMAL_COMMA.fullmatch(text.strip()):
+        return text.strip().replace(".", "").replace(",", ".")
+    return text
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: Decimal | None) -> tuple[set[int], list[str]]:
     """Return the places of the columns with decimal commas, and what the reader must know of them.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table as text; its cells stay as they are.
-    decimal : {",", "."} or None
-        The decimal mark of the file, if somebody said it: what else could be taken for one keeps thousands apart.
+    If somebody said the decimal mark of the file, what else could be taken for one keeps thousands apart.
     """
     if decimal == ".":
         return set(), []
-    clear: dict[int, str] = {}
-    unclear: dict[int, str] = {}
-    mixed: list[str] = []
+    found: dict[str, dict[int, str]] = {"comma": {}, "either": {}, "mixed": {}, "": {}}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
-    sample = frame.iloc[rows]
     for place in range(frame.shape[1]):
-        kind, example = _kind_of_column(sample.iloc[:, place].tolist())
-        if kind == "comma":
-            clear[place] = example
-        elif kind == "either":
-            unclear[place] = example
-        elif kind == "mixed":
-            mixed.append(f"{str(frame.columns[place]).strip()} ({example})")
+        kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
+        found[kind][place] = example
+    clear, unclear = found["comma"], found["either"]
     if decimal == "," or (clear and unclear):
-        clear |= unclear
-        unclear = {}
-    return set(clear), _remarks(frame, clear if decimal is None else {}, unclear, mixed)
+        clear, unclear = clear | unclear, {}
 
-
-def _remarks(frame: pd.DataFrame, clear: dict[int, str], unclear: dict[int, str], mixed: Sequence[str]) -> list[str]:
-    def named(found: dict[int, str]) -> str:
-        return listed(f"{str(frame.columns[place]).strip()} ({quoted(text)})" for place, text in found.items())
+    def named(places: dict[int, str]) -> str:
+        return listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
 
     remarks = []
-    if clear:
+    if clear and decimal is None:
         remarks.append(
             f"numbers with a decimal comma in {named(clear)}: the cells stay as they are, and a drafted schema says "
             "so; if the commas keep thousands apart, say --decimal ."
@@ -65,32 +74,22 @@ def _remarks(frame: pd.DataFrame, clear: dict[int, str], unclear: dict[int, str]
             f"the comma in {named(unclear)} may be a decimal mark or keep thousands apart: say --decimal , or "
             "--decimal ."
         )
-    if mixed:
-        remarks.append(f"numbers with a comma and others with a point stand in one column: {listed(mixed)}")
-    return remarks
+    if found["mixed"]:
+        remarks.append(f"numbers with a comma and others with a point stand in one column: {named(found['mixed'])}")
+    return set(clear), remarks
 
 
 def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
     """Return what the numbers of a column show, and one of them: ``comma``, ``either``, ``mixed`` or nothing."""
-    commas = [
-        text.strip()
-        for text in texts
-        if isinstance(text, str) and "," in text and DECIMAL_COMMA.fullmatch(text.strip())
-    ]
+    commas = [text.strip() for text in texts if "," in text and _DECIMAL_COMMA.fullmatch(text.strip())]
     if not commas:
         return "", ""
     filled = [text.strip() for text in texts if not is_blank(text)]
-    points = [text for text in filled if _is_number_with_point(text)]
-    if points:
-        return "mixed", f"{commas[0]} and {points[0]}"
+    point = next((text for text in filled if _DECIMAL_POINT.fullmatch(text)), None)
+    if point is not None:
+        return "mixed", f"{commas[0]} and {point}"
     n_whole = sum(text.lstrip("+-").isdecimal() for text in filled)
     if len(commas) + n_whole < _FEWEST * len(filled):
         return "", ""
-    clear = next((text for text in commas if not GROUPED_OR_DECIMAL.fullmatch(text)), None)
-    return ("either", commas[0]) if clear is None else ("comma", clear)
-
-
-def _is_number_with_point(text: str) -> bool:
-    whole, point, decimals = text.lstrip("+-").partition(".")
-    is_grouped = len(decimals) == 3 and whole.isdecimal() and 0 < len(whole) <= 3 and whole != "0"
-    return bool(point) and decimals.isdecimal() and (not whole or whole.isdecimal()) and not is_grouped
+    clear = next((text for text in commas if not _GROUPED_OR_DECIMAL.fullmatch(text)), None)
+    return ("either", quoted(commas[0])) if clear is None else ("comma", quoted(clear))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.layout.row_ranges import ranges_of
@@ -14,17 +14,8 @@ __all__ = ["Doubt", "UncertainRowsError", "refusal", "rows_named"]
 _SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """A question that only a person can answer.
-
-    Attributes
-    ----------
-    what : str
-        What was seen, as a sentence without a full stop.
-    rows : tuple of int
-        The rows that are no subjects if the suspicion is right.
-    """
+class Doubt(NamedTuple):
+    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
 
     what: str
     rows: tuple[int, ...] = ()
@@ -58,27 +49,17 @@ def rows_named(numbers: Sequence[int]) -> str:
 def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
     """Return the error that lists the doubts, with one option that leaves all these rows out, and one that keeps them.
 
-    Parameters
-    ----------
-    doubts : sequence of Doubt
-    numbers : sequence of int
-        The numbers of all rows that would be read as subjects, those in doubt among them, in rising order.
-    no_subjects : sequence of int
-        The numbers of the rows that are certainly none.
+    `numbers` are those of all rows that would be read as subjects, those in doubt among them, in rising order.
     """
-    listing = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
-    if len(doubts) > _SHOWN:
-        listing.append(f"  - and {len(doubts) - _SHOWN:,} more")
+    listing = "\n".join(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])
+    listing += f"\n  - and {len(doubts) - _SHOWN:,} more" if len(doubts) > _SHOWN else ""
     left_out = {row for doubt in doubts for row in doubt.rows}
     if not left_out or not numbers:
-        return UncertainRowsError("\n".join(listing))
+        return UncertainRowsError(listing)
     without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-    return UncertainRowsError("\n".join(listing), _repair(without, ranges_of(numbers, no_subjects)), without)
-
-
-def _repair(without: str | None, every: str | None) -> str:
-    """Return how to leave rows out, and how to keep them."""
+    every = ranges_of(numbers, no_subjects)
+    repair = "say with --rows which rows are subjects, or delete in the file what is none"
+    if without is not None:
+        repair = f"if none of these rows is a subject, say --rows {without}"
     keep = "" if every is None else f"; if all of them are subjects, say --rows {every}"
-    if without is None:
-        return f"  say with --rows which rows are subjects, or delete in the file what is none{keep}"
-    return f"  if none of these rows is a subject, say --rows {without}{keep}"
+    return UncertainRowsError(listing, f"  {repair}{keep}", without)

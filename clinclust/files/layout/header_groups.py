@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinclust.files.layout.sheet_rows import Row, is_blank
-from clinclust.files.layout.written_numbers import looks_like_number
+from clinclust.files.layout.decimal_marks import looks_like_number, share_of_numbers
+from clinclust.files.layout.sheet_rows import Row, cell, is_blank
 
 __all__ = ["Area", "filled_places", "groups_of", "joined_names"]
 
+_HALF = 0.5
 Area = tuple[int, int, int, int]
 """Merged cells: first row, first column, last row, last column, from 1."""
 
@@ -55,11 +56,10 @@ def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int,
 def _spread(above: Sequence[str], spans: dict[int, int], upper: set[int], lower: set[int]) -> dict[int, str]:
     """Return the heading of each column: over its merged cells or, without any, up to the next heading."""
     groups: dict[int, str] = {}
-    heading, last = "", 0
-    for place in range(1, max(upper | lower) + 1):
+    heading, last, width = "", 0, max(upper | lower)
+    for place in range(1, width + 1):
         if place in upper:
-            heading = above[place - 1].strip()
-            last = spans.get(place, place) if spans else max(upper | lower)
+            heading, last = above[place - 1].strip(), spans.get(place, place) if spans else width
         if place in lower and heading and place <= last:
             groups[place] = heading
     return groups
@@ -69,14 +69,10 @@ def joined_names(above: Sequence[str], names: Sequence[str], groups: dict[int, s
     """Return the names of a header of two rows: each with the heading above it."""
     joined: dict[int, str] = {}
     for place in sorted(filled_places(above) | filled_places(names)):
-        name = names[place - 1].strip() if place <= len(names) else ""
-        if name:
-            joined[place] = f"{groups[place]} - {name}" if place in groups else name
-        else:
-            joined[place] = above[place - 1].strip()
+        name = cell((0, list(names)), place).strip()
+        joined[place] = f"{groups[place]} - {name}" if name and place in groups else name or above[place - 1].strip()
     return joined
 
 
 def _numeric_below(rows: Sequence[Row], place: int) -> bool:
-    cells = [texts[place - 1] for _, texts in rows if place <= len(texts) and not is_blank(texts[place - 1])]
-    return bool(cells) and 2 * sum(map(looks_like_number, cells)) >= len(cells)
+    return share_of_numbers(text for row in rows if not is_blank(text := cell(row, place))) >= _HALF

@@ -19,15 +19,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True)
 class RowRanges:
-    """Rows by their numbers in a spreadsheet.
-
-    Attributes
-    ----------
-    text : str
-        The ranges as somebody wrote them.
-    firsts, lasts : tuple of int
-        The ends of each range, in rising order, without overlap.
-    """
+    """Rows by their numbers in a spreadsheet: ranges in rising order, without overlap, as somebody wrote them."""
 
     text: str
     firsts: tuple[int, ...]
@@ -77,14 +69,9 @@ class RowRanges:
 
 
 def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
-    """Return the text that means these rows, or None if it would be too long to be copied.
+    """Return the text that means these rows, in rising order, or None if it would be too long to be copied.
 
-    Parameters
-    ----------
-    numbers : iterable of int
-        In rising order.
-    between : iterable of int
-        Rows that are not among them: a range ends only before one of these, not where rows are blank.
+    A range ends only before one of the rows `between`, which are not among them, and not where rows are blank.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import pandas as pd
 from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.text_table import TextTable
 
-__all__ = ["LOOKED_AT", "Row", "SheetRows", "is_blank"]
+__all__ = ["LOOKED_AT", "Row", "SheetRows", "cell", "is_blank"]
 
 Row = tuple[int, list[str]]
 """The number of a row in a spreadsheet, and its texts from the first column on."""
@@ -21,33 +21,24 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
+def cell(row: Row, place: int) -> str:
+    """Return the text of a row in the column of a number, from 1."""
+    return row[1][place - 1] if place <= len(row[1]) else ""
+
+
 class SheetRows:
-    """The rows of a sheet: the first as they are, the others in a compact table.
+    """The rows of a sheet: the first that hold anything as they are, the others in a compact table.
 
-    Parameters
-    ----------
-    n_first : int
-        How many rows are kept as they are.
-    subjects : RowRanges, optional
-        The rows of the subjects, if somebody said it: below the first rows no others are kept.
-
-    Attributes
-    ----------
-    n_first : int
-        How many rows are kept as they are.
-    first : list of Row
-        The first rows that hold anything.
-    beyond : set of int
-        Numbers, from 1, of columns that hold a value below the first rows, and none in them.
-    n_outside : int
-        How many rows hold something and were not kept, because they are none of the subjects.
+    If somebody said which rows are `subjects`, no others are kept below the first.
     """
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
         self.first: list[Row] = []
         self.beyond: set[int] = set()
+        """Numbers, from 1, of columns that hold a value below the first rows, and none in them."""
         self.n_outside = 0
+        """How many rows hold something and were not kept, because they are none of the subjects."""
         self._columns: list[int] = []
         self._rest: TextTable | None = None
 
@@ -70,19 +61,19 @@ class SheetRows:
         if self._subjects is not None and number not in self._subjects:
             self.n_outside += not all(map(is_blank, texts))
             return
-        chosen, wanted = texts, self._columns
+        wanted = self._columns
         if len(texts) != len(wanted) or wanted[-1] != len(wanted):
-            chosen = self._chosen(texts)
-        for text in chosen:
+            texts = self._chosen(texts)
+        for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
             if text and not text.isspace():
-                self._rest.add(number, chosen)
+                self._rest.add(number, texts)
                 return
 
     def _chosen(self, texts: list[str]) -> list[str]:
         """Return the texts in the columns that the first rows have; what stands in others is recorded."""
         known = set(self._columns)
         self.beyond.update(at for at, text in enumerate(texts, 1) if at not in known and not is_blank(text))
-        return [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
+        return [cell((0, texts), at) for at in self._columns]
 
     def body(self, last: int) -> pd.DataFrame:
         """Return the rows below that of the number `last`, one of the first rows or 0; the columns are `columns`.
@@ -91,9 +82,4 @@ class SheetRows:
         """
         columns = self.columns
         table = self._rest or TextTable(len(columns))
-        above = [
-            (number, [texts[at - 1] if at <= len(texts) else "" for at in columns])
-            for number, texts in self.first
-            if number > last
-        ]
-        return table.frame(above)
+        return table.frame([(row[0], [cell(row, at) for at in columns]) for row in self.first if row[0] > last])

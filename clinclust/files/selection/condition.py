@@ -1,51 +1,44 @@
-"""The language of ``--where``: a condition on the columns of a table. It is parsed here, and never run as code.
+"""The language of ``--where``: a condition on the columns of a table, which is never run as code.
 
-condition   = both { "or" both }
-both        = single { "and" single }
-single      = "not" single | "(" condition ")" | comparison
-comparison  = operand ("==" | "=" | "!=" | "<" | "<=" | ">" | ">=") operand
-            | operand ["not"] "in" "(" operand { "," operand } ")"
-            | operand "is" ["not"] "missing"
-operand     = NAME | `NAME` | 'text' | "text" | number
+Comparisons, joined by ``and``, ``or``, ``not`` and parentheses, in which an operand is a name, a name in backticks, a
+text in quotes, or a number::
 
+    operand == operand    also =, !=, <>, <, <=, >, >=
+    operand in (operand, ...)    operand not in [...]
+    operand is missing    operand is not missing
+
+Operands become placeholders before Python's parser sees the rest, so that nothing but these forms can be written.
 Outside of a list, 5,2 is a number with a decimal comma.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
 
-__all__ = [
-    "WORDS",
-    "All",
-    "Any",
-    "Comparison",
-    "Condition",
-    "IsMissing",
-    "Not",
-    "Operand",
-    "compared_columns",
-    "is_order",
-    "parsed",
-    "written",
-]
+__all__ = ["WORDS", "All", "Any", "Comparison", "Condition", "IsMissing", "Not", "Operand"]
+__all__ += ["compared_columns", "is_order", "parsed", "written"]
 
 _LONGEST, _DEEPEST = 5000, 50
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))"
-    r"|(?P<tick>`[^`]*`)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<word>[^\W\d][\w.]*)"
-    r"|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
+    r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
+    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])"
 )
 _DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
-_ORDERS = ("<", "<=", ">", ">=")
-_SAME = {"=": "==", "<>": "!="}
-_EXAMPLE = "visit == 'baseline' and age >= 18"
+_SAME = {"=": "==", "<>": "!=", "missing": "None"}
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
 WORDS = ("and", "or", "not", "in", "is", "missing")
 """The words of the language: a column of such a name stands in backticks."""
 
@@ -100,12 +93,6 @@ class Any:
 Condition = Comparison | IsMissing | Not | All | Any
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    at: int
-
-
 def parsed(text: str) -> Condition:
     """Return what a condition says.
 
@@ -123,140 +110,97 @@ def parsed(text: str) -> Condition:
     if len(text) > _LONGEST:
         raise InputError(f"--where has {len(text):,} characters; at most {_LONGEST:,} are read")
     reader = _Reader(text)
-    found = reader.condition(0)
-    if reader.next.kind != "end":
-        raise reader.misunderstood("'and', 'or' or the end")
-    return found
+    try:
+        tree = ast.parse(reader.python, mode="eval").body
+    except SyntaxError as error:
+        raise reader.misunderstood((error.offset or 0) - 1, "a comparison, 'and', 'or' or the end") from None
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
+    return reader.condition(tree, 0)
+
+
+def _misunderstood(text: str, at: int, word: str, expected: str) -> InputError:
+    return InputError(
+        f"--where cannot be understood at {quoted(word) if word else 'its end'}, after {quoted(text[:at][-40:])}: "
+        f"expected {expected}. An example: visit == 'baseline' and age >= 18; texts and dates stand in quotes, and "
+        "names with spaces in backticks: `Age at visit`"
+    )
+
+
+def _too_deep() -> InputError:
+    return InputError(f"--where has more than {_DEEPEST} 'not' or parentheses inside each other")
 
 
 class _Reader:
-    """Reads a condition token by token."""
+    """The words of a condition as Python's parser takes them, and what its tree means."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._end = text, 0
-        self.next = self._token()
+        self._text, self._operands = text, dict[str, Operand]()
+        self._starts: list[tuple[int, int, str]] = []  # of each word: in `python`, in the text, and what stands there
+        self.python, at, is_list = "", 0, False
+        while rest := text[at:].lstrip():
+            at = len(text) - len(rest)
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise _misunderstood(text, at, rest[:20], "a name, a text in quotes, a number or a sign")
+            end = match.end()
+            if match["sign"] or (match["word"] or "").casefold() in WORDS:
+                word = match[0].casefold()
+                is_list = (self.python.endswith("in ") and word in "([") or (is_list and word not in ")]")
+                word = _SAME.get(word, word)
+            else:
+                kind = "name" if match["word"] or match["name"] is not None else "text"
+                operand = Operand(kind, match[str(match.lastgroup)])
+                if match["number"]:
+                    decimals = _DECIMALS.match(text, end) if match[0].lstrip("+-").isdecimal() else None
+                    end = decimals.end() if decimals and not is_list else end
+                    operand = Operand("number", text[at:end], decimals[0][1:] if decimals and is_list else "")
+                word = f"_{len(self._operands)}"
+                self._operands[word] = operand
+            self._starts.append((len(self.python), at, text[at:end]))
+            self.python += f"{word} "
+            at = end
 
-    def misunderstood(self, expected: str) -> InputError:
-        """Return the error of a condition that has something else than what is expected at this place."""
-        found = quoted(self.next.text) if self.next.kind != "end" else "its end"
-        before = quoted(self._text[: self.next.at][-40:])
-        return InputError(
-            f"--where cannot be understood at {found}, after {before}: expected {expected}. An example: {_EXAMPLE}; "
-            "texts and dates stand in quotes, and names with spaces in backticks: `Age at visit`"
-        )
+    def misunderstood(self, at: int, expected: str) -> InputError:
+        """Return the error of a condition that has something else than what is expected at a place of `python`."""
+        before = [start for start in self._starts if start[0] <= at < len(self.python.rstrip())]
+        return _misunderstood(self._text, *(before[-1][1:] if before else (len(self._text), "")), expected)
 
-    def _token(self) -> _Token:
-        rest = self._text[self._end :]
-        if not rest.strip():
-            return _Token("end", "", len(self._text))
-        match = _TOKEN.match(self._text, self._end)
-        if match is None:
-            at = self._end + len(rest) - len(rest.lstrip())
-            self.next = _Token("other", self._text[at : at + 20], at)
-            raise self.misunderstood("a name, a text in quotes, a number or a sign")
-        self._end = match.end()
-        kind = str(match.lastgroup)
-        text = match[kind]
-        if kind == "word" and text.casefold() in WORDS:
-            return _Token(text.casefold(), text, match.start(kind))
-        return _Token(kind, text, match.start(kind))
-
-    def _take(self) -> _Token:
-        taken, self.next = self.next, self._token()
-        return taken
-
-    def _takes(self, *kinds_or_signs: str) -> bool:
-        """Take the next token if it is one of these words or signs; return whether it was."""
-        is_one = (self.next.text if self.next.kind == "sign" else self.next.kind) in kinds_or_signs
-        if is_one:
-            self._take()
-        return is_one
-
-    def condition(self, depth: int) -> Condition:
-        """Read conditions with ``or`` between them."""
+    def condition(self, node: ast.expr, depth: int) -> Condition:
+        """Return what a part of the tree means."""
         if depth > _DEEPEST:
-            raise InputError(f"--where has more than {_DEEPEST} parentheses or 'not' inside each other")
-        parts = [self._both(depth)]
-        while self._takes("or"):
-            parts.append(self._both(depth))
-        return parts[0] if len(parts) == 1 else Any(tuple(parts))
+            raise _too_deep()
+        match node:
+            case ast.BoolOp(op=joint, values=values):
+                parts = tuple(self.condition(value, depth + 1) for value in values)
+                return All(parts) if isinstance(joint, ast.And) else Any(parts)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Not(self.condition(operand, depth + 1))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                lefts = [left, *others[:-1]]
+                each = tuple(self._comparison(*one) for one in zip(lefts, ops, others, strict=True))
+                return each[0] if len(each) == 1 else All(each)
+        raise self.misunderstood(node.end_col_offset or 0, "==, !=, <, <=, >, >=, 'in' or 'is missing'")
 
-    def _both(self, depth: int) -> Condition:
-        parts = [self._single(depth)]
-        while self._takes("and"):
-            parts.append(self._single(depth))
-        return parts[0] if len(parts) == 1 else All(tuple(parts))
+    def _comparison(self, left: ast.expr, sign: ast.cmpop, right: ast.expr) -> Condition:
+        one = self._operand(left)
+        if isinstance(sign, ast.Is | ast.IsNot):
+            if not isinstance(right, ast.Constant):
+                raise self.misunderstood(right.col_offset, "'missing'")
+            found: Condition = IsMissing(one)
+        elif isinstance(sign, ast.In | ast.NotIn):
+            items = right.elts if isinstance(right, ast.Tuple | ast.List) else [right]  # in ('a')
+            if not items:
+                raise self.misunderstood(right.col_offset, "a list, such as in ('a', 'b')")
+            found = Any(tuple(Comparison(one, "==", self._operand(item)) for item in items))
+        else:
+            return Comparison(one, _SIGNS[type(sign)], self._operand(right))
+        return Not(found) if isinstance(sign, ast.IsNot | ast.NotIn) else found
 
-    def _single(self, depth: int) -> Condition:
-        if self._takes("not"):
-            if depth > _DEEPEST:
-                raise InputError(f"--where has more than {_DEEPEST} parentheses or 'not' inside each other")
-            return Not(self._single(depth + 1))
-        if self._takes("("):
-            inside = self.condition(depth + 1)
-            if not self._takes(")"):
-                raise self.misunderstood("')'")
-            return inside
-        return self._comparison()
-
-    def _comparison(self) -> Condition:
-        left = self._alone()
-        if self._takes("is"):
-            negated = self._takes("not")
-            if not self._takes("missing"):
-                raise self.misunderstood("'missing'")
-            return Not(IsMissing(left)) if negated else IsMissing(left)
-        negated = self._takes("not")
-        if self._takes("in"):
-            among = Any(tuple(Comparison(left, "==", each) for each in self._operands()))
-            return Not(among) if negated else among
-        if negated:
-            raise self.misunderstood("'in'")
-        if self.next.kind != "sign" or self.next.text in "(),[]":
-            raise self.misunderstood("==, !=, <, <=, >, >=, 'in' or 'is missing'")
-        sign = self._take().text
-        return Comparison(left, _SAME.get(sign, sign), self._alone())
-
-    def _alone(self) -> Operand:
-        """Read an operand outside of a list, where a comma between digits can only be a decimal mark."""
-        operand = self._operand()
-        decimals = _DECIMALS.match(self._text, self.next.at) if self.next.text == "," else None
-        if operand.kind != "number" or not operand.text.lstrip("+-").isdecimal() or decimals is None:
-            return operand
-        if self._text[self.next.at - 1].isspace():
-            return operand
-        self._end = decimals.end()
-        self.next = self._token()
-        return Operand("number", f"{operand.text}{decimals[0]}")
-
-    def _operands(self) -> list[Operand]:
-        closing = ")" if self._takes("(") else "]" if self._takes("[") else ""
-        if not closing:
-            raise self.misunderstood("'(' and a list, such as in ('a', 'b')")
-        operands = [self._listed()]
-        while self._takes(","):
-            operands.append(self._listed())
-        if not self._takes(closing):
-            raise self.misunderstood(f"',' or '{closing}'")
-        return operands
-
-    def _listed(self) -> Operand:
-        """Read an operand of a list, and note whether the next item may be its decimals: ``(1,5)``."""
-        start = self.next.at
-        operand = self._operand()
-        follows = _DECIMALS.match(self._text, start + len(operand.text))
-        if operand.kind == "number" and operand.text.lstrip("+-").isdecimal() and follows is not None:
-            return Operand(operand.kind, operand.text, follows[0][1:])
-        return operand
-
-    def _operand(self) -> Operand:
-        if self.next.kind in ("tick", "text"):
-            kind = "name" if self.next.kind == "tick" else "text"
-            return Operand(kind, self._take().text[1:-1])
-        if self.next.kind in ("word", "number"):
-            kind = "name" if self.next.kind == "word" else "number"
-            return Operand(kind, self._take().text)
-        raise self.misunderstood("a name, a text in quotes, or a number")
+    def _operand(self, node: ast.expr) -> Operand:
+        if isinstance(node, ast.Name) and node.id in self._operands:
+            return self._operands[node.id]
+        raise self.misunderstood(node.col_offset, "a name, a text in quotes, or a number")
 
 
 def written(comparison: Comparison) -> str:
@@ -290,4 +234,4 @@ def compared_columns(condition: Condition) -> tuple[str, ...]:
 
 def is_order(sign: str) -> bool:
     """Return whether a sign asks which of two values is larger."""
-    return sign in _ORDERS
+    return sign in ("<", "<=", ">", ">=")

@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,41 +18,32 @@ __all__ = ["DATE_ORDERS", "DateColumn", "DateOrder", "date_column", "date_of", "
 DateOrder = Literal["day-first", "month-first"]
 DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
 
-_TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?)?"
+_TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
 _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-./])(?P<two>\d{{1,2}})\2(?P<year>\d{{4}}){_TIME}", re.ASCII)
 _SHORT_YEAR = re.compile(rf"\d{{1,2}}([-./])\d{{1,2}}\1\d{{2}}{_TIME}", re.ASCII)
+_PARTS = ("year", "month", "day", "hour", "minute", "second")
 _SECONDS_A_DAY = 86_400
 _REPAIR = "write its dates as year-month-day"
 
 
-class Moment(NamedTuple):
-    """A date, and the time of the day if it is written."""
-
-    day: int
-    seconds: float | None
-
-
 @dataclass(frozen=True, eq=False)
 class DateColumn:
-    """The dates of a column.
-
-    Attributes
-    ----------
-    days : float64 (N,)
-        The day of each cell, counted from a fixed one; NaN where there is no date.
-    moments : float64 (N,)
-        The same in seconds, at midnight if no time is written.
-    order : {"day-first", "month-first"} or None
-        How dates such as 03/04/2020 were read; None if there is none of which it matters.
-    was_derived : bool
-        Whether other dates of the column told the order, and not the separator or the reader.
-    """
+    """The dates of a column."""
 
     days: NDArray[np.float64]
+    """The day of each cell, counted from a fixed one; NaN where there is no date."""
     moments: NDArray[np.float64]
+    """The same in seconds, at midnight if no time is written."""
     order: DateOrder | None
+    """How dates such as 03/04/2020 were read; None if there is none of which it matters."""
     was_derived: bool
+    """Whether other dates of the column told the order, and not the separator or the reader."""
+
+    def told(self, name: str) -> list[str]:
+        """Return how the dates of the column of this name were read, if they have an order."""
+        first = "day" if self.order == "day-first" else "month"
+        return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
 
 
 def looks_like_date(text: str) -> bool:
@@ -63,17 +54,10 @@ def looks_like_date(text: str) -> bool:
 def date_of(text: str, order: DateOrder | None) -> tuple[float, float] | str:
     """Return the day and the moment (see `DateColumn`) of one text, or what is wrong with it.
 
-    Parameters
-    ----------
-    text : str
-    order : {"day-first", "month-first"} or None
-        The order of the dates that it is compared with, if they have one.
+    `order` is that of the dates with which it is compared, if they have one.
     """
     found = _order([text], order)
-    if isinstance(found, str):
-        return found
-    moment = _moment(text, found[0])
-    return moment if isinstance(moment, str) else _numbers(moment)
+    return found if isinstance(found, str) else _moment(text, found[0])
 
 
 def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: DateOrder | None) -> DateColumn | str:
@@ -81,31 +65,22 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
 
     Dates with the year first are read as they stand. Of others, the cells tell whether the day or the month comes
     first: no month is above 12. If no cell tells it, points between the numbers mean that the day comes first, as
-    everywhere where dates are written so; with other separators, somebody must say it.
-
-    Parameters
-    ----------
-    texts : object (N,)
-    present : bool (N,)
-        Where the column has a value: each must be a date.
-    order : {"day-first", "month-first"} or None
-        What was said of dates such as 03/04/2020.
+    everywhere where dates are written so; with other separators, somebody must say it. Each cell that is `present` must
+    hold a date.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
     found = _order(distinct, order)
     if isinstance(found, str):
         return found
-    read = {text: _moment(text, found[0]) for text in distinct}
-    wrong = next((said for said in read.values() if isinstance(said, str)), None)
-    if wrong is not None:
-        return wrong
-    none = (np.nan, np.nan)
-    numbers = {text: _numbers(moment) for text, moment in read.items() if not isinstance(moment, str)}
-    cells = np.array(
-        [numbers[text] if is_present else none for text, is_present in zip(texts, present, strict=True)],
-        dtype=np.float64,
-    ).reshape(-1, 2)
-    return DateColumn(cells[:, 0], cells[:, 1], *found)
+    known = {}
+    for text in distinct:
+        moment = _moment(text, found[0])
+        if isinstance(moment, str):
+            return moment
+        known[text] = moment
+    cells = [known[text] if here else (np.nan, np.nan) for text, here in zip(texts, present, strict=True)]
+    days, moments = np.array(cells, dtype=np.float64).reshape(-1, 2).T
+    return DateColumn(days, moments, *found)
 
 
 def _order(texts: Iterable[str], order: DateOrder | None) -> tuple[DateOrder | None, bool] | str:
@@ -129,28 +104,18 @@ def _order(texts: Iterable[str], order: DateOrder | None) -> tuple[DateOrder | N
     return ("day-first" if year_last else None), False
 
 
-def _moment(text: str, order: DateOrder | None) -> Moment | str:
-    found = _YEAR_FIRST.fullmatch(text)
-    if found is not None:
-        year, month, day = (int(found[part]) for part in ("year", "month", "day"))
-    else:
-        found = _YEAR_LAST.fullmatch(text)
-        if found is None:
-            about = "whose year has two digits" if _SHORT_YEAR.fullmatch(text) else "which is no date"
-            return f"holds {quoted(text)}, {about}: {_REPAIR}"
-        one, two, year = (int(found[part]) for part in ("one", "two", "year"))
-        day, month = (two, one) if order == "month-first" else (one, two)
+def _moment(text: str, order: DateOrder | None) -> tuple[float, float] | str:
+    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
+    if found is None:
+        about = "whose year has two digits" if _SHORT_YEAR.fullmatch(text) else "which is no date"
+        return f"holds {quoted(text)}, {about}: {_REPAIR}"
+    part = found.groupdict()
+    if "one" in part:
+        part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
     try:
-        ordinal = datetime.date(year, month, day).toordinal()
+        year, month, day, hour, minute, second = (int(part[name] or 0) for name in _PARTS)
+        when = datetime.datetime(year, month, day, hour, minute, second)
     except ValueError:
-        return f"holds {quoted(text)}, and there is no such day: correct it"
-    if found["hour"] is None:
-        return Moment(ordinal, None)
-    hour, minute, second = int(found["hour"]), int(found["minute"]), float(found["second"] or 0)
-    if hour > 23 or minute > 59 or second >= 60:
-        return f"holds {quoted(text)}, and there is no such time: correct it"
-    return Moment(ordinal, 3600.0 * hour + 60.0 * minute + second)
-
-
-def _numbers(moment: Moment) -> tuple[float, float]:
-    return float(moment.day), moment.day * float(_SECONDS_A_DAY) + (moment.seconds or 0.0)
+        return f"holds {quoted(text)}, and there is no such day or time: correct it"
+    seconds = 3600.0 * when.hour + 60.0 * when.minute + when.second + float(part["part"] or 0)
+    return float(when.toordinal()), when.toordinal() * float(_SECONDS_A_DAY) + seconds

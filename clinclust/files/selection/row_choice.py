@@ -20,8 +20,7 @@ Keep = Literal["first", "last", "mean"]
 KEPT: tuple[str, ...] = get_args(Keep)
 """What may be kept of the rows of a subject."""
 _MOST_NAMED = 6
-_TEXTS = ("where", "one_row_per", "by", "rows")
-_WORDS = {"keep": KEPT, "dates": DATE_ORDERS}
+_WORDS: Mapping[str, tuple[str, ...]] = {"keep": KEPT, "dates": DATE_ORDERS}
 
 
 class ChoiceError(InputError):
@@ -31,24 +30,6 @@ class ChoiceError(InputError):
 @dataclass(frozen=True)
 class RowChoice:
     """Which rows to keep. Without any field, all are.
-
-    Attributes
-    ----------
-    where : str or None
-        A condition; see `clinclust.files.selection.condition`.
-    one_row_per : str or None
-        The column that says whose row it is.
-    keep : {"first", "last", "mean"}
-        Which of the rows of one subject; ``mean`` is the first row, with the mean of all rows in some columns.
-    by : str or None
-        The column by whose numbers or dates the rows of a subject are ordered; otherwise by their order in the file.
-    dates : {"day-first", "month-first"} or None
-        How dates such as 03/04/2020 are read, where no other date tells it.
-    rows : str or None
-        The rows of the sheet that hold the subjects, such as ``2-61,66-``; see
-        `clinclust.files.layout.row_ranges`. The other fields choose among these.
-    averaged : tuple of str or None
-        With ``keep="mean"``, the columns of which the mean is taken; None if the table decides.
 
     Examples
     --------
@@ -61,12 +42,19 @@ class RowChoice:
     """
 
     where: str | None = None
+    """A condition; see `clinclust.files.selection.condition`."""
     one_row_per: str | None = None
+    """The column that says whose row it is."""
     keep: Keep = "first"
+    """Which of the rows of one subject; ``mean`` is the first row, with the mean of all rows in some columns."""
     by: str | None = None
+    """The column by whose numbers or dates the rows of a subject are ordered; otherwise by their order in the file."""
     dates: DateOrder | None = None
+    """How dates such as 03/04/2020 are read, where no other date tells it."""
     rows: str | None = None
+    """The rows of the sheet that hold the subjects, such as ``2-61,66-``. The other fields choose among these."""
     averaged: tuple[str, ...] | None = None
+    """With ``keep="mean"``, the columns of which the mean is taken; None if the table decides."""
 
     def __bool__(self) -> bool:
         """Return whether any row is left out."""
@@ -120,8 +108,8 @@ class RowChoice:
         same = (self.one_row_per, self.keep, self.by) == (other.one_row_per, other.keep, other.by)
         dates = {self.dates, other.dates} - {None}
         averaged = {frozenset(names) for names in (self.averaged, other.averaged) if names is not None}
-        same &= len(dates) < 2 and len(averaged) < 2 and self._ranges() == other._ranges()
-        return same and self._condition() == other._condition()
+        same &= len(dates) < 2 and len(averaged) < 2 and self.ranges() == other.ranges()
+        return same and self.condition() == other.condition()
 
     def follows(self, said: RowChoice) -> bool:
         """Return whether it agrees with all that somebody said of the rows; what nobody said it may choose."""
@@ -137,10 +125,12 @@ class RowChoice:
             chosen = replace(chosen, averaged=averaged)
         return replace(chosen, dates=self.dates or (said.dates if is_same else None), rows=self.rows or said.rows)
 
-    def _condition(self) -> object:
+    def condition(self) -> object:
+        """Return what the condition says, if there is one."""
         return None if self.where is None else parsed(self.where)
 
-    def _ranges(self) -> object:
+    def ranges(self) -> object:
+        """Return the first and last rows of the ranges of the sheet, if there are any."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
         return ranges and (ranges.firsts, ranges.lasts)
 
@@ -163,15 +153,10 @@ class RowChoice:
         by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
         if self.keep != "mean":
             return f"the {self.keep} {by}"
-        return f"the mean of its rows in {self._averaged_in_words()}, and the first {by} otherwise"
-
-    def _averaged_in_words(self) -> str:
-        if self.averaged is None:
-            return "every measurement"
-        names = list(map(on_one_line, self.averaged))
-        if len(names) > _MOST_NAMED:
-            return listed(names)
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        names = list(map(on_one_line, self.averaged or ["every measurement"]))
+        few = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        shown = few if len(names) <= _MOST_NAMED else listed(names)
+        return f"the mean of its rows in {shown}, and the first {by} otherwise"
 
 
 def _with_tuple(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,44 +170,30 @@ def _problems(given: object) -> list[str]:
     if not isinstance(given, Mapping):
         return [f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"]
     names = [field.name for field in fields(RowChoice)]
-    problems = [
-        f"{quoted(str(key))} is no part of it.{did_you_mean(str(key), names)} Parts are {', '.join(names)}"
-        for key in given
-        if key not in names
-    ]
-    for name in _TEXTS:
-        if given.get(name) is not None and not (isinstance(given[name], str) and given[name].strip()):
-            problems.append(f"{name} must be a text that is not empty, not {quoted(given[name])}")
-    for name, words in _WORDS.items():
-        if name in given and given[name] is not None and given[name] not in words:
-            problems.append(f"{name} must be {' or '.join(words)}, not {quoted(given[name])}")
-    problems += _problems_of_averaged(given.get("averaged"))
+    problems = []
+    for name, value in given.items():
+        if name not in names:
+            hint = did_you_mean(str(name), names)
+            problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
+        elif value is None:
+            continue
+        elif name in _WORDS and value not in _WORDS[name]:
+            problems.append(f"{name} must be {' or '.join(_WORDS[name])}, not {quoted(value)}")
+        elif name == "averaged" and not (isinstance(value, list | tuple) and value and all(map(_is_text, value))):
+            problems.append(f"averaged must be a list of names of columns, such as [sbp, crp], not {quoted(value)}")
+        elif name in ("where", "one_row_per", "by", "rows") and not _is_text(value):
+            problems.append(f"{name} must be a text that is not empty, not {quoted(value)}")
     if problems:
         return problems
-    problems = [*RowChoice(**_with_tuple(given)).problems(), *_problems_of_condition(given.get("where"))]
-    return problems + _problems_of_ranges(given.get("rows"))
+    choice = RowChoice(**_with_tuple(given))
+    problems = choice.problems()
+    for read in (choice.condition, choice.ranges):
+        try:
+            read()
+        except InputError as error:
+            problems.append(str(error).replace("--rows", "rows", 1))
+    return problems
 
 
-def _problems_of_averaged(averaged: object) -> list[str]:
-    if averaged is None:
-        return []
-    is_list = isinstance(averaged, list | tuple) and len(averaged) > 0
-    if is_list and all(isinstance(name, str) and name.strip() for name in cast("list[object]", averaged)):
-        return []
-    return [f"averaged must be a list of names of columns, such as [sbp, crp], not {quoted(averaged)}"]
-
-
-def _problems_of_ranges(rows: str | None) -> list[str]:
-    try:
-        RowRanges.parsed(rows or "1-")
-    except InputError as error:
-        return [str(error).removeprefix("--")]
-    return []
-
-
-def _problems_of_condition(where: Any) -> list[str]:
-    try:
-        parsed(where or "a == 1")
-    except InputError as error:
-        return [str(error)]
-    return []
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

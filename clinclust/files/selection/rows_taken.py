@@ -21,27 +21,18 @@ ROWS_TAKEN = "rows_taken"
 
 @dataclass(frozen=True)
 class RowCounts:
-    """How many rows of a table were taken, and how many were left out for which reason.
-
-    Attributes
-    ----------
-    in_table : int
-        Rows of the table; rows of the sheet below its header, if somebody chose among these by their numbers.
-    not_meeting : int
-        Rows that do not meet the condition.
-    unknown : int
-        Rows among these of which it is not known whether they meet it: a value is missing, or cannot be compared.
-    further : int
-        Rows that meet it, of subjects of whom another row was taken.
-    outside : int
-        Rows that are not among those of the sheet which somebody named.
-    """
+    """How many rows of a table were taken, and how many were left out for which reason."""
 
     in_table: int
+    """Rows of the table; rows of the sheet below its header, if somebody chose among these by their numbers."""
     not_meeting: int = 0
+    """Rows that do not meet the condition."""
     unknown: int = 0
+    """Rows among these of which it is not known whether they meet it: a value is missing, or cannot be compared."""
     further: int = 0
+    """Rows that meet it, of subjects of whom another row was taken."""
     outside: int = 0
+    """Rows that are not among those of the sheet which somebody named."""
 
     @property
     def taken(self) -> int:
@@ -79,28 +70,21 @@ def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     """Return which rows of its file a table holds; None if it was not read by `read_cohort`, or rows were added since.
 
-    Raises
-    ------
-    InputError
-        If ``frame.attrs`` holds under this key what `read_cohort` did not write.
+    InputError is raised if ``frame.attrs`` holds under this key what `read_cohort` did not write.
     """
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
-    if not isinstance(noted, Mapping) or set(noted) != {"choice", "counts"}:
-        raise _foreign()
-    try:
-        counts = RowCounts(**noted["counts"])
-        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), counts)
-        if counts.problems():
-            raise _foreign()
-    except TypeError:
-        raise _foreign() from None
-    return taken if len(frame) <= counts.taken else None
-
-
-def _foreign() -> InputError:
-    return InputError(
+    foreign = InputError(
         f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
         "clinclust.read_cohort"
     )
+    if not isinstance(noted, Mapping) or set(noted) != {"choice", "counts"}:
+        raise foreign
+    try:
+        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
+        if taken.counts.problems():
+            raise foreign
+    except TypeError:
+        raise foreign from None
+    return taken if len(frame) <= taken.counts.taken else None

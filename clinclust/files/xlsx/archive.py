@@ -1,4 +1,4 @@
-"""Open a workbook as the zip archive that it is, and read its parts."""
+"""Open a workbook as the zip archive that it is, and read the XML of its parts within bounds."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
-from xml.parsers import expat
+from typing import Any, cast
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from clinclust.errors import InputError
-from clinclust.files.source import Source
+from clinclust.files.packed import Source
 
-__all__ = ["Archive", "Attributes", "PartReader", "damaged"]
+__all__ = ["LOCAL", "Archive", "damaged"]
 
 _SMALL = 100 * 2**20
-_AT_ONCE = 2**18
+_AT_ONCE = 2**13  # larger portions keep so many elements that the garbage collector triples the time
 _MOST_UNPACKED = 250
 """Sheets of numbers and words unpack to 5 to 50 times their size; deflate cannot reach more than 1032 times."""
+_NAMESPACES = (
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+    "http://schemas.openxmlformats.org/package/2006/relationships",
+)
+_ELEMENTS = (
+    *("worksheet", "col", "sheetData", "row", "c", "f", "v", "is", "r", "t", "mergeCell", "workbookPr", "sheet"),
+    *("calcPr", "si", "numFmt", "cellXfs", "xf", "Relationship"),
+)
+LOCAL = {f"{{{namespace}}}{element}": element for namespace in _NAMESPACES for element in _ELEMENTS}
+"""The names of the elements that are read, without namespace (transitional and strict); no others are read."""
 
-Attributes = dict[str, str]
-
-
-class PartReader(Protocol):
-    """What reads the XML of a part, event by event. Names are ``"<namespace> <name>"``."""
-
-    def start(self, name: str, attributes: Attributes) -> None:
-        """Take the beginning of an element."""
-
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
-
-    def text(self, text: str) -> None:
-        """Take text between elements."""
+_READ = frozenset(_ELEMENTS) - {"c", "v", "f", "t", "r", "is", "xf"}  # the others are read as their parts
+_LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
 
 
 def damaged(what: str) -> InputError:
@@ -55,13 +54,9 @@ class Archive:
         except BaseException:
             self._file.close()
             raise
-        self._parts: dict[str, zipfile.ZipInfo] = {}
-        self._repeated: set[str] = set()
+        self._parts: dict[str, list[zipfile.ZipInfo]] = {}
         for part in self._zip.infolist():
-            key = _key(part.filename)
-            if key in self._parts:
-                self._repeated.add(key)
-            self._parts[key] = part
+            self._parts.setdefault(_key(part.filename), []).append(part)
 
     def close(self) -> None:
         """Close the file."""
@@ -71,34 +66,46 @@ class Archive:
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._parts
 
-    def read(self, name: str, reader: PartReader) -> None:
-        """Give the XML of a part to its reader.
+    def elements(self, name: str) -> Iterator[tuple[str, Element]]:
+        """Yield the elements of a part that are read (see `LOCAL`), each when it is complete, with its name.
 
         Raises
         ------
         InputError
             If the part is not there, is damaged, is not XML, or unpacks to far more than a table would.
         """
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.buffer_size = 2**16
-        parser.StartElementHandler = reader.start
-        parser.EndElementHandler = reader.end
-        parser.CharacterDataHandler = reader.text
-        parser.StartDoctypeDeclHandler = _refuse_doctype  # entities could expand without end
+        parser: XMLPullParser[Any] = XMLPullParser(("end",))
         try:
-            for portion in self._unpacked(name):
-                parser.Parse(portion)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
+            for number, portion in enumerate(self._unpacked(name)):
+                if number == 0 and b"<!DOCTYPE" in portion.replace(b"\0", b""):  # whose entities could expand
+                    raise damaged("its XML declares a document type")
+                parser.feed(portion)
+                for _, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+                    tag = LOCAL.get(element.tag)
+                    if tag in _READ:
+                        yield tag, element
+                    if tag in _LARGE:
+                        element.clear()
+            parser.close()
+        except ParseError as error:
             raise damaged(f"its part {name} is not XML: {error}") from None
 
+    def related(self, part: str) -> dict[str, tuple[str, str]]:
+        """Return the kind and the name of each part that a part is related to, by the id of the relation."""
+        folder, name = posixpath.split(part)
+        found = {}
+        for tag, element in self.elements(posixpath.join(folder, "_rels", f"{name}.rels")):
+            if tag == "Relationship" and element.get("TargetMode") != "External":
+                target = posixpath.join("/", folder, element.get("Target", "").replace("\\", "/"))
+                kind = element.get("Type", "").rpartition("/")[2]
+                found[element.get("Id", "")] = (kind, posixpath.normpath(target).lstrip("/"))
+        return found
+
     def _unpacked(self, name: str) -> Iterator[bytes]:
-        part = self._parts.get(_key(name))
-        if part is None:
-            raise damaged(f"its part {name} is missing")
-        if _key(name) in self._repeated:
-            raise damaged(f"it holds the part {name} twice")
+        parts = self._parts.get(_key(name), [])
+        if len(parts) != 1:
+            raise damaged(f"it holds the part {name} twice" if parts else f"its part {name} is missing")
+        part = parts[0]
         if part.file_size > max(_SMALL, _MOST_UNPACKED * part.compress_size):
             raise InputError(
                 f"its part {name} unpacks from {part.compress_size / 2**20:,.1f} to {part.file_size / 2**20:,.0f} MB, "
@@ -109,20 +116,15 @@ class Archive:
         with _about_the_zip(f"its part {name}"):
             stream = self._zip.open(part)
         with stream:
-            while True:
+            portion = b"-"
+            while portion:
                 with _about_the_zip(f"its part {name}"):
                     portion = stream.read(_AT_ONCE)
-                if not portion:
-                    return
                 yield portion
 
 
 def _key(name: str) -> str:
     return posixpath.normpath("/" + name.replace("\\", "/")).casefold()
-
-
-def _refuse_doctype(*_: object) -> None:
-    raise damaged("its XML declares a document type")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from clinclust.errors import InputError
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for, remark
 from clinclust.reporting.figures.serial import serially
+from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +107,8 @@ def _title(row: dict[object, object]) -> str:
     value = row["value"]
     if value is None or value != value:  # NaN
         return str(row["label"])
+    if isinstance(value, float) and math.isinf(value):
+        return f"{row['label']}: {mass_text(value)}"
     return f"{row['label']}: {value:.6g}" if isinstance(value, float) else f"{row['label']}: {value}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.evidence_chart import evidence_chart, evidence_table
@@ -77,7 +78,7 @@ def _intervals(findings: Findings, subtype: int) -> Table:
     rows: list[list[Value]] = []
     for row in sorted(shown, key=lambda row: -row["estimate"]):
         estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
-        rows.append([_name(findings, row), estimate, lower, upper, estimate - lower, upper - estimate])
+        rows.append([_name(row), estimate, lower, upper, estimate - lower, upper - estimate])
     return Table(f"{findings.name(subtype)} against all others", columns, rows)
 
 
@@ -85,9 +86,9 @@ def _is_whole(row: Row) -> bool:
     return all(isinstance(number_of(row, name), float) for name in ("estimate", "lower", "upper"))
 
 
-def _name(findings: Findings, row: Row) -> str:
-    feature = findings.model.schema_[row["feature"]]
-    title = feature.title
+def _name(row: Row) -> str:
+    title = str(row["label"])
     if len(title) > _LONGEST_NAME:
         title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
-    return f"{title}: {row['level']}" if feature.traits.is_nominal else title
+    is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
+    return f"{title}: {row['level']}" if is_nominal else title

@@ -10,6 +10,8 @@ import numpy as np
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.findings import Findings, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.roles import REASONS
+from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -83,11 +85,12 @@ def _other_texts(feature: Feature) -> str | None:
     texts += [f"beside numbers, of no meaning: {' '.join(feature.marks)}"] if feature.marks else []
     standing = {"limit": "the limit", "half": "half of the limit", "missing": "a missing value"}
     texts += [f"for values beyond a limit, {standing[feature.censored]}"] if feature.censored else []
+    texts += [f"with a probability of its own: {mass_text(mass)}" for mass in feature.point_masses]
     return _joined(texts)
 
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
-    if feature.role in ("cluster", "describe"):
+    if feature.is_reported:
         overall = next(iter(findings.levels(feature).values()))[_ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:
@@ -103,7 +106,7 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
         return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
-    reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored"}
+    reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored", **REASONS}
     return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
 
 
@@ -112,11 +115,19 @@ def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
 
     The prior of an ordinal feature, for example, is a function of how many subjects are at each level.
     """
-    named = fit.hyperparameters_.get(feature.name, {})
+    texts = []
+    for part in feature.parts:
+        own = _prior_of_part(findings, fit, part)
+        texts += [f"{part.name}: {own}" if part.is_part else own] if own else []
+    return _joined(texts)
+
+
+def _prior_of_part(findings: Findings, fit: Fit, part: Feature) -> str | None:
+    named = fit.hyperparameters_.get(part.name, {})
     if not findings.is_shared:
         return _prior_text(named)
     asked = parameters_of(findings.model)["hyperparameters"]
-    stated = {**(feature.prior or {}), **(asked.get(feature.name, {}) if isinstance(asked, Mapping) else {})}
+    stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
     texts = [_prior_text(stated), WITHHELD if named.keys() - stated.keys() else None]
     return _joined([text for text in texts if text])
 

@@ -52,7 +52,7 @@ def effect_sizes(findings: Findings) -> Sheet:
             used.append(measure)
             name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
             compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
-            identity = (feature.section, feature.title, row["level"], clustered_on, *compared, name)
+            identity = (feature.section, str(row["label"]), row["level"], clustered_on, *compared, name)
             rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
     notes = [
         "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "

@@ -93,8 +93,9 @@ def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator
 
 def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
     """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
-    feature = compared.features[profiles.features[row]]
-    summary, records = profiles.summaries[row], feature.summaries[profiles.levels[row]]
+    level = profiles.levels[row]
+    feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
+    summary, records = profiles.summaries[row], feature.summaries[level]
     place = 1 if summary == "n" else 0  # after the count comes the percentage
     found = [parts(records[group], summary) for group in (subtype, ALL_SUBJECTS)]
     numbers = [None if cell is None else cell[place] for cell in found]

@@ -125,6 +125,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         f"Within a {group} features are independent{but_for_blocks(clustered)}, each with its likelihood and the "
         f"conjugate prior of this: {likelihoods}.",
     ]
+    in_parts = sum(bool(feature.point_masses) for feature in clustered)
+    if in_parts:
+        sentences.append(
+            f"Of {counted(in_parts, 'feature')}, many values are exactly the same, or beyond a limit of detection: "
+            "whether a value is one of these has a Bernoulli or categorical distribution of its own, and the "
+            f"likelihood describes the other values ({references.cite('two-part')})."
+        )
     sentences += [*sentence_on_unions(findings), *on_merged_groups(findings)]
     sentences += [concentration_in_words(findings, fit, given["concentration"], references)]
     if fit.discount_ > 0:
@@ -196,13 +203,19 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
         sentences.append(f"{how_many} of the values of these features were missing; they were {treated}.")
     else:
         sentences.append("No value of these features was missing.")
-    kept_out = len(fit.kept_out_)
+    kept_out = sum(name in fit.schema_ for name in fit.kept_out_)  # not those of which one part was
     if findings.is_rounded:
         sentences.append("Features without an observed value, or with the same one throughout, were left out.")
     elif kept_out:
         sentences.append(
             f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
             f"{was(kept_out)} left out."
+        )
+    few = sum(name not in fit.schema_ for name in fit.kept_out_)
+    if few and not findings.is_shared:
+        sentences.append(
+            f"Of {counted(few, 'feature')}, one part formed no subtypes, because it is the same throughout or few "
+            "values are at no point mass; these values are described only."
         )
     return sentences
 

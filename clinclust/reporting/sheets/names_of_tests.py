@@ -32,7 +32,12 @@ _CONTRASTS = {
 def tests_in_words(names: Sequence[str], references: References) -> str:
     """Return the names of tests of the comparisons as a list in words, each with its reference if it has one."""
     called = []
+    of_parts = "Fisher's combination of "  # the tests of both parts of a feature with point masses
     for name in names:
+        if name.startswith(of_parts):
+            both = tests_in_words(name.removeprefix(of_parts).split(", "), references)
+            called.append(f"Fisher’s combination of {both}")
+            continue
         title, key = _CONTRASTS.get(name, (name, None))
         called.append(f"{title} ({references.cite(key)})" if key else title)
     return listed(called)

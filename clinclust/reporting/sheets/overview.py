@@ -15,6 +15,7 @@ from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.caution import cautions
 from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
+from clinclust.reporting.sheets.dominant_columns import on_dominant_columns
 from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_groups, remark_cell, remark_column
 from clinclust.reporting.sheets.likelihoods import on_likelihoods
 from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
@@ -31,12 +32,14 @@ from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
 from clinclust.reporting.sheets.unions import groups_found, unions_in_words
 from clinclust.reporting.sheets.unusual import on_unusual_subjects
 from clinclust.reporting.sheets.validated import on_q, on_validation
+from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
 __all__ = ["overview", "searches_sentence"]
 
+_MOST_UNUSED = 6
 _IS_MADE = {True: "are made", False: "is made"}
 
 
@@ -100,8 +103,10 @@ def _statements(findings: Findings) -> list[str]:
         searches = [] if findings.is_rounded else [searches_sentence(fit)]
         of_the_search = [*searches, *stopped, *cautions(findings)]
     return [
+        *on_dominant_columns(findings),
         *sentences_on_visits(findings),
         _what_was_found(findings),
+        *_on_unused(findings),
         *verdict(findings),
         *on_validation(findings),
         *on_posterior(findings),
@@ -128,6 +133,12 @@ def _what_was_found(findings: Findings) -> str:
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
+
+
+def _on_unused(findings: Findings) -> list[str]:
+    """Return which features were not used to find the subtypes; nothing of subtypes that were given."""
+    said = "" if findings.fit is None else on_unused(findings.model.schema_, most=_MOST_UNUSED)
+    return [said] if said else []
 
 
 def _missing(findings: Findings) -> str:

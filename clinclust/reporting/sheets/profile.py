@@ -32,7 +32,7 @@ def profile(findings: Findings) -> Sheet:
     for feature in shown:
         for place, (name, level) in enumerate(zip(profiles.features, profiles.levels, strict=True)):
             if name == feature.name:
-                about: list[Value] = [feature.title, level, feature.section, _SHOWN[profiles.summaries[place]]]
+                about: list[Value] = [profiles.labels[place], level, feature.section, _SHOWN[profiles.summaries[place]]]
                 distances = profiles.standardised[place].tolist()
                 is_withheld = (profiles.withheld[place, 1:] | profiles.withheld[place, 0]).tolist()
                 cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]

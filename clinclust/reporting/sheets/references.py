@@ -57,6 +57,11 @@ _WORKS = {
         "Pitman J, Yor M (1997). The two-parameter Poisson–Dirichlet distribution derived from a stable subordinator. "
         "The Annals of Probability 25(2): 855–900. doi:10.1214/aop/1024404422",
     ),
+    "two-part": (
+        "Cragg, 1971",
+        "Cragg JG (1971). Some statistical models for limited dependent variables with application to the demand for "
+        "durable goods. Econometrica 39(5): 829–844. doi:10.2307/1909582",
+    ),
     "principal components": (
         "Hotelling, 1933",
         "Hotelling H (1933). Analysis of a complex of statistical variables into principal components. Journal of "

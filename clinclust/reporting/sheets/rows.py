@@ -113,7 +113,8 @@ def _holds_of_everybody(condition: Condition) -> bool:
 
 def _names_subjects(schema: FeatureSchema, column: str) -> bool:
     """Return whether the values of a column name single subjects."""
-    from clinclust.drafting.names import looks_identifying
+    from clinclust.drafting.roles import looks_identifying
 
-    role = schema[column].role if column in schema else "ignore"
-    return role == "id" or (role == "ignore" and looks_identifying(column))
+    if column in schema and not schema[column].is_ignored:
+        return schema[column].is_id
+    return looks_identifying(column)

@@ -147,7 +147,11 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Cohort": schema.title,
         "Subjects": findings.n_subjects,
         "Features clustered on" if fit else _PERHAPS: len(clustered_on),
-        **({"Features kept out": len(fit.kept_out_)} if fit and not findings.is_rounded else {}),
+        **(
+            {"Features kept out": sum(name in fit.schema_ for name in fit.kept_out_)}
+            if fit and not findings.is_rounded
+            else {}
+        ),
         "Features described only": len(schema.described),
         _MISSING if fit else _MISSING_OF_GIVEN: _percent_missing(findings),
         **_how_many(findings),

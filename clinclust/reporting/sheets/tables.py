@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
 from clinclust.reporting.percent import percent
@@ -58,9 +59,9 @@ def subtypes(findings: Findings) -> Sheet:
     }
     tables = []
     for caption, (detail, titles, belongs) in blocks.items():
-        features = [feature for feature in findings.features if belongs(feature)]
-        if features:
-            tables.append(_profile(findings, caption, detail, features, titles))
+        table = _profile(findings, caption, detail, belongs, titles)
+        if table.rows:
+            tables.append(table)
     shading = (
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
@@ -70,19 +71,25 @@ def subtypes(findings: Findings) -> Sheet:
     return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
 
 
-def _is_share(feature: Feature) -> bool:
-    return feature.traits.is_share
+def _is_share(traits: type[Likelihood]) -> bool:
+    return traits.is_share
 
 
-def _is_scale(feature: Feature) -> bool:
-    return feature.traits.is_scale
+def _is_scale(traits: type[Likelihood]) -> bool:
+    return traits.is_scale
 
 
-def _is_measured(feature: Feature) -> bool:
-    return not (feature.traits.is_share or feature.traits.is_scale)
+def _is_measured(traits: type[Likelihood]) -> bool:
+    return not (traits.is_share or traits.is_scale)
 
 
-def _profile(findings: Findings, caption: str, detail: str, features: list[Feature], titles: tuple[str, str]) -> Table:
+def _profile(
+    findings: Findings,
+    caption: str,
+    detail: str,
+    belongs: Callable[[type[Likelihood]], bool],
+    titles: tuple[str, str],
+) -> Table:
     groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
     kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
@@ -93,21 +100,24 @@ def _profile(findings: Findings, caption: str, detail: str, features: list[Featu
         columns.append(Column(f"Pairs with a descriptive {_level(findings)} (not corrected)"))
 
     rows, bands, decimals, shades = [], [], [], []
-    for feature in features:
+    for feature in findings.features:
         for answer, summaries in findings.levels(feature).items():
+            traits = _traits_in(summaries)
+            if not belongs(traits):
+                continue
             detailed = _detail(feature, answer, summaries[_ALL_SUBJECTS])
-            row: list[Value] = [feature.title, detailed, findings.clustered_on_text(feature)]
+            row: list[Value] = [str(summaries[_ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
-                shade += [_shade(feature, summary, summaries[_ALL_SUBJECTS]), None]
+                shade += [_shade(traits, summary, summaries[_ALL_SUBJECTS]), None]
             row += findings.relevance_cell(feature)
             row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
             rows.append(row)
             shades.append([*shade, *[None] * (len(row) - len(shade))])
             bands.append(feature.section or "No section")
-            decimals.append(_decimals(feature, summaries))
+            decimals.append(_decimals(summaries))
     if set(bands) == {"No section"}:
         bands = []
     return Table(caption, columns, rows, bands, decimals, shades, stub=2)
@@ -137,15 +147,21 @@ def _level(findings: Findings) -> str:
     return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _decimals(feature: Feature, summaries: dict[int, Row]) -> int:
-    is_scored = feature.traits.is_share or feature.traits.is_scale
+def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
+    """Return the likelihood of a feature, or of the part of one, that these rows describe."""
+    return traits_of(summaries[_ALL_SUBJECTS]["likelihood"])
+
+
+def _decimals(summaries: dict[int, Row]) -> int:
+    traits = _traits_in(summaries)
+    is_scored = traits.is_share or traits.is_scale
     return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
 
 
-def _shade(feature: Feature, summary: Row, overall: Row) -> float | None:
+def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:
     if summary["subtype"] == _ALL_SUBJECTS:
         return None
-    low, high = (0.0, 1.0) if feature.traits.is_share else (summary["minimum"], summary["maximum"])
+    low, high = (0.0, 1.0) if traits.is_share else (summary["minimum"], summary["maximum"])
     if np.isnan(low):
         low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
     position = (summary["mean"] - low) / (high - low) if high > low else np.nan
@@ -187,7 +203,8 @@ def pairwise_tests(findings: Findings) -> Sheet:
             for pair, tests in findings.tests(feature, answer).items():
                 if not shown(tests["student"]):
                     continue
-                row: list[Value] = [feature.section, feature.title, answer, findings.clustered_on_text(feature)]
+                title = str(summaries[_ALL_SUBJECTS]["label"])
+                row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["student"], "standardised_difference"))
@@ -197,7 +214,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
                     tested = isinstance(p, (int, float))
                     row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else p)
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
-                decimals.append(_decimals(feature, summaries))
+                decimals.append(_decimals(summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
 

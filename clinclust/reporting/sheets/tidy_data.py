@@ -75,7 +75,7 @@ def _row(
 def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
     feature = findings.model.schema_[row["feature"]]
     clustered_on = findings.clustered_on_text(feature)
-    return [feature.section, feature.title, feature.name, level, clustered_on, *_compared(findings, row)]
+    return [feature.section, str(row["label"]), feature.name, level, clustered_on, *_compared(findings, row)]
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:

@@ -56,6 +56,9 @@ def _rule(findings: Findings) -> list[str]:
         f"unless more than {findings.rule.threshold} subjects are at each: a schema that was drafted has both from the "
         "data. Left out are other words of the table, the fingerprints, and priors and settings made of the data."
     )
+    notes.append(
+        "That one column nearly is the subtypes is told only of described levels of which all counts are shown."
+    )
     if findings.rule.missing_is_harmless:
         notes.append(
             "Numbers of missing values are declared harmless: they are withheld only where a small count would follow "

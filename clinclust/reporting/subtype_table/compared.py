@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clinclust.comparisons.frame import ComparisonsFrame, Record, is_missing
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
+from clinclust.roles import is_described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,8 @@ class ComparedFeature:
         The test of all subtypes at once; empty if there is none.
     tests : dict
         Student's t-tests by level and pair of subtypes, with the smaller number first.
+    part : {"spike", "rest"} or None
+        Which part of a feature with point masses it is (see `parts`).
     """
 
     name: str
@@ -49,12 +52,37 @@ class ComparedFeature:
     summaries: dict[str | None, dict[int, Record]]
     contrast: Record
     tests: dict[tuple[str | None, int, int], Record]
+    part: str | None = None
 
     @property
     def title(self) -> str:
         """The label with the unit, and with what the scores mean if levels are words: a mean is one of scores."""
         with_unit = f"{self.label} ({self.unit})" if self.unit else self.label
         return f"{with_unit}, {self.scored}" if self.scored else with_unit
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the subtypes were not found from the feature (see `Feature.is_described`)."""
+        return is_described(self.role, self.likelihood)
+
+    @property
+    def parts(self) -> tuple[ComparedFeature, ...]:
+        """The feature itself or, with point masses, its two parts; the test of both stands with the first."""
+        if self.part is not None or not self.is_in_parts:
+            return (self,)
+        at = {level: records for level, records in self.summaries.items() if level is not None}
+        first, second = ({level: self.summaries[level] for level in levels} for levels in (at, (None,)))
+        return self._of(first, "spike"), replace(self._of(second, "rest"), contrast={})
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether the rows are those of a feature with point masses."""
+        return not is_missing(self.any_level[ALL_SUBJECTS].get("part"))
+
+    def _of(self, summaries: dict[str | None, dict[int, Record]], part: str) -> ComparedFeature:
+        row = next(iter(summaries.values()))[ALL_SUBJECTS]
+        about = {name: _text(row[name]) for name in ("label", "unit", "likelihood")}
+        return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -103,6 +131,8 @@ class Compared(ComparisonsFrame):
     def _feature(self, name: str) -> ComparedFeature:
         summaries = self.summaries[name]
         row = next(iter(next(iter(summaries.values())).values()))
+        if not is_missing(row.get("part")):  # what is said of the whole is said of its other values
+            row = {**next(iter(summaries[None].values())), "label": row["label"]}
         return ComparedFeature(
             name=name,
             **{about: _text(row[about]) for about in ("label", "section", "unit", "role", "likelihood")},

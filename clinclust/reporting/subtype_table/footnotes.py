@@ -36,6 +36,7 @@ _TESTS = {
     "Fisher's exact": "Fisher’s exact test",
     "Fisher's exact (simulated)": "Fisher’s exact test, p simulated",
 }
+_OF_PARTS = "Fisher's combination of "
 _METHODS = {
     "refit": "Refit: tested on subtypes that were found again without this feature",
     "cross-fit": "Cross-fit: tested on subtypes given to subjects by models of other subjects, without this feature",
@@ -91,12 +92,20 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str], *, sign
                 "q: the validated p after the Benjamini–Hochberg correction over all features validated."
             )
         )
-    notes += [Note(f"{_TESTS.get(name) or _METHODS.get(name) or clean(name)}.", mark) for name, mark in marks.items()]
+    notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
     remarks = [row.remark for row in rows if any(DOUBTFUL in cell.marks for cell in row.cells)]
     if remarks:
         reasons = "; ".join(dict.fromkeys(filter(None, remarks)))
         notes.append(Note(f"Doubtful{f': {reasons}' if reasons else ''}.", DOUBTFUL))
     return notes
+
+
+def _called(name: str) -> str:
+    """Return what a test or method is called, also of the two tests of a feature with point masses."""
+    if name.startswith(_OF_PARTS):
+        of_both = name.removeprefix(_OF_PARTS).split(", ")
+        return f"{_OF_PARTS}{' and '.join(_TESTS.get(one, clean(one)) for one in of_both)}"
+    return _TESTS.get(name) or _METHODS.get(name) or clean(name)
 
 
 def _descriptive(plan: Plan, *, significant: bool) -> str:

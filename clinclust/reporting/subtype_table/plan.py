@@ -94,13 +94,14 @@ class Plan:
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the table in order."""
         for feature in self.features:
-            summary = self.summaries[feature.name]
-            if feature.traits.is_nominal:
-                yield Line("heading", feature, summary)
-            for level in feature.summaries:
-                yield Line("level" if feature.traits.is_nominal else "feature", feature, summary, level)
+            for part in feature.parts:
+                summary = "n" if part.part == "spike" else self.summaries[feature.name]
+                if part.traits.is_nominal:
+                    yield Line("heading", part, summary)
+                for level in part.summaries:
+                    yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
             if self.missing == "rows" and any(_any_missing(feature, group) for group in self.groups):
-                yield Line("missing", feature, summary)
+                yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def descriptive(self, line: Line) -> Record:
         """Return the test whose p is shown in a line; empty if there is none."""
@@ -108,7 +109,7 @@ class Plan:
 
     def validated(self, line: Line) -> Record:
         """Return the validated association that is shown in a line; empty if there is none."""
-        shown = self.associations is not None and line.kind in ("feature", "heading")
+        shown = self.associations is not None and line.kind in ("feature", "heading") and line.feature.part != "rest"
         return dict((self.associations or {}).get(line.feature.name, {})) if shown else {}
 
     def heading(self, group: int) -> tuple[str, ...]:

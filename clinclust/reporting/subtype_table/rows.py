@@ -36,7 +36,7 @@ def headings_of(plan: Plan) -> Iterator[Heading]:
 
 def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
     """Yield the rows of the table; `marks` are the footnote letters of the tests and methods."""
-    roles = {feature.role for feature in plan.features}
+    is_described = {feature.is_described for feature in plan.features}
     for line in plan.lines():
         feature, title = line.feature, line.title
         summary = {"heading": "", "missing": "n"}.get(line.kind, SUMMARY_TEXT[line.summary])
@@ -44,7 +44,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
         is_level = label is not None
         if label is None:
             label = f"{title}, {SUMMARY_TEXT[line.summary]}"
-        mark = DESCRIBED_ONLY if feature.role == "describe" and len(roles) > 1 and not is_level else ""
+        mark = DESCRIBED_ONLY if feature.is_described and len(is_described) > 1 and not is_level else ""
         test, validated = plan.descriptive(line), plan.validated(line)
         yield TableRow(
             section=clean(feature.section),
@@ -63,7 +63,8 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
 
 def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mapping[str, str]) -> Iterator[Cell]:
     if plan.missing == "column":
-        yield _EMPTY if line.kind == "level" else Cell(_count(line.records[ALL_SUBJECTS]["missing"]))
+        has_none = line.kind == "level" or line.feature.part == "rest"
+        yield _EMPTY if has_none else Cell(_count(line.records[ALL_SUBJECTS]["missing"]))
     decimals = decimals_of(line.feature, line.summary)
     for group in plan.groups:
         if line.kind == "heading":
@@ -74,7 +75,7 @@ def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mappi
             yield Cell(summary_text(line.records[group], line.summary, decimals))
     yield _p_cell(test, test.get("p"), marks.get(_word(test.get("test")), "")) if test else _EMPTY
     if plan.associations is not None:
-        if line.kind in ("level", "missing"):
+        if line.kind in ("level", "missing") or line.feature.part == "rest":
             yield _EMPTY
             yield _EMPTY
         else:

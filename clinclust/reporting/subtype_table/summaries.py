@@ -57,10 +57,12 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
 def default_summary(feature: ComparedFeature) -> Summary:
     """Return the default summary of a feature.
 
-    The likelihood may determine it. A feature that was contrasted by ranks is skewed, so its median is shown. If there
-    was no contrast (a single subtype), the traits of the likelihood, or else the distance between mean and median,
-    decide between mean and median.
+    Values at no point mass have the median. The likelihood may determine it. A feature that was contrasted by ranks is
+    skewed, so its median is shown. If there was no contrast (a single subtype), the traits of the likelihood, or else
+    the distance between mean and median, decide between mean and median.
     """
+    if feature.is_in_parts and feature.part != "spike":
+        return "median"
     if feature.traits.summary is not None:
         return feature.traits.summary
     test = feature.contrast.get("test")

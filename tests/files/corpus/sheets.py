@@ -122,7 +122,7 @@ SHEETS = (
             "the header is row 3: what stands above it, in row 1",
             "two rows, 3 and 4",
             "row 5 holds units",
-            r"row 10 holds totals or means, and is left out \('Mean'\)",
+            r"row 10 holds totals or means of the rows above, and is left out \('Mean'\)",
             r"row 12 stands below the table as a note, and is left out \('\* first visit only'\)",
         ),
         numbers=[6, 7, 8],
@@ -160,7 +160,7 @@ SHEETS = (
         "lab.xlsx",
         xlsx([*CELLS, [None], ["Gesamt", 164, None]]),
         LAB,
-        (r"row 6 holds totals or means, and is left out \('Gesamt'\)",),
+        (r"row 6 holds totals or means of the rows above, and is left out \('Gesamt'\)",),
     ),
     MessyFile(
         "two tables side by side",

@@ -223,7 +223,7 @@ BETWEEN = (
         "wards.csv",
         joined(by_ward(SUMS)),
         WARDS,
-        (r"row 12 holds totals or means|rows? 5.* hold between the subjects totals", "rows without any value"),
+        (r"rows 5, 10 hold totals or means", "rows without any value"),
         numbers=[2, 3, 4, 7, 8, 9],
     ),
     MessyFile(
@@ -236,7 +236,7 @@ BETWEEN = (
             ]
         ),
         WARDS,
-        (r"rows 5, 10, 11 hold between the subjects totals",),
+        (r"rows 5, 10, 11 hold totals",),
         numbers=[2, 3, 4, 7, 8, 9],
     ),
     MessyFile(
@@ -244,7 +244,7 @@ BETWEEN = (
         "wards.csv",
         joined([*TABLE[:4], ["", "54.7", "5.43", ""], *TABLE[4:], *MORE]),
         [*TABLE, *MORE],
-        (r"row 5 holds between the subjects totals or means of the rows above, and is left out \('54.7'\)",),
+        (r"row 5 holds totals or means of the rows above, and is left out \('54.7'\)",),
     ),
     asked(
         "sums that do not add up",
@@ -276,7 +276,7 @@ BETWEEN = (
         ),
         TABLE,
         (
-            r"rows 5, 6, 10, 11, 12 and 1 more hold between the subjects totals or means .* "
+            r"rows 5, 6, 10, 11, 12 and 1 more hold totals or means .* "
             r"\('Station 1 gesamt', 'Surgery: mean', 'Ward 2 total', 'Alle Patienten', 'N. pazienti' and 1 more\)",
         ),
         numbers=[2, 3, 4, 7, 8, 9],
@@ -305,6 +305,12 @@ BETWEEN = (
         "cohort.csv",
         joined([["id", "response", "age", "crp"], *RESPONSES]),
         [["id", "response", "age", "crp"], *RESPONSES],
+    ),
+    MessyFile(
+        "a subject with a level that is the word of a total, and with the mean of the others",
+        "cohort.csv",
+        joined([["id", "response", "crp"], ["P01", "none", "4.0"], ["P02", "partial", "6.0"], ["P03", "total", "5.0"]]),
+        [["id", "response", "crp"], ["P01", "none", "4.0"], ["P02", "partial", "6.0"], ["P03", "total", "5.0"]],
     ),
     MessyFile(
         "subjects whose initials are the words of totals",
@@ -392,8 +398,8 @@ TWO_TABLES = (
     asked(
         "excluded subjects below a title",
         [],
-        r"line 10 has 1 field, the header has 4: .*--rows 2-7,11-12\)\n.*row 10 holds one text \('Dropouts'\).*; if it "
-        "is the title of rows that are none, say --rows 2-7",
+        r"line 10 has 1 field, the header has 4: .*--rows 2-7\)\n.*row 10 holds one text \('Dropouts'\).*; below an "
+        "empty row, it may be the title of rows that are none",
         {"rows": "2-7"},
         make=joined(TABLE) + "\n\nDropouts\n" + joined(MORE[:2]),
     ),

@@ -19,7 +19,11 @@ TEXT_LAYOUTS = (
         "labor.csv",
         "Klinik X;;\n;;\n" + joined(GERMAN, ";") + "Mittelwert;54,67;5,43\n",
         GERMAN,
-        ("the header is row 3", DECIMAL, r"row 7 holds totals or means, and is left out \('Mittelwert'\)"),
+        (
+            "the header is row 3",
+            DECIMAL,
+            r"row 7 holds totals or means of the rows above, and is left out \('Mittelwert'\)",
+        ),
         numbers=[4, 5, 6],
     ),
     MessyFile(
@@ -53,7 +57,7 @@ TEXT_LAYOUTS = (
         "falls.csv",
         "id,falls\na,1\nb,2\nTotal,3\n",
         [["id", "falls"], ["a", "1"], ["b", "2"]],
-        (r"row 4 holds totals or means, and is left out \('Total'\)",),
+        (r"row 4 holds totals or means of the rows above, and is left out \('Total'\)",),
     ),
     MessyFile(
         "columns kept apart by spaces",
@@ -91,7 +95,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         LAB_TEXT + "Total,164,16.3\n",
         LAB,
-        (r"row 5 holds totals or means, and is left out \('Total'\)",),
+        (r"row 5 holds totals or means of the rows above, and is left out \('Total'\)",),
     ),
     MessyFile(
         "sums, means and a count below an empty row",
@@ -105,7 +109,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         LAB_TEXT + ",164,16.3\n",
         LAB,
-        (r"row 5 holds totals or means, and is left out \('164'\)",),
+        (r"row 5 holds totals or means of the rows above, and is left out \('164'\)",),
     ),
     MessyFile(
         "a subject whose row begins like a total",
@@ -124,7 +128,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         joined([*LAB[:3], ["Zwischensumme", "109", "15.5"], LAB[3]]),
         LAB,
-        (r"row 4 holds between the subjects totals or means .* left out \('Zwischensumme'\)",),
+        (r"row 4 holds totals or means .* left out \('Zwischensumme'\)",),
         numbers=[2, 3, 5],
     ),
     MessyFile(
@@ -145,7 +149,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         joined(LAB, ";") + "\nLegende:;;\n1 = m;;\n2 = w;;\n",
         LAB,
-        (r"rows 6, 7, 8 stand below the table as notes",),
+        (r"rows 6 to 8 stand below the table as notes",),
     ),
     MessyFile(
         "a last subject of whom only the number is known",

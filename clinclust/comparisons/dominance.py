@@ -1,0 +1,200 @@
+"""Columns that nearly are the partition: subtypes of which somebody would say "these are the men"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.comparisons.cohort_columns import CohortColumn, cohort_columns, condition_on, ignored_columns
+from clinclust.comparisons.column_evidence import ColumnEvidence, named_together
+from clinclust.estimators.fitted_cohort import cohort_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+__all__ = ["NEARLY", "dominant_columns", "dominant_in"]
+
+Ints = NDArray[np.int64]
+
+NEARLY = 0.8
+"""The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions.
+
+Of 2,370 columns of noise in partitions of 60 to 500 subjects, none avoided more than 0.41; a yes/no column that five
+measurements follow by 1.3, 1.6 and 2 standard deviations avoids 0.85, 0.92 and 0.97 of the errors in their subtypes."""
+_STANDARD_ERRORS = 2.0
+"""By how many standard errors a feature makes fewer errors than all others together.
+
+Of 1,280 partitions of 60 to 1,000 subjects that differ alike in three to twelve features, 2 then are called
+one feature and 6 two, all of them among the 320 with three features."""
+_PAIRED = 8
+"""The features that are tried in pairs: those that tell the most alone."""
+_COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
+_COLUMNS += ["named_right", "largest", "explained", "others", "part"]
+
+
+@accepting(model=MODEL, frame=FRAME)
+def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of which one alone, or two together, nearly are the partition or a division of it.
+
+    A column names the subtype of each subject from its level (of numbers and dates: one of at most 32 intervals) and
+    the subtypes of all other subjects at it. It is nearly the partition if it avoids four fifths of the errors that
+    calling everybody the largest subtype makes: Goodman and Kruskal's lambda (1954, Journal of the American Statistical
+    Association 49, 732-764), with each subject left out. Subtypes may be united: a partition of each sex in the same
+    two subtypes is divided by sex. Whether a value is missing counts as such a column.
+
+    Subtypes that are more than one column differ in several features. A feature that was clustered on is therefore
+    returned only if it names subtypes better, by two standard errors, than all other features together. Where no
+    feature is nearly the partition, the best pair is returned that is, if the others together avoid less than a fifth
+    of the errors; where there is no such pair, the features of divisions.
+    Features are taken for independent inside subtypes, as the model takes them.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`, a `Partition`, or another partition.
+    frame : DataFrame, N rows
+        The cohort of the fit. Columns that the schema ignores, such as dates, are looked at too.
+
+    Returns
+    -------
+    DataFrame
+        One row for each column or pair, those that tell most first; no row if there is none. `column`, and `second` of
+        a pair; `told_by`: ``"value"``, or ``"missing"`` if it matters whether there is one; `role` (that of an
+        unnamed column is ``"ignore"``); `alike`: how many further columns are missing in the same subjects; `groups`:
+        the subtypes, from 1, that the column tells apart, a tuple for each group; `named_right` and `largest`: the
+        share of the subjects that it gives to the right group, and that of the largest group; `explained`: lambda;
+        `others`: lambda of all other clustered features together, NaN of columns that were not clustered on; `part`: a
+        condition (see `read_cohort`) that keeps the largest part of such a column, None if it has no levels.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If `frame` is not the cohort of the model.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> male = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({name: rng.normal(2.5 * male, 1.0) for name in ("height", "grip", "iron")})
+    >>> frame["sex"] = np.where(male, "male", "female")
+    >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in ("height", "grip", "iron")]
+    >>> sex = cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), role="describe")
+    >>> model = cc.MAPDP(cc.FeatureSchema([*features, sex]), random_state=0).fit(frame)
+    >>> cc.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
+    [['sex', 'describe', ((1,), (2,))]]
+    """
+    cohort = cohort_of(model, frame)
+    return dominant_in(model, cohort, ignored_columns(frame, cohort))
+
+
+def dominant_in(model: SubtypeModel, cohort: pd.DataFrame, ignored: pd.DataFrame) -> pd.DataFrame:
+    """Implement `dominant_columns` for a validated cohort and `ignored_columns`, both in the order of the labels."""
+    import pandas as pd
+
+    labels = np.asarray(model.labels_, dtype=np.int64)
+    rows: list[dict[str, Any]] = []
+    if model.cluster_sizes_.size > 1:
+        columns = cohort_columns(model, cohort, ignored)
+        rows += _of_features([column for column in columns if column.is_clustered], labels)
+        for column in columns:
+            if not column.is_clustered:
+                rows += _of_column(column.levels, labels, _about(column, told_by="value", part=column.part))
+        for alike in _missing_alike(columns):
+            about = _about(alike[0], told_by="missing", part=condition_on(alike[0].name, "is not missing"))
+            rows += _of_column((~alike[0].known).astype(np.int64), labels, about | {"alike": len(alike) - 1})
+    rows.sort(key=lambda row: -row["explained"])
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _about(column: CohortColumn, **more: Any) -> dict[str, Any]:
+    return {"column": column.name, "second": None, "role": column.role, "alike": 0, "others": np.nan, **more}
+
+
+def _of_features(columns: list[CohortColumn], labels: Ints) -> list[dict[str, Any]]:
+    """Return the features that alone are nearly the partition; or else the best pair; or else those of a division."""
+    features = {column.name: (column, ColumnEvidence(column.levels, labels)) for column in columns}
+    telling = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
+    if len(columns) < 2 or not telling:
+        return []
+    together = np.sum([evidence.of_subjects for evidence in telling.values()], axis=0)
+
+    def row(groups: Ints, *names: str) -> dict[str, Any]:
+        these = np.sum([telling[name].of_subjects for name in names], axis=0)
+        about = _about(features[names[0]][0], second=names[1] if len(names) > 1 else None, told_by="value")
+        return (
+            about
+            | {"part": features[names[0]][0].part}
+            | _told(groups, labels, named_together(these, labels), named_together(together - these, labels))
+        )
+
+    alone = [row(groups, name) for name, evidence in telling.items() for groups in _divisions(evidence.named)]
+    alone = [one for one in alone if one["is_better"]]
+    whole = [one for one in alone if len(one["groups"]) == labels.max() + 1]
+    most = sorted(telling, key=lambda name: -telling[name].information)[: _PAIRED if len(columns) > 2 else 0]
+    pairs = [row(np.arange(labels.max() + 1), *pair) for pair in combinations(most, 2) if not whole]
+    pairs = [pair for pair in pairs if pair["explained"] >= NEARLY and pair["others"] < 1 - NEARLY]
+    return whole or sorted(pairs, key=lambda pair: -pair["explained"])[:1] or alone
+
+
+def _of_column(levels: Ints, labels: Ints, about: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row if a column that was not clustered on is nearly the partition, or a division of it."""
+    named = ColumnEvidence(levels, labels).named
+    return [about | _told(groups, labels, named) for groups in _divisions(named)][:1]
+
+
+def _divisions(named: Ints) -> Iterator[Ints]:
+    """Yield the group of each subtype, int64 (K,), in the partition and a division of it, if the column is nearly it.
+
+    Parameters
+    ----------
+    named : int64 (K, K)
+        From `ColumnEvidence.named`.
+    """
+    united = named.argmax(axis=1)  # the subtype that the column most often names for each
+    united = united[united]
+    for groups in (np.arange(len(named)), *([united] if np.unique(united).size < len(named) else [])):
+        n_wrong, n_guessed = _errors(groups, named)
+        if n_guessed and n_wrong <= (1 - NEARLY) * n_guessed:
+            yield groups
+
+
+def _errors(groups: Ints, named: Ints) -> tuple[int, int]:
+    """Return how many subjects are given to a wrong group, and how many if all are given to the largest."""
+    sizes = np.bincount(groups, weights=named.sum(axis=1))
+    return int(named[groups[:, None] != groups[None, :]].sum()), int(sizes.sum() - sizes.max())
+
+
+def _told(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
+    n_wrong, n_guessed = _errors(groups, named)
+    told: dict[str, Any] = {
+        "groups": tuple(tuple((np.flatnonzero(groups == group) + 1).tolist()) for group in dict.fromkeys(groups)),
+        "named_right": 1 - n_wrong / labels.size,
+        "largest": 1 - n_guessed / labels.size,
+        "explained": 1 - n_wrong / n_guessed,
+    }
+    if by_others is not None:
+        n_others = _errors(groups, by_others)[0]
+        told["others"] = 1 - n_others / n_guessed
+        told["is_better"] = n_others - n_wrong > _STANDARD_ERRORS * np.sqrt(n_others + n_wrong)
+    return told
+
+
+def _missing_alike(columns: list[CohortColumn]) -> list[list[CohortColumn]]:
+    """Return the columns that are missing in the same subjects, together; those that are complete are left out."""
+    alike: dict[bytes, list[CohortColumn]] = {}
+    for column in columns:
+        if 0 < column.known.sum() < column.known.size:
+            alike.setdefault(column.known.tobytes(), []).append(column)
+    return list(alike.values())

@@ -1,0 +1,130 @@
+"""Which texts of a column say that a value is missing: words, signs, and numbers that can be no values of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.data import data
+from clinclust.drafting.column import Column
+from clinclust.drafting.levels import without_number
+from clinclust.files.cell_text import shortened
+from clinclust.files.dictionaries.missing_words import MISSING_SIGNS, means_missing
+from clinclust.files.dictionaries.plain_text import words_of
+
+__all__ = ["missing_numbers", "missing_words", "quoted"]
+
+Array = NDArray[np.float64]
+
+_DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
+_CODES = frozenset([*map(float, _DIGITS), *(-float(digits) for digits in _DIGITS), -1.0])
+_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
+_REFUSALS = frozenset([7.0, 8.0, 9.0])
+_HIGHEST_STEP, _MOST_REFUSALS = 6.0, 0.1
+_FAR = 3.0
+_SHORT = 3
+_SHOWN = 5
+
+
+def missing_words(column: Column) -> set[str]:
+    """Return the texts of a column that say in words or signs that a value is missing.
+
+    What repeats the words of another answer is an answer: `not done` beside `done`.
+    """
+    if np.isfinite(column.numbers).all():
+        return set()
+    found = {
+        text
+        for text, number in zip(column.texts, column.numbers, strict=True)
+        if np.isnan(number) and _says_missing(text)
+    }
+    found |= {text for text in column.texts if text.casefold() in MISSING_SIGNS}
+    others = {word for text in column.texts if text not in found for word in words_of(text)}
+    small = set(data("answers")["denials"])
+    found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
+    left = [text for text in column.texts if text not in found]
+    if len(left) == 1 and len(left[0]) <= _SHORT:  # "ND" beside "D" is "not detected"
+        found = {text for text in found if not text.isalpha() or len(text) > _SHORT}
+    if any("+" in text for text in left):  # beside crosses, "-" is negative
+        found.discard("-")
+    numbers = [text for text in left if text in _BESIDE_WORDS]
+    if len(left) - len(numbers) > 1 and all(_number(text) is None for text in left if text not in numbers):
+        found |= set(numbers)  # 9 beside words
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _says_missing(text: str) -> bool:
+    folded = " ".join(text.casefold().split())
+    words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
+    return folded in MISSING_SIGNS or means_missing(words)
+
+
+def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
+    """Return the numbers that surveys write for a missing value, and that lie apart from all others of the column.
+
+    They are negative where all others are not, or exceed the largest other number by more than the range of the others;
+    7, 8 and 9 stand rarely behind a gap of a scale that ends by 6.
+
+    Parameters
+    ----------
+    numbers : float64 (m,)
+        The number of each text; NaN where a text writes none.
+    counts : int64 (m,)
+        The number of cells with each text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clinclust.drafting.missing import missing_numbers
+    >>> sorted(missing_numbers(np.array([41.0, 55.0, 60.0, 999.0]), np.array([9, 9, 9, 2])))
+    [999.0]
+    >>> missing_numbers(np.array([-1.0, 2.0, 7.0]), np.array([1, 1, 2]))
+    set()
+    """
+    finite = np.isfinite(numbers)
+    numbers, counts = numbers[finite], counts[finite]
+    found = {code for code in _CODES if code in numbers}
+    usual = numbers[~np.isin(numbers, list(found))]
+    while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself
+        nearest = min(found, key=abs)
+        found.remove(nearest)
+        usual = np.append(usual, nearest)
+    if not found or np.unique(usual).size < 2:
+        return set()
+    low, high = float(usual.min()), float(usual.max())
+    cells = {code: int(counts[numbers == code].sum()) for code in found}
+    above = {code for code in found if code > high + max(high - low, _FAR)} - _REFUSALS
+    gap = float(np.diff(np.unique(usual)).max()) if usual.size <= 30 else 1.0
+    below = {code for code in found if code < 0.0 <= low and low - code > (1.0 if code < -1.0 else 0.0) * gap}
+    below = {code for code in below if code < -1.0 or (cells[code] >= 2 and bool((usual == np.floor(usual)).all()))}
+    if low > 0.0 or np.unique(usual).size < 4:
+        below.discard(-1.0)
+    return above | below | _refusals(found, usual, cells, int(counts.sum()))
+
+
+def _refusals(found: set[float], usual: Array, cells: dict[float, int], n: int) -> set[float]:
+    """Return 7, 8 and 9 that are rare and stand behind a gap of a short scale of whole numbers."""
+    high, steps = float(usual.max()), np.unique(usual)
+    codes = {code for code in found & _REFUSALS if code > high + 1.0}
+    is_scale = bool((np.diff(steps) == 1.0).all()) and 0.0 <= steps[0] <= 1.0 and high <= _HIGHEST_STEP
+    if (
+        not is_scale
+        or 9.0 not in codes
+        or high + 1.0 in found
+        or sum(cells[code] for code in codes) > _MOST_REFUSALS * n
+    ):
+        return set()
+    return codes
+
+
+def quoted(texts: list[str]) -> str:
+    """Return some of the texts in quotes, for a reason."""
+    shown = ", ".join(repr(shortened(text)) for text in texts[:_SHOWN])
+    return shown if len(texts) <= _SHOWN else f"{shown} and {len(texts) - _SHOWN} more"

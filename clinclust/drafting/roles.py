@@ -1,0 +1,232 @@
+"""Why a column must not form subtypes: it is an identifier, an arm, an outcome, a time, or a matter of the site.
+
+A role is proposed by whole words of the name or label, by values that only such columns have, and by pairs of columns
+whose values show that one is the time of the other. It is told, and undone in one word (`--cluster NAME`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.data import data
+from clinclust.drafting.column import Column
+from clinclust.files.dictionaries.plain_text import words_of
+
+__all__ = [
+    "alike_named_pairs",
+    "looks_identifying",
+    "name_words",
+    "named_role",
+    "names_one_of",
+    "paired_roles",
+    "repeated_measurements",
+]
+
+Array = NDArray[np.float64]
+
+_WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
+_ORDER = ("arm", "time", "outcome", "site")
+_MOST_ARMS, _FEWEST_TIMES, _BALANCED = 8, 8, 1.15
+_LONGEST_BEFORE_TIME, _FEWEST_DAYS = 6, 100
+_FEWEST_ROWS, _FEWEST_TIES, _TIED, _DISTINCT = 30, 10, 0.1, 15
+_NEARLY_ALL = 0.95
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name without case and accents: `LeftHand_größe2` holds left, hand, grosse and 2."""
+    words = _WORD.findall(unicodedata.normalize("NFC", name))
+    return [word for part in words for word in words_of(part)]
+
+
+def names_one_of(listed: str, *names: str | None) -> bool:
+    """Return whether a word of one of the names is in a list of `names.toml`."""
+    return any(word in _words("names", listed) for name in names if name for word in name_words(name))
+
+
+@cache
+def _words(file: str, listed: str, part: str = "") -> frozenset[str]:
+    found = data(file)[listed]
+    return frozenset(found[part] if part else found)
+
+
+def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
+    """Return whether a name is one of identifiers, such as `patient_id` or `CaseNo`, and says nothing else.
+
+    Words such as `number` and `index` say so only of values that are all different.
+    """
+    words = [word for word in name_words(name) if not word.isdigit()]
+    known, beside = _words("names", "identifier"), _words("names", "beside_identifier")
+    if is_unique:
+        known = known | _words("names", "identifier_if_unique")
+    return any(word in known for word in words) and all(word in known or word in beside for word in words)
+
+
+def named_role(column: Column, *, n_levels: int, is_number: bool) -> str:
+    """Return the role that name, label or levels give a column; empty if none does.
+
+    Parameters
+    ----------
+    column : Column
+    n_levels : int
+        The number of different values.
+    is_number : bool
+        Whether they are numbers. An arm has few values, a time has many that are numbers.
+    """
+    levels = {" ".join(words_of(text)) for text in column.texts} if len(column.texts) <= _MOST_ARMS else set()
+    for role in _ORDER:
+        listed = data("roles")[role]
+        by_level = not levels.isdisjoint(listed.get("levels", ()))
+        by_name = any(_is_named(role, name) for name in (column.name, column.notes.label) if name)
+        if role == "arm":
+            if n_levels > _MOST_ARMS:
+                continue
+            by_name = by_name or (
+                _are_balanced(column) and not _words("roles", role, "balanced").isdisjoint(name_words(column.name))
+            )
+        if role == "time" and not by_level and by_name and not (is_number or n_levels > _FEWEST_TIMES):
+            continue
+        if by_level or by_name:
+            return role
+        if (
+            role == "time"
+            and is_number
+            and n_levels > _FEWEST_TIMES
+            and _counts_days(column)
+            and _ends_as(role, column.name)
+        ):
+            return role
+        if role == "outcome" and n_levels <= _MOST_ARMS and _ends_as(role, column.name):
+            return role
+    return ""
+
+
+def _are_balanced(column: Column) -> bool:
+    """Return whether all levels are nearly as frequent, as allocation makes them."""
+    return bool(column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min())
+
+
+def _is_named(role: str, name: str) -> bool:
+    words = name_words(name)
+    phrase = " ".join(words)
+    bare = " ".join(word for word in words if not word.isdigit())
+    padded = f" {phrase} "
+    listed = data("roles")[role]
+    if {phrase, bare} & _words("roles", role, "names") or "".join(bare.split()) in _words("roles", role, "words"):
+        return True
+    if "beside" in listed:  # "prior treatment" and "hours at school" are of the patient
+        known = _words("roles", role, "words")
+        return any(word in known for word in words) and all(
+            word in known or word in listed["beside"] or word.isdigit() for word in words
+        )
+    return any(f" {one} " in padded for one in listed["words"])
+
+
+def _ends_as(role: str, name: str) -> bool:
+    """Return whether the last word of a name is short and ends as those of a role do: `rfstime`, `etime1`, `pgstat`."""
+    words = [word for word in name_words(name) if not word.isdigit()]
+    if not words:
+        return False
+    ends = _words("roles", role, "endings")
+    return any(words[-1].endswith(end) and 0 < len(words[-1]) - len(end) <= _LONGEST_BEFORE_TIME for end in ends)
+
+
+def _counts_days(column: Column) -> bool:
+    """Return whether whole numbers are as large as the days of a follow-up: a prothrombin time is not."""
+    numbers = column.numbers[np.isfinite(column.numbers)]
+    return bool(numbers.size and (numbers == np.floor(numbers)).all() and numbers.max() >= _FEWEST_DAYS)
+
+
+def alike_named_pairs(columns: Sequence[Column]) -> dict[str, str]:
+    """Return the columns that are called alike as a time and its event: `t1` and `d1`, `time.to.cmv` and `cmv`.
+
+    A time has many numbers, and its event has two values.
+    """
+    by_name = {"".join(name_words(column.name)): column for column in columns}
+    found: dict[str, str] = {}
+    for called, time in by_name.items():
+        numbers = time.numbers[np.isfinite(time.numbers)]
+        if numbers.size < max(_DISTINCT, len(time.texts) / 2) or numbers.min() < 0:
+            continue
+        for before, instead in data("roles")["time"]["pairs"]:
+            rest = called.removeprefix(before)
+            event = by_name.get(instead + rest) if rest != called and rest else None
+            if event is not None and event is not time and len(event.texts) == 2:
+                found |= {time.name: "time", event.name: "outcome"}
+    return found
+
+
+def repeated_measurements(names: Sequence[str]) -> set[str]:
+    """Return the later measurements of what was measured at baseline too: `bdi.4m` where there is `bdi.pre`."""
+    base, later = _words("roles", "baseline", "words"), _words("roles", "baseline", "later")
+    split = {name: name_words(name) for name in names}
+    stems = {_stem(words, base) for words in split.values() if len(words) > 1 and base & set(words)}
+    found = set()
+    for name, words in split.items():
+        stem = _stem(words, later)
+        if stem and stem in stems and stem != tuple(words) and not base & set(words):
+            found.add(name)
+    return found
+
+
+def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
+    """Return the words of a name without numbers and without those that say which visit it is."""
+    return tuple(word for word in words if not word.isdigit() and word not in of_visits)
+
+
+def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
+    """Return the columns whose values show that they are times, and the yes/no columns that say whether it was reached.
+
+    One time ends another where it is at least as large in every row and equal in many: death ends the time to relapse.
+    A yes/no column belongs to such a pair if it is no where they are equal and yes elsewhere; or to a time, if it is no
+    exactly where the time has its largest value, at which many subjects were censored.
+
+    Parameters
+    ----------
+    numbers : dict of str to float64 (N,)
+        The numbers of each column in every row; NaN = missing. Levels of yes/no columns are 0 and 1.
+
+    Returns
+    -------
+    dict
+        ``time`` or ``outcome`` by the name of the column.
+    """
+    long, pairs = {}, {}
+    for name, values in numbers.items():
+        distinct = np.unique(values[np.isfinite(values)])
+        if distinct.size == 2:
+            pairs[name] = values == distinct[1]
+        elif distinct.size >= _DISTINCT and distinct[0] >= 0.0:
+            long[name] = values
+    found: dict[str, str] = {}
+    names = list(long)
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
+            both = np.isfinite(long[one]) & np.isfinite(long[other])
+            if both.sum() < _FEWEST_ROWS:
+                continue
+            a, b = long[one][both], long[other][both]
+            ties = a == b
+            if not ((a <= b).all() or (a >= b).all()) or not _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES:
+                continue
+            if ties.mean() < _TIED or np.unique(a[ties]).size < _FEWEST_TIES:
+                continue
+            found |= {one: "time", other: "time"}
+            found |= {name: "outcome" for name, yes in pairs.items() if _follows(~ties, yes[both])}
+    for name, values in long.items():
+        seen = np.isfinite(values)
+        at_end = values[seen] == values[seen].max()
+        if _FEWEST_TIES <= at_end.sum() <= seen.sum() - _FEWEST_TIES:
+            events = [pair for pair, yes in pairs.items() if _follows(~at_end, yes[seen])]
+            found |= dict.fromkeys(events, "outcome")
+            found |= {name: "time"} if events else {}
+    return found
+
+
+def _follows(expected: NDArray[np.bool_], yes: NDArray[np.bool_]) -> bool:
+    return bool((expected == yes).mean() >= _NEARLY_ALL)

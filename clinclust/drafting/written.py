@@ -1,0 +1,194 @@
+"""How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.data import data
+from clinclust.drafting.column import Column
+from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.flags import without_flags
+from clinclust.files.limits_in_words import limits_in_words
+from clinclust.files.listed import listed
+from clinclust.files.number_notation import (
+    WrittenNumber,
+    are_thousands,
+    is_unit,
+    marks_of,
+    number_as_written,
+    parts_of,
+    unit_key,
+)
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.schema.as_written import number_meant
+from clinclust.schema.feature import Feature
+
+__all__ = ["Written", "is_known_unit", "written_numbers"]
+
+Array = NDArray[np.float64]
+
+_NEARLY_ALL = 0.9
+"""The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
+_MOST_LEVELS = 11
+"""The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
+_TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a column writes its numbers, and which they are.
+
+    Attributes
+    ----------
+    numbers : float64 ndarray, shape (len(texts),)
+        The number of each text of the column; NaN for texts that write none. Beyond a limit it is the limit.
+    fields : dict
+        The fields of the feature that say how they are written: unit, marks, decimal, thousands, synonyms.
+    below, above : bool ndarray, shape (len(texts),)
+        Which texts lie below or above a limit.
+    looks : tuple of str
+        What a person should decide.
+    fault : str
+        Why the numbers cannot be compared, and how to repair it; empty if they can.
+    """
+
+    numbers: Array
+    fields: dict[str, Any]
+    below: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+    looks: tuple[str, ...] = ()
+    fault: str = ""
+
+
+def is_known_unit(text: str) -> bool:
+    """Return whether what stands beside a number is a unit; other texts make levels.
+
+    Examples
+    --------
+    >>> from clinclust.drafting.written import is_known_unit
+    >>> [is_known_unit(text) for text in ("mg/dL", "weeks", "x10^9/L", "%", "_yes", "_to_24.9")]
+    [True, True, True, True, False, False]
+    """
+    tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
+    return bool(tokens) and all(token in _units() for token in tokens)
+
+
+@cache
+def _units() -> frozenset[str]:
+    units = data("units")
+    return frozenset([*units["words"], *(prefix + word for prefix in units["prefixes"] for word in units["prefixed"])])
+
+
+def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
+    """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
+
+    Parameters
+    ----------
+    column : Column
+        Without its missing codes.
+    has_decimal_commas : bool
+        Whether other columns of the table have decimal commas, so that `1.305` may be thousands.
+    """
+    none = np.zeros(len(column.texts), dtype=bool)
+    if not column.texts:
+        return None
+    if np.isfinite(column.numbers).all():
+        if has_decimal_commas and are_thousands(column.texts):
+            look = "points are read as separators of thousands, because other columns have decimal commas"
+            fields = {"decimal": ",", "thousands": "."}
+            return Written(numbers_of([text.replace(".", "") for text in column.texts]), fields, none, none, (look,))
+        return Written(column.numbers, {}, none, none)
+    if not any(character.isdigit() for text in column.texts for character in text):
+        return None
+    return _read(column)
+
+
+def _read(column: Column) -> Written | None:
+    synonyms = limits_in_words(column.texts, column.counts)
+    marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
+    parts = [parts_of(text) for text in marked.texts]
+    unit, fault = _unit_of(column, parts)
+    units = {"", unit_key(unit)} if unit is not None else {""}
+    marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
+    fields: dict[str, Any] = {}
+    if marked.marks:
+        fields["marks"] = list(marked.marks)
+    if unit is not None:
+        fields["unit"] = unit
+    fields |= {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}
+    meant = _in_unit(synonyms, units, marks.decimal, marks.thousands)
+    if meant:
+        fields["synonyms"] = meant
+    signs = [part.limit if part is not None else "" for part in parts]
+    below = np.array([bool(sign) and sign[0] in "<≤" for sign in signs], dtype=bool)
+    above = np.array([bool(sign) and sign[0] in ">≥" for sign in signs], dtype=bool)
+    beyond = {"censored": "limit"} if (below | above).any() else {}
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **beyond)
+    values = [number_meant(feature, text) for text in column.texts]
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    n_numbers = int(column.counts[np.isfinite(numbers)].sum())
+    if fault:
+        return Written(numbers, fields, below, above, (), fault)
+    undecided = marks.is_guess and marks.decimal is not None
+    n_written = int(column.counts[[part is not None for part in parts]].sum()) if undecided else n_numbers
+    if n_written < _NEARLY_ALL * column.n_observed:
+        return None
+    looks = []
+    if marked.marks:
+        n = int(column.counts[marked.is_marked].sum())
+        looks.append(
+            f"{n:,} cells hold more than the number, such as {marked.marks[0]!r}: `marks` says what is left out"
+        )
+    if undecided:
+        fault = (
+            "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with "
+            "one decimal mark and nothing between thousands"
+        )
+    elif marks.is_guess:
+        looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
+    return Written(numbers, fields, below & np.isfinite(numbers), above & np.isfinite(numbers), tuple(looks), fault)
+
+
+def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
+    """Return the unit beside the numbers, and why they cannot be compared if there are several."""
+    cells: Counter[str] = Counter()
+    spelled: dict[str, Counter[str]] = {}
+    n_different: Counter[str] = Counter()
+    for part, count in zip(parts, column.counts.tolist(), strict=True):
+        if part is not None and part.unit:
+            key = unit_key(part.unit)
+            cells[key] += count
+            n_different[key] += 1
+            spelled.setdefault(key, Counter())[part.unit] += count
+    known = {
+        key: n for key, n in cells.items() if is_known_unit(key) or (is_unit(key) and n_different[key] > _MOST_LEVELS)
+    }
+    if not known:
+        return None, ""
+    unit = max(known, key=lambda key: known[key])
+    if known[unit] < _NEARLY_ALL * sum(known.values()):
+        if len(column.texts) <= _MOST_LEVELS or sum(known.values()) < 0.5 * column.n_observed:
+            return None, ""
+        shown = listed(f"{shortened(key)!r} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
+        return None, f"the cells hold several units: {shown}; give all values in one unit"
+    return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
+
+
+def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:
+    """Return the texts with a limit in words whose number has the unit of the column or none, as a schema writes it."""
+    parts = {text: parts_of(meant) for text, meant in synonyms.items()}
+    return {
+        text: part.limit + number
+        for text, part in parts.items()
+        if part is not None
+        and unit_key(part.unit) in units
+        and (number := number_as_written(part.number, decimal, thousands)) is not None
+    }

@@ -1,0 +1,155 @@
+"""Missing values of features with point masses: each is at one of these, or is another value.
+
+With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
+probability sum_k w_k pi_kj. Otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.estimators.mixture_quantiles import mixture_cumulative, mixture_quantiles
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.likelihoods import Likelihood
+    from clinclust.schema import Feature
+
+__all__ = ["MissingInParts", "Rest", "levels_of_first"]
+
+Array = NDArray[np.float64]
+
+
+class Rest(Protocol):
+    """The values at no point mass: a mixture for each row."""
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The likelihood of these values."""
+
+    @property
+    def index(self) -> int:
+        """The place of the second part in the encoding."""
+
+    @property
+    def posteriors(self) -> Array:
+        """Posterior hyperparameters of each part of the mixtures, float64 (m, P)."""
+
+    @property
+    def weights(self) -> Array:
+        """Weights of these, float64 (n, m); rows sum to 1."""
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return what the column holds for values of the model."""
+
+
+def levels_of_first(likelihood: Likelihood, posteriors: Array, n_masses: int) -> Array:
+    """Return the probability of no point mass and of each, in each cluster, float64 (m, 1 + J)."""
+    levels = np.arange(n_masses + 1.0)
+    return np.array([likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+
+
+@dataclass(frozen=True, eq=False)
+class MissingInParts:
+    """The missing values of one feature with point masses. All its values are cells of the column, as numbers.
+
+    Attributes
+    ----------
+    feature : Feature
+        The whole feature.
+    rows : int64 (n,)
+    masses : float64 (n, 1 + J)
+        Probability of no point mass, and of each.
+    rest : Rest or None
+        None if the second part informs no clustering: another value is then one of `others`.
+    others : float64 (o,)
+        The observed values at no point mass.
+    encoding : Encoding
+    """
+
+    feature: Feature
+    rows: NDArray[np.int64]
+    masses: Array
+    rest: Rest | None
+    others: Array
+    encoding: Encoding
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        """Return a value for each row, float64 (n,): the most probable part's, the median of both parts, or a draw."""
+        if how == "median":
+            return self._quantiles(0.5)
+        if how == "draw" and rng is not None:
+            at = (self.masses.cumsum(axis=1)[:, :-1] < rng.random((self.rows.size, 1))).sum(axis=1)
+            others = self._others(how, rng)
+        else:
+            at, others = self.masses.argmax(axis=1), self._others(how, rng)
+        return np.where(at == 0, others, np.array([np.nan, *self.feature.point_masses])[at])
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals between equal tails, float64 (n,)."""
+        return self._quantiles((1.0 - level) / 2.0), self._quantiles((1.0 + level) / 2.0)
+
+    def probabilities(self, values: Array) -> Array:
+        """Return the probability of each value that is a point mass, float64 (n,); NaN for others."""
+        found = np.full(values.size, np.nan)
+        for place, mass in enumerate(self.feature.point_masses, start=1):
+            found[values == mass] = self.masses[values == mass, place]
+        return found
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return what the column holds for these values, which are cells already; whole numbers as such."""
+        is_whole = self.feature.traits.is_whole and not self.feature.limit
+        return values.astype(np.int64) if is_whole and np.isfinite(values).all() else values
+
+    def _others(self, how: str, rng: np.random.Generator | None) -> Array:
+        if self.rest is not None:
+            return np.asarray(self.rest.cells(self.rest.values(how, rng)), dtype=np.float64)
+        if not self.others.size:
+            return np.full(self.rows.size, np.nan)
+        if how == "draw" and rng is not None:
+            return rng.choice(self.others, self.rows.size)
+        middle = np.sort(self.others)[self.others.size // 2]
+        return np.full(self.rows.size, middle)
+
+    def _quantiles(self, share: float) -> Array:
+        """Return the smallest value that is not exceeded with at least this probability, float64 (n,)."""
+        before = np.zeros(self.rows.size)  # probability of the point masses below
+        found = np.full(self.rows.size, np.nan)
+        for place, mass in enumerate(self.feature.point_masses, start=1):
+            below = before + self.masses[:, 0] * self._others_below(mass)
+            here = np.isnan(found) & (below < share) & (share <= below + self.masses[:, place])
+            found[here] = mass
+            before = np.where(below < share, before + self.masses[:, place], before)
+        rows = np.flatnonzero(np.isnan(found))
+        left = (share - before[rows]) / np.maximum(self.masses[rows, 0], 1e-12)
+        for row, of_rest in zip(rows.tolist(), np.clip(left, 1e-6, 1.0 - 1e-6).tolist(), strict=True):
+            found[row] = self._other_quantile(row, of_rest)
+        return found
+
+    def _others_below(self, mass: float) -> Array:
+        """Return the probability of a value below a point mass, given that it is at none, float64 (n,)."""
+        if np.isinf(mass):
+            return np.full(self.rows.size, float(mass > 0.0))
+        if self.rest is None:
+            return np.full(self.rows.size, float((self.others < mass).mean()) if self.others.size else 0.0)
+        index, part = self.rest.index, self.encoding.features[self.rest.index]
+        with np.errstate(all="ignore"):
+            at = part.on_model_scale(np.array([mass]))[0]
+            encoded = float((at[0] - self.encoding.centres[index]) / self.encoding.scales[index])
+        if not np.isfinite(encoded) or (encoded < 0.0 and not self.rest.likelihood.is_real):
+            return np.zeros(self.rows.size)
+        values = np.full(self.rows.size, encoded)
+        return mixture_cumulative(self.rest.likelihood, self.rest.posteriors, self.rest.weights, values)
+
+    def _other_quantile(self, row: int, share: float) -> float:
+        if self.rest is None:
+            return float(np.quantile(self.others, share, method="inverted_cdf")) if self.others.size else np.nan
+        value = mixture_quantiles(self.rest.likelihood, self.rest.posteriors, self.rest.weights[[row]], share)
+        return float(self.rest.cells(value)[0])

@@ -1,0 +1,29 @@
+"""What a column is for: the roles of features, and why those that are not clustered on are not."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+__all__ = ["NEEDS_LIKELIHOOD", "REASONS", "ROLES", "Role", "is_described", "is_ignored"]
+
+Role = Literal["cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""In the order in which they are listed to a reader."""
+REASONS: dict[str, str] = {
+    "arm": "allocation to treatment",
+    "outcome": "an outcome or follow-up event",
+    "time": "a time of follow-up, a date or a visit",
+    "site": "a centre, staff, device or administration",
+}
+"""The roles that say why a column does not form subtypes, in words."""
+NEEDS_LIKELIHOOD = ("cluster", "describe")
+
+
+def is_described(role: str, likelihood: object) -> bool:
+    """Return whether a feature is reported and tested, but not clustered on."""
+    return role == "describe" or (role in REASONS and likelihood is not None)
+
+
+def is_ignored(role: str, likelihood: object) -> bool:
+    """Return whether the column of a feature is not read, and need not be in the table."""
+    return role == "ignore" or (role in REASONS and likelihood is None)

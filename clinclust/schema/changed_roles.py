@@ -1,0 +1,81 @@
+"""Which features do not form subtypes, in words, and how that is undone: a schema with other roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from clinclust.control_characters import on_one_line
+from clinclust.errors import SchemaError
+from clinclust.files.cell_text import shortened
+from clinclust.files.listed import quoted
+from clinclust.nearest import did_you_mean
+from clinclust.roles import NEEDS_LIKELIHOOD, ROLES
+from clinclust.schema.feature import Feature, FeatureError
+
+if TYPE_CHECKING:
+    from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["WRITE_LIKELIHOOD", "needs_likelihood", "on_unused", "role_problems", "with_roles"]
+
+WRITE_LIKELIHOOD = (
+    "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
+    "(groups)"
+)
+
+
+def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema:
+    """Implement `FeatureSchema.with_roles`; see there."""
+    problems = role_problems(roles, schema.names)
+    features = []
+    for feature in schema:
+        role = roles.get(feature.name, feature.role)
+        if role in NEEDS_LIKELIHOOD and feature.likelihood is None:
+            problems.append(f"{needs_likelihood(feature.name, role)}, and the schema gives it none: {WRITE_LIKELIHOOD}")
+            continue
+        if role not in ROLES:
+            continue
+        try:
+            features.append(feature if role == feature.role else Feature(**{**feature.content(), "role": role}))
+        except FeatureError as error:
+            problems += error.problems
+    if problems:
+        raise SchemaError(problems)
+    return schema.with_changed(features)
+
+
+def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """Return one sentence for each role that there is not, and for each column that there is not."""
+    known = tuple(names)
+    problems = []
+    for name, role in roles.items():
+        if name not in known:
+            problems.append(f"{shortened(str(name))}: there is no such column.{did_you_mean(str(name), known)}")
+        if role not in ROLES:
+            hint = did_you_mean(str(role), ROLES)
+            known_roles = ", ".join(ROLES)
+            problems.append(f"{shortened(str(name))}: role: must be one of {known_roles}, not {quoted(role)}.{hint}")
+    return problems
+
+
+def needs_likelihood(name: str, role: str) -> str:
+    """Return the beginning of the sentence on a feature without the likelihood that its role needs."""
+    return f"{shortened(name)}: role {role} needs a likelihood"
+
+
+def on_unused(schema: FeatureSchema, *, most: int | None = None) -> str:
+    """Return what is said of the features that are neither clustered on nor identifiers; empty if there are none.
+
+    Parameters
+    ----------
+    schema : FeatureSchema
+    most : int, optional
+        How many are named; by default all.
+    """
+    unused = [feature for feature in schema if not (feature.is_clustered or feature.is_id)]
+    if not unused:
+        return ""
+    unused.sort(key=lambda feature: ROLES.index(feature.role))
+    words = [f"{shortened(on_one_line(feature.name))} ({feature.role})" for feature in unused]
+    more = "" if most is None or len(words) <= most else f" and {len(words) - most:,} more"
+    return f"Not used to form subtypes: {', '.join(words[:most])}{more}. Use one with --cluster NAME."

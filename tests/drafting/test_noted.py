@@ -1,0 +1,133 @@
+# ruff: noqa: E501 - tables of cases read best with one case a line
+"""What a file says of its columns comes before what their values show; nothing in a column is lost."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+from schema_strategies import messy_frames
+from scored import scored
+
+from clinclust.drafting import draft_schema
+from clinclust.errors import CohortWarning
+from clinclust.files.column_notes import ColumnNotes, add_notes
+from clinclust.schema import FeatureSchema
+
+rng = np.random.default_rng(0)
+
+
+def drafted(cells, **notes):
+    """Return the feature that is drafted for a column of these cells, each three times, and the comment on it."""
+    frame = pd.DataFrame({"x": [str(cell) for cell in cells for _ in range(3)]})
+    add_notes(frame, {"x": ColumnNotes(**notes)})
+    schema = draft_schema(frame)
+    schema.validate(frame, warn=False)
+    return schema["x"], schema.comments["x"]
+
+
+SEVERITY = (("0", "none"), ("1", "mild"), ("2", "severe"))
+SEX = (("1", "male"), ("2", "female"))
+LEVELS = {
+    "labels are the levels, in the order of the file": (SEX, "12", {"levels": ("male", "female"), "synonyms": {"1": "male", "2": "female"}}),
+    "yes comes second": ((("1", "Yes"), ("2", "No")), "12", {"likelihood": "bernoulli", "levels": ("No", "Yes")}),
+    "in German too": ((("1", "vorhanden"), ("2", "nicht vorhanden")), "12", {"levels": ("nicht vorhanden", "vorhanden")}),
+    "three without an order": ((("a", "A1"), ("b", "B7"), ("c", "C")), "abc", {"likelihood": "categorical", "levels": ("A1", "B7", "C")}),
+    "a value that is not listed": (SEX, "123", {"likelihood": "categorical", "levels": ("male", "female", "3")}),
+    "a word for missing": (SEX, ["1", "2", "refused"], {"levels": ("male", "female"), "missing_codes": ("refused",)}),
+    "cells that hold labels": (SEX, ["male", "FEMALE"], {"levels": ("male", "female"), "synonyms": {"1": "male", "2": "female", "FEMALE": "female"}}),
+    "codes written in another way": (SEX, ["1.0", "02"], {"synonyms": {"1": "male", "1.0": "male", "2": "female", "02": "female"}}),
+    "labels that are codes of others": ((("1", "2"), ("2", "1")), "12", {"levels": ("2", "1"), "description": "2 = 1; 1 = 2"}),
+    "one value only": (SEX, "1", {"role": "ignore"}),
+    "ordered words": (SEVERITY, "012", {"levels": ("none", "mild", "severe")}),
+    "ordered words in the other order": (SEVERITY[::-1], "012", {"levels": ("none", "mild", "severe")}),
+    "ends with labels": ((("0", "not at all"), ("1", "1"), ("2", "2"), ("3", "very much so")), "0123", {"levels": ("not at all", "1", "2", "very much so")}),
+    "an ordered value that is not listed": ((("0", "none"), ("1", "mild"), ("3", "severe")), "0123", {"levels": ("none", "mild", "2", "severe")}),
+    "a label that means missing": ((*SEVERITY, ("9", "Not known")), "0129", {"levels": ("none", "mild", "severe"), "missing_codes": ("9",)}),
+}  # fmt: skip
+
+
+@scored(LEVELS)
+def test_the_values_that_a_file_lists_are_the_levels(name):
+    levels, cells, fields = LEVELS[name]
+    feature, _ = drafted(cells, levels=levels)
+    assert {field: getattr(feature, field) for field in fields} == fields
+
+
+@scored(
+    [
+        ((("3", "red"), ("1", "green"), ("2", "amber")), "123", ("green", "amber", "red")),
+        ((("c", "red"), ("a", "green"), ("b", "amber")), "abc", ("red", "green", "amber")),
+    ]
+)
+def test_levels_that_a_file_calls_ordered_have_the_order_of_their_codes_or_of_the_file(levels, cells, expected):
+    feature, _ = drafted(cells, levels=levels, kind="ordinal")
+    assert feature.levels == expected
+    assert feature.traits.is_scale
+
+
+@scored(
+    [
+        ({"minimum": 0.0, "maximum": 10.0}, list("1234567"), {"trials": 10}),
+        ({"minimum": 1.0, "maximum": 5.0}, list("234"), {"minimum": 1.0, "maximum": 5.0}),
+        ({"minimum": 0.0, "maximum": 300.0}, rng.normal(120, 15, 40).round(1), {"minimum": 0.0, "maximum": 300.0}),
+        ({"minimum": 0.0, "maximum": 100.0}, rng.normal(120, 15, 40).round(1), {"minimum": 0.0, "maximum": None}),
+        ({"missing_codes": ("-9",)}, [*rng.normal(0, 3, 40).round(1), "-9.0"], {"missing_codes": ("-9", "-9.0")}),
+        ({"unit": "mg"}, [f"{value} mg" for value in range(20, 60)], {"unit": "mg"}),
+        ({"role": "describe"}, rng.normal(0, 3, 40).round(1), {"role": "describe", "likelihood": "gaussian"}),
+    ]
+)
+def test_ranges_codes_and_units_of_numbers_are_kept(notes, cells, fields):
+    feature, _ = drafted(cells, kind="number", **notes)
+    assert {field: getattr(feature, field) for field in fields} == fields
+
+
+def test_values_outside_of_the_range_of_a_file_are_told():
+    _, comment = drafted([*range(20, 60), 120], kind="number", minimum=0.0, maximum=100.0)
+    assert "LOOK: 3 values are not from 0 to 100, as the file asks for" in comment
+
+
+def test_labels_of_some_values_do_not_make_levels():
+    feature, comment = drafted(range(40), levels=(("0", "never"), ("98", "too many")), missing_codes=("99",))
+    assert feature.levels is None
+    assert "only some of its values have a label" in comment
+
+
+@scored(
+    [
+        ("id", [f"p{place}" for place in range(9)], "ignore"),
+        ("date", "12", "ignore"),
+        ("text", "12", "ignore"),
+    ]
+)
+def test_what_a_file_calls_no_feature_is_none(kind, cells, role):
+    feature, _ = drafted(cells, kind=kind, label="L", block="b")
+    assert (feature.role, feature.label, feature.block) == (role, "L", None)
+
+
+@given(messy_frames(), st.data())
+def test_whatever_a_file_says_of_a_column_the_draft_is_valid(frame, data):
+    """Notes that fit or contradict the column, in any combination."""
+    kinds = st.sampled_from([None, "nominal", "ordinal", "number", "yes/no", "date", "text", "id"])
+    texts = st.sampled_from(["0", "1", "2", "-9", "yes", "no", "a", "1.5", ""])
+    notes = {}
+    for name in frame.columns:
+        levels = data.draw(
+            st.lists(st.tuples(texts, st.sampled_from(["none", "mild", "No", "Yes", "Unknown", "7"])), max_size=4)
+        )
+        notes[name] = ColumnNotes(
+            label=data.draw(st.sampled_from([None, "A label"])),
+            levels=tuple(levels),
+            kind=data.draw(kinds),
+            missing_codes=tuple(data.draw(st.lists(texts, max_size=2))),
+            minimum=data.draw(st.sampled_from([None, 0.0, 1.0])),
+            maximum=data.draw(st.sampled_from([None, 1.0, 5.0, 100.0])),
+        )
+    add_notes(frame, notes)
+    schema = draft_schema(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CohortWarning)
+        schema.validate(frame)
+    assert not any("a fault of clinclust" in comment for comment in schema.comments.values())
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema

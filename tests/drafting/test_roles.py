@@ -1,0 +1,153 @@
+"""Columns that must not form subtypes: by names, levels and values; and columns that only sound like them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scored import scored
+
+from clinclust.drafting import draft_schema
+
+N = 120
+rng = np.random.default_rng(0)
+FEATURE = {"gait": rng.normal(1.1, 0.2, N).round(2), "sex": rng.choice(["f", "m"], N)}
+TWO = rng.integers(0, 2, N)
+DAYS = rng.integers(3, 900, N)
+
+
+def role_of(name, cells, **others):
+    return draft_schema(pd.DataFrame({**FEATURE, **others, name: cells}))[name].role
+
+
+@scored(
+    [
+        *((name, "arm") for name in ("trt", "Randomization", "treatment_group", "study arm", "Randomisierung")),
+        *((name, "outcome") for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "pgstat")),
+        *((name, "site") for name in ("center", "Hospital", "study_site", "Zentrum")),
+        *((name, "cluster") for name in ("prior_treatment", "smoking_status", "marital_status", "hours_at_school")),
+    ]
+)
+def test_names_say_why_a_column_of_two_values_forms_no_subtypes(name, role):
+    assert role_of(name, TWO) == role
+
+
+@scored(
+    [
+        *((name, "time") for name in ("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up")),
+        *((name, "cluster") for name in ("age", "disease_duration", "years_of_school", "weight")),
+    ]
+)
+def test_names_say_which_numbers_are_times_of_follow_up(name, role):
+    assert role_of(name, DAYS) == role
+
+
+@scored(
+    [
+        (["placebo", "drug"], "arm"),
+        (["usual care", "exercise", "both"], "arm"),
+        (["alive", "dead", "lost"], "outcome"),
+        (["mild", "severe"], "cluster"),
+    ]
+)
+def test_levels_say_what_a_column_is_whatever_its_name(levels, role):
+    assert role_of("x", rng.choice(levels, N)) == role
+
+
+def test_the_label_of_a_file_counts_like_the_name():
+    from clinclust.files.column_notes import ColumnNotes, add_notes
+
+    frame = pd.DataFrame({**FEATURE, "v12": TWO})
+    add_notes(frame, {"v12": ColumnNotes(label="Randomisation arm")})
+    assert draft_schema(frame)["v12"].role == "arm"
+
+
+def test_groups_of_equal_size_are_arms_and_others_are_not():
+    assert role_of("group", [1, 2] * (N // 2)) == "arm"
+    assert role_of("group", [1] * 30 + [2] * (N - 30)) == "cluster"
+
+
+def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
+    relapse = np.minimum(rng.exponential(300, N).round() + 1, DAYS)
+    others = {"a": DAYS, "b": relapse, "c": (relapse < DAYS).astype(int)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **others}))
+    assert [schema[name].role for name in ("a", "b", "c", "gait")] == ["time", "time", "outcome", "cluster"]
+
+
+def test_a_time_that_many_reach_without_the_event_is_known_by_its_values():
+    time = np.minimum(rng.exponential(150, N).round() + 1, 182)
+    schema = draft_schema(pd.DataFrame({**FEATURE, "a": time, "b": (time < 182).astype(int)}))
+    assert (schema["a"].role, schema["b"].role) == ("time", "outcome")
+
+
+@pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
+def test_a_time_and_its_event_are_called_alike(time, event):
+    schema = draft_schema(pd.DataFrame({**FEATURE, time: DAYS, event: TWO}))
+    assert (schema[time].role, schema[event].role) == ("time", "outcome")
+
+
+def test_blood_pressures_are_no_times_although_one_is_never_above_the_other():
+    diastolic = rng.normal(80, 10, N).round()
+    systolic = diastolic + np.abs(rng.normal(40, 15, N)).round()
+    schema = draft_schema(pd.DataFrame({**FEATURE, "dia": diastolic, "sys": systolic}))
+    assert (schema["dia"].role, schema["sys"].role) == ("cluster", "cluster")
+
+
+def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
+    table = {name: rng.integers(0, 40, N) for name in ("bdi.pre", "bdi.2m", "bdi.8m", "age2")}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
+    assert [schema[name].role for name in table] == ["cluster", "outcome", "outcome", "cluster"]
+
+
+def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
+    visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
+    schema = draft_schema(visits)
+    assert [schema[name].role for name in visits] == ["ignore", "time", "cluster"]
+    assert "--one-row-per id" in schema.comments["id"]
+
+
+@scored(
+    [
+        ("patient_id", rng.permutation(10**5)[:N], "id"),
+        ("x", np.arange(1, N + 1), "id"),
+        ("x", np.sort(rng.choice(10**4, N, replace=False)), "id"),
+        ("x", [f"{value:08x}" for value in rng.choice(2**31, N, replace=False)], "id"),
+        ("Hospital number", rng.permutation(10**5)[:N], "id"),
+        ("x", rng.normal(60, 9, N).round(), "cluster"),
+        ("x", np.linspace(1, 2, N), "cluster"),
+        ("score_patient", np.linspace(1, 2, N).round(3), "cluster"),
+        ("platelets", rng.normal(250_000, 60_000, N).round(), "cluster"),
+    ]
+)
+def test_identifiers_are_known_by_their_values(name, cells, role):
+    assert role_of(name, cells) == role
+
+
+def test_what_whole_families_share_is_no_feature():
+    family = np.sort(rng.integers(0, 400, 600) * 7 + 11)
+    codes = np.unique(family, return_inverse=True)[1]
+    shared = {f"of_family_{k}": rng.permutation(rng.choice([1, 2], 600))[codes] for k in range(4)}
+    frame = pd.DataFrame({"fam": rng.permutation(10**4)[codes], **shared, "own": rng.normal(0, 1, 600)})
+    assert draft_schema(frame)["fam"].role in ("ignore", "site", "id")
+    weight = rng.integers(1500, 4500, 600) // 20 * 20
+    frame = pd.DataFrame({"weight": weight, "low": weight < 2500, "very": weight < 1800, "big": weight > 4000})
+    assert draft_schema(frame)["weight"].role == "cluster"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.date_range("1950-01-01", periods=N).strftime("%Y-%m-%d"),
+        pd.date_range("1950-01-01", periods=N),
+        pd.date_range("2018-01-01", periods=N, freq="17D").strftime("%Y%m%d"),
+        pd.date_range("1988-01-01", periods=N, freq="17D").strftime("%m%d%y"),
+        [f"{day} Jan 1980" for day in range(1, 29)] * 4 + ["1 Feb 1980"] * 8,
+        [f"{hour:02}:30" for hour in range(20)] * 6,
+    ],
+)
+def test_dates_and_times_are_no_features_however_they_are_written(cells):
+    assert role_of("seen", cells) == "time"
+
+
+def test_roles_that_somebody_gives_come_before_all_others():
+    frame = pd.DataFrame({**FEATURE, "trt": TWO, "id": np.arange(N)})
+    schema = draft_schema(frame, roles={"trt": "cluster", "id": "cluster", "gait": "outcome"})
+    assert [schema[name].role for name in ("trt", "id", "gait")] == ["cluster", "cluster", "outcome"]

@@ -1,0 +1,120 @@
+"""Roles say what a column is for, and why one forms no subtypes; `with_roles` undoes it."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from schema_strategies import cohorts
+
+from clinclust import Feature, FeatureSchema, SchemaError
+from clinclust.roles import REASONS, ROLES
+from clinclust.schema.changed_roles import on_unused
+from clinclust.schema.pandera_reader import from_pandera
+
+COHORT = pd.DataFrame({"who": ["a", "b", "c"], "x": ["1", "2", "4"], "y": ["0.5", "", "2"]})
+
+
+def schema_of(role, **fields):
+    return FeatureSchema(
+        [
+            Feature(name="who", role="id"),
+            Feature(name="x", likelihood="gaussian"),
+            Feature(name="y", role=role, **fields),
+        ]
+    )
+
+
+@pytest.mark.parametrize("role", REASONS)
+def test_with_a_likelihood_a_reason_is_described(role):
+    said, plain = schema_of(role, likelihood="gaussian"), schema_of("describe", likelihood="gaussian")
+    pd.testing.assert_frame_equal(said.validate(COHORT), plain.validate(COHORT))
+    assert [feature.name for feature in said.described] == ["y"]
+    assert said.reported == (said["x"], said["y"])
+    with pytest.raises(ValueError, match="a column of this name"):
+        said.validate(COHORT.drop(columns="y"))
+
+
+@pytest.mark.parametrize("role", REASONS)
+def test_without_a_likelihood_a_reason_is_ignored(role):
+    said, plain = schema_of(role), schema_of("ignore")
+    for table in (COHORT, COHORT.assign(y="anything"), COHORT.drop(columns="y")):
+        validated = said.validate(table)
+        pd.testing.assert_frame_equal(validated, plain.validate(table))
+        pd.testing.assert_frame_equal(said.validate(validated), validated)
+    assert said.described == ()
+    assert said["y"].is_ignored
+
+
+@pytest.mark.parametrize("role", REASONS)
+def test_fields_of_a_likelihood_are_not_dropped_in_silence(role):
+    with pytest.raises(SchemaError, match="trials: says nothing without a likelihood"):
+        Feature(name="y", role=role, trials=4)
+
+
+@given(cohorts())
+def test_each_feature_has_one_use(cohort):
+    schema, table = cohort
+    for feature in schema:
+        assert feature.is_clustered + feature.is_described + feature.is_id + feature.is_ignored == 1
+    kept = [feature.name for feature in schema if not feature.is_ignored]
+    assert list(schema.validate(table, warn=False)) == kept
+    again = from_pandera(schema.to_pandera())
+    assert [feature.role for feature in again] == [feature.role for feature in schema]
+
+
+@given(cohorts(), st.data())
+def test_roles_change_nothing_else_and_can_be_undone(cohort, data):
+    schema, _ = cohort
+    modelled = [feature.name for feature in schema.reported]
+    chosen = data.draw(st.lists(st.sampled_from(modelled), unique=True)) if modelled else []
+    roles = {name: data.draw(st.sampled_from(["describe", "ignore", *REASONS])) for name in chosen}
+    schema.comments.update(dict.fromkeys(chosen, "why"))
+    changed = schema.with_roles(roles)
+    assert {feature.name: feature.role for feature in changed} == {
+        feature.name: roles.get(feature.name, feature.role) for feature in schema
+    }
+    assert changed.comments == schema.comments
+    assert changed.with_roles({name: schema[name].role for name in chosen}) == schema
+
+
+def test_roles_are_given_by_name_or_by_mapping():
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("self", "roles", "CRP (mg/L)")])
+    changed = schema.with_roles({"CRP (mg/L)": "outcome"}, self="arm", roles="time")
+    assert [feature.role for feature in changed] == ["arm", "time", "outcome"]
+    assert schema.with_roles() == schema
+
+
+def test_everything_wrong_with_roles_is_said_at_once():
+    with pytest.raises(SchemaError) as found:
+        schema_of("ignore").with_roles(xx="cluster", x="outcom", z="time")
+    assert len(found.value.problems) == 3
+    for said in ("xx: there is no such column. Did you mean 'x'?", "Did you mean 'outcome'?", "z: there is no"):
+        assert said in str(found.value)
+
+
+@pytest.mark.parametrize("role", ["cluster", "describe"])
+def test_a_column_without_likelihood_is_not_modelled_and_the_error_says_what_to_write(role):
+    with pytest.raises(SchemaError, match=f"y: role {role} needs a likelihood.*likelihood: gaussian"):
+        schema_of("time").with_roles(y=role)
+
+
+def test_what_forms_no_subtypes_is_said_with_the_reason_and_how_to_undo_it():
+    features = [Feature(name=role, role=role, likelihood=None if role == "id" else "poisson") for role in ROLES]
+    said = on_unused(FeatureSchema(features))
+    assert said == (
+        "Not used to form subtypes: arm (arm), outcome (outcome), time (time), site (site), describe (describe), "
+        "ignore (ignore). Use one with --cluster NAME."
+    )
+    assert on_unused(FeatureSchema(features), most=2) == (
+        "Not used to form subtypes: arm (arm), outcome (outcome) and 4 more. Use one with --cluster NAME."
+    )
+    assert on_unused(FeatureSchema([Feature(name="x", likelihood="poisson")])) == ""
+
+
+def test_a_written_schema_begins_with_what_forms_no_subtypes():
+    schema = schema_of("time").with_roles(x="outcome")
+    text = schema.to_yaml()
+    assert text.startswith(
+        "# Not used to form subtypes: x (outcome), y (time). Use one with --cluster NAME.\nclinclust: 1"
+    )
+    assert FeatureSchema.from_yaml(text) == schema
