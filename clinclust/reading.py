@@ -22,7 +22,7 @@ __all__ = ["read_cohort"]
 
 _ROW = Kind("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
 _DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
-_KEEP = Kind("'first', 'last' or 'mean'", lambda value: value in KEPT)
+_KEEP = Kind("'first' or 'last'", lambda value: value in KEPT)
 _DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
 
 
@@ -40,7 +40,6 @@ _DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS
     keep=_KEEP,
     by=TEXT,
     dates=_DATES,
-    averaged=TEXTS,
 )
 def read_cohort(
     path: str | os.PathLike[str],
@@ -57,30 +56,27 @@ def read_cohort(
     keep: Keep = "first",
     by: str | None = None,
     dates: DateOrder | None = None,
-    averaged: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of a statistical program.
 
     Read are csv, tsv and txt; xlsx; parquet (with ``clinclust[parquet]``); and with ``clinclust[formats]`` xls, xlsb
-    and ods, sav, zsav and por of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
+    and ods, sav and zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
     a file is is recognised by its content; a name that says something else is told.
 
     Parameters
     ----------
     path : str or path
-        The file. The delimiter of a text file is the one that splits all rows alike, or else most of them, or that a
-        first line such as ``sep=;`` names.
+        The file.
     sheet : str, optional
         Name or number of the sheet of a workbook; by default the first that is not hidden.
     encoding : str, optional
-        Encoding of a text file, or of a file of a statistical program that states it wrongly. By default UTF-8, what a
-        byte order mark says, or else UTF-16, Windows-1252 or Latin-1, with a warning.
+        Encoding of a text file, or of a file of a statistical program that states it wrongly; by default it is found.
     header_row : int, optional
-        The row of the names of the columns, as a spreadsheet counts it; by default the first, or the first that names
-        all columns below titles. 0 says that there is none: columns are then named ``column 1`` and so on.
+        The row of the names of the columns, as a spreadsheet counts it; by default it is found. 0 says that there is
+        none: columns are then named ``column 1`` and so on.
     rows : str, optional
-        The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. No other row is a
-        subject, and each of these is one, even if it looks like a total. The other options choose among these.
+        The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. Each of these is
+        one, even if it looks like a total, and no other row is. The other options choose among these.
     decimal : {",", "."}, optional
         The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are.
     where : str, optional
@@ -91,17 +87,12 @@ def read_cohort(
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional
         Keep one row for each value of this column.
-    keep : {"first", "last", "mean"}
-        Which row that is, in the order of the file or of `by`. ``"mean"`` keeps the first, with the mean of all rows of
-        the subject in columns of measurements: numbers alone, with decimals or more than 20 different values, that are
-        no codes, dates, years or identifiers, and hold no number that may stand for a missing value.
-        A mean has as many decimals as its column. Which columns these are is told, as are others whose rows differ.
+    keep : {"first", "last"}
+        Which row that is, in the order of the file or of `by`.
     by : str, optional
         A column of numbers or dates that orders the rows of each subject.
     dates : {"day-first", "month-first"}, optional
         How `where` and `by` read dates such as 03/04/2020. It is needed only if no other date of the column tells it.
-    averaged : list of str, optional
-        The columns of which ``keep="mean"`` takes the mean, whatever their numbers are.
 
     Returns
     -------
@@ -109,28 +100,23 @@ def read_cohort(
         Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of a workbook is
         the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). A coded value of SPSS, Stata or SAS is
         its label if all values have one. Columns of a parquet file keep their types. The label of a row plus 2 is its
-        row number in a spreadsheet. ``frame.attrs`` holds what the file says of its columns (``"column_notes"``, see
-        `clinclust.files.column_notes`), and which rows were chosen, and how many (``"rows_taken"``).
+        row number in a spreadsheet. ``frame.attrs`` holds what the file says of its columns (``"column_notes"``), and
+        which rows were chosen, and how many (``"rows_taken"``).
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    OSError
-        If the path names a folder, a pipe or a device, or if the file may not be read.
     ValueError
-        If the file cannot be read as a table, or could be read in two ways; if a choice of rows or columns cannot be
-        understood, or leaves nothing; or if there are more than 20,000 columns and no choice. The message names the
-        lines, cells or columns at fault, and the repair.
+        If the file cannot be read as a table, or could be read in two ways, or a choice of rows or columns cannot be
+        understood or leaves nothing. The message names the lines, cells or columns at fault, and the repair.
+    OSError
+        If there is no such file, or it may not be read.
     ImportError
         If the package that reads the format is not installed.
 
     Warns
     -----
     CohortWarning
-        For everything that was guessed, left out or chosen, such as titles, units, totals and footnotes, the encoding,
-        decimal commas and rows; and for what a reader of a workbook sees otherwise: errors such as ``#N/A``, merged
-        cells, hidden rows and columns, old values of formulas.
+        For everything that was guessed, left out or chosen, and that a reader of a workbook sees otherwise.
 
     Examples
     --------
@@ -147,19 +133,11 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    names = None if averaged is None else tuple(averaged)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows, names)
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows)
     if choice.problems():
         raise InputError("; ".join(choice.problems()))
     frame, told = cohort_table(
-        path,
-        choice,
-        sheet=sheet,
-        encoding=encoding,
-        header_row=header_row,
-        decimal=decimal,
-        only=only,
-        drop=drop,
+        path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
     )
     for remark in told:
         warnings.warn(remark, CohortWarning, stacklevel=3)

@@ -89,9 +89,7 @@ def row_choices(draw):
     texts_in_quotes = texts.filter(lambda text: "'" not in text).map("visit == '{}'".format)
     fields = {"where": draw(st.none() | texts_in_quotes), "one_row_per": draw(st.none() | texts)}
     if fields["one_row_per"] is not None:
-        fields |= {"keep": draw(st.sampled_from(["first", "last", "mean"])), "by": draw(st.none() | texts)}
-        if fields["keep"] == "mean":
-            fields["averaged"] = draw(st.none() | st.lists(texts, min_size=1, max_size=3).map(tuple))
+        fields |= {"keep": draw(st.sampled_from(["first", "last"])), "by": draw(st.none() | texts)}
     return RowChoice(**fields)
 
 

@@ -36,6 +36,5 @@ def note_dictionary(options: argparse.Namespace, frame: pd.DataFrame) -> None:
     if options.dictionary is None:
         return
     from clinclust.files.dictionaries import note_columns
-    from clinclust.files.opening import shown_name
 
-    note_columns(frame, options.dictionary, sheet=options.dictionary_sheet, table=shown_name(options.table))
+    note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)

@@ -111,9 +111,9 @@ def spare_folder(
     InputError
         If the folder holds such files. The message names them.
     """
-    from clinclust.files.leftovers import settle_leftovers
+    from clinclust.files.moves import settle_leftovers
 
-    settle_leftovers(folder)  # a run that died may have left a whole set of files, about to move here
+    settle_leftovers(folder)  # a run that died while it moved its files here left parts of two sets
     held = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
     if held and not allowed:
         raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(held)}); {instead}")

@@ -7,7 +7,6 @@ import warnings
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from clinclust.cli.several_names import all_names, names_between_commas
 from clinclust.errors import CohortWarning, InputError
 
 if TYPE_CHECKING:
@@ -34,16 +33,9 @@ def add_rows(choosing: argparse._ActionsContainer) -> None:
     choosing.add_argument("--one-row-per", metavar="COLUMN", help="keep one row for each subject, named by this column")
     choosing.add_argument(
         "--keep",
-        choices=("first", "last", "mean"),
+        choices=("first", "last"),
         default="first",
-        help="which one (default: first); mean: the first, with the mean of all its rows in every measurement",
-    )
-    choosing.add_argument(
-        "--averaged",
-        action="append",
-        type=names_between_commas,
-        metavar="A,B",
-        help="with --keep mean: the columns to average (default: found and told)",
+        help="which one (default: first)",
     )
     choosing.add_argument("--by", metavar="COLUMN", help="numbers or dates that order its rows (default: the file)")
     choosing.add_argument(
@@ -64,9 +56,7 @@ def rows_asked_for(options: argparse.Namespace) -> RowChoice:
     """Return the rows that the options choose."""
     from clinclust.files.selection.row_choice import RowChoice
 
-    given = {field.name: getattr(options, field.name) for field in fields(RowChoice)}
-    averaged = all_names(options.averaged)
-    return RowChoice(**given | {"averaged": None if averaged is None else tuple(averaged)})
+    return RowChoice(**{field.name: getattr(options, field.name) for field in fields(RowChoice)})
 
 
 def forget_rows(options: argparse.Namespace) -> argparse.Namespace:

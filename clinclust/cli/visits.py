@@ -47,7 +47,6 @@ def refuse_visits(
     ways = {"the first row of each": each}
     if not found.are_copies:
         ways["the last row of each"] = (*each, "--keep", "last")
-        ways["the mean of the measurements of each"] = (*each, "--keep", "mean")
     if found.condition is not None:
         ways["the rows that meet a condition"] = ("--where", found.condition)
     ways["every row, as if it were a subject"] = ("--every-row",)

@@ -17,7 +17,7 @@ _NEARLY_ALL = 0.95
 _SIGNS = re.compile(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = re.compile(
-    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
     r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2}))([T\s].*)?"
 )
 _MONTHS = re.compile(
@@ -69,7 +69,7 @@ def _is_written_date(text: str) -> bool:
         return _MONTHS.match(letters) is not None
     parts = [int(part) for part in re.findall(r"\d+", found[1])]
     if len(parts) == 2:
-        return _YEARS[0] <= parts[0] <= _YEARS[1] and 1 <= parts[1] <= 12
+        return _YEARS[0] <= max(parts) <= _YEARS[1] and 1 <= min(parts) <= 12
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
 

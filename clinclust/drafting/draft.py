@@ -201,9 +201,8 @@ def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
         column, proposal = one.column, one.proposal
         if one.feature.role == "id" or column.notes.role is not None:
             continue
-        role = keys.get(column.name, "")
         is_many = len(column.texts) >= max(20, column.n_observed / 50)
-        if role == "id" or (is_many and looks_identifying(column.name) and not (column.numbers % 1 > 0).any()):
+        if column.name in keys or (is_many and looks_identifying(column.name) and not (column.numbers % 1 > 0).any()):
             repeated = repeated_subjects(frame, column.name)
             if repeated is not None:
                 subjects = subjects or column
@@ -211,7 +210,7 @@ def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
                 told = "it names subjects, who have several rows"
                 one.make(partial(Proposal, {**kept, "role": "ignore"}, told, looks=(repeated.sentence(),)))
                 continue
-        role = role or named_role(column, n_levels=len(column.texts), is_number=one.is_number)
+        role = named_role(column, n_levels=len(column.texts), is_number=one.is_number)
         if proposal.reason.startswith(("dates", "times of day")):
             role = "time"
         if role:

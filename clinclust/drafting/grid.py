@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 _MOST = 200
 """At most so many quantiles of a column are judged: a kind that is nearly right must not lose by sheer number."""
 _FINEST, _MOST_LEVELS = 9, 30
-_TINY = 1e-300
+_TINY, _NARROW = 1e-300, 1e-4
 _DISPERSIONS = np.exp(np.linspace(np.log(0.05), np.log(200.0), 25))
 FEWEST_AT_SPIKE = 2
 
@@ -59,6 +59,11 @@ class Numbers(NamedTuple):
     def median(self) -> float:
         """The median over the subjects."""
         return float(self.values[np.searchsorted(np.cumsum(self.counts), self.n / 2.0)])
+
+    def above_zero(self) -> Numbers:
+        """Return the numbers of the subjects that are not 0, or all if they are."""
+        kept = self.values != 0.0
+        return Numbers(self.values[kept], self.counts[kept], self.step) if kept.any() else self
 
     def quantiles(self) -> Numbers:
         """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
@@ -89,7 +94,7 @@ def _step(distinct: Array) -> float:
     largest = float(np.abs(distinct).max(initial=1.0))
     for decimals in range(_FINEST + 1):
         scaled = distinct * 10.0**decimals
-        if largest * 10.0**decimals > 2.0**52 or np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-4:
+        if largest * 10.0 ** (decimals + 1) > 2.0**52 or np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-4:
             break
     whole = np.rint(np.clip(scaled, -(2.0**52), 2.0**52)).astype(np.int64)
     gaps = np.diff(whole)
@@ -153,8 +158,10 @@ def _normal(values: Array, counts: Array, low: Array, high: Array) -> float:
     mean = float((values * counts).sum() / n)
     deviation = float(np.sqrt(max(((values - mean) ** 2 * counts).sum() / n, _TINY)))
     low, high = (low - mean) / deviation, (high - mean) / deviation
-    # In the upper half the upper tails are subtracted, which are small and exact there.
+    # In the upper half the upper tails are subtracted, which are small and exact there; of narrow ones the density is.
     share = np.where(low > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    density = np.exp(-((low + high) ** 2) / 8.0) / np.sqrt(2.0 * np.pi) * (high - low)
+    share = np.where(high - low < _NARROW, density, share)
     return float((counts * np.log(np.maximum(share, _TINY))).sum())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +15,13 @@ from clinclust.drafting.roles import looks_identifying
 
 __all__ = ["identifies_rows", "keys_of", "visit_columns"]
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _FEWEST_ROWS = 20
+_NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
 _COLLISIONS = 7.0
 """The expected number of equal pairs from which on no pair at all is no chance (e^-7)."""
-_CONSECUTIVE = 1.1
+_CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
 _FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
 _SAME, _SAME_BY_CHANCE = 0.995, 0.9
 _FEWEST_DETERMINED = 3
@@ -37,6 +39,8 @@ def identifies_rows(column: Column) -> bool:
         return n == len(column.texts) == column.codes.size > 1 and looks_identifying(column.name, is_unique=True)
     numbers = column.numbers
     if not np.isfinite(numbers).all():
+        if any(_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_ROWS]):
+            return False  # pressures such as 120/80
         has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
         return bool(np.isfinite(numbers).mean() < 0.5) and (
             not has_words or looks_identifying(column.name, is_unique=True)
@@ -46,7 +50,7 @@ def identifies_rows(column: Column) -> bool:
     span = numbers.max() - numbers.min()
     rows = column.in_rows(numbers)
     rows = rows[np.isfinite(rows)]
-    is_rising = bool((np.diff(rows) > 0).all() or (np.diff(rows) < 0).all())
+    is_rising = (n >= _LONG or span <= _RISING * n) and bool((np.diff(rows) > 0).all() or (np.diff(rows) < 0).all())
     if looks_identifying(column.name, is_unique=True) or span <= _CONSECUTIVE * n or is_rising:
         return True
     grid = numbers_on_grid(numbers, np.ones(numbers.size))
@@ -54,22 +58,23 @@ def identifies_rows(column: Column) -> bool:
     return bool(n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(spread, 1.0)) >= _COLLISIONS)
 
 
-def keys_of(columns: Sequence[Column]) -> dict[str, str]:
-    """Return the columns whose values name something of which several rows are: ``id`` for few rows each, or ``site``.
+def keys_of(columns: Sequence[Column]) -> set[str]:
+    """Return the columns whose values name something of which there are a few rows each, such as families.
 
     Whoever shares such a value shares other traits too: at least three other columns, which are no coarser versions of
     its numbers, are equal in all rows with the same value, and not so by chance.
     """
-    found = {}
+    found = set()
     for column in columns:
         n, n_values = column.n_observed, len(column.texts)
-        if n_values < _FEWEST_KEYS or n - n_values < _FEWEST_KEYS or n_values > 0.97 * n:
+        if min(n_values, n - n_values) < _FEWEST_KEYS or not n / _MOST_KEY_ROWS <= n_values <= 0.97 * n:
             continue
         numbers = column.numbers
         if np.isfinite(numbers).any() and not (numbers == np.floor(numbers)).all():
             continue
-        if sum(_is_determined(column, other) for other in columns if other is not column) >= _FEWEST_DETERMINED:
-            found[column.name] = "id" if n / n_values <= _MOST_KEY_ROWS else "site"
+        determined = (other for other in columns if other is not column and _is_determined(column, other))
+        if len(list(islice(determined, _FEWEST_DETERMINED))) == _FEWEST_DETERMINED:
+            found.add(column.name)
     return found
 
 
@@ -101,14 +106,7 @@ def _is_coarser(key: Column, keys: Codes, values: Codes) -> bool:
 
 
 def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
-    """Return the columns that tell the rows of each subject apart, as visits, months and occasions do.
-
-    Parameters
-    ----------
-    subjects : Column
-        The column of the subjects, several rows of whom there are.
-    columns : sequence of Column
-    """
+    """Return the columns that tell the rows of each subject apart, as visits, months and occasions do."""
     n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
     if n_repeated < _MOSTLY_REPEATED * len(subjects.texts):
         return []

@@ -33,11 +33,12 @@ Array = NDArray[np.float64]
 MOST_LEVELS = 11
 """Whole numbers with more different values that nobody declared are counts or measurements."""
 _MOST_STEPS = 7
-"""Numbers in other steps than 1 with more different values are rounded: pressures in tens are no scale."""
+"""Numbers in larger steps than 1 with more different values are rounded: pressures in tens are no scale."""
 _TEMPER = 0.25
 """How much of the evidence counts: no column has exactly the distribution of its kind."""
 _SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.0, 3.0, 0.4, 6.0
-_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM = 4.5, 3.0, 8.0
+_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.5, 3.0, 8.0, 10.0
+_FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
 _SPIKE = 10.0
 """Nats, among 200 subjects, from which on a share of equal numbers has a probability of its own."""
 _LOG = 4.0
@@ -70,14 +71,17 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     found = log_probabilities(_without_slips(numbers.quantiles()))
     measurement, fields = _measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]
+    low, median, above_zero = float(numbers.values[0]), numbers.median, numbers.above_zero().median
+    median = above_zero if above_zero > _LARGE else median  # most of them never smoked: pack-years are no counts
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
-    counts = [found[name] for name in (*_COUNTS, "log", "spike_low_log") if name in found and numbers.are_whole]
-    low, median = float(numbers.values[0]), numbers.median
+    is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
+    longer = ("log", "spike_low_log") if is_joined else ()
+    counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
     if counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
         prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
         kinds.append(Kind("count", {}, _TEMPER * max(counts) + prior))
     n_levels = numbers.values.size
-    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step == 1.0 else _MOST_STEPS):
+    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _MOST_STEPS):
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
         starts = _FROM_0_OR_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
         prior = _SCALE + starts - _EACH_LEVEL * n_levels - _GAP * n_gaps / n_levels
@@ -89,20 +93,36 @@ def _without_slips(numbers: Numbers) -> Numbers:
     """Return the numbers without those that are so far from the others that a slip of the pen made them."""
     values = np.repeat(numbers.values, numbers.counts.astype(np.int64))
     usual = without_far_values(values)
-    if usual.size == values.size or usual.min() != values.min():  # of a value below 0 there is no logarithm
+    if usual.size == values.size:
         return numbers
     kept = (numbers.values >= usual.min()) & (numbers.values <= usual.max())
     return Numbers(numbers.values[kept], numbers.counts[kept], numbers.step) if kept.sum() > 2 else numbers
 
 
+def _may_be_spike(numbers: Numbers, place: int) -> bool:
+    """Return whether enough subjects have the lowest (0) or highest (-1) number, and it lies near the others.
+
+    Far from them it is no value that subjects have: 999 among weights, or 0 among blood pressures.
+    """
+    if numbers.values.size <= MOST_LEVELS or numbers.counts[place] < max(_FEWEST_EQUAL, _LEAST_EQUAL * numbers.n):
+        return False
+    rest, counts = np.delete(numbers.values, place), np.delete(numbers.counts, place)
+    if numbers.counts[place] < _STANDS_OUT * counts.max():
+        return False
+    spread = float(np.sqrt(np.cov(rest, fweights=counts.astype(np.int64))))
+    return bool(abs(numbers.values[place] - rest[place]) <= _NEAR * spread)
+
+
 def _measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
     """Return the log probability of the best distribution of a measurement, and its fields."""
     options: list[tuple[float, float, dict[str, Any]]] = [(found[Gaussian.name], 0.0, {"likelihood": Gaussian.name})]
-    if "log" in found:
+    if "log" in found and numbers.values[0] > 0.0:
         options.append((found["log"], _LOG, {"likelihood": Gaussian.name, "transform": "log"}))
-    if Exponential.name in found:
+    if Exponential.name in found and numbers.values[0] >= 0.0:
         options.append((found[Exponential.name], _LOG, {"likelihood": Exponential.name}))
-    for end, place in (("spike_low", 0), ("spike_high", -1)) if numbers.values.size > MOST_LEVELS else ():
+    for end, place in (("spike_low", 0), ("spike_high", -1)):
+        if not _may_be_spike(numbers, place):
+            continue
         spike = {"spike": float(numbers.values[place])}
         if f"{end}_gaussian" in found:
             options.append((found[f"{end}_gaussian"], _SPIKE, {"likelihood": Gaussian.name, **spike}))

@@ -9,6 +9,7 @@ from functools import cache
 
 from clinclust.data import data
 from clinclust.files.dictionaries.plain_text import words_of
+from clinclust.files.number_notation import is_known_unit
 
 __all__ = ["no_before_yes", "order_of", "ordered_pair", "side_of", "without_number"]
 
@@ -18,7 +19,7 @@ _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<aft
 _ROMANS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?\s*[-_=:.)\s]\s*(?=[^\W\d_])")
 _STEP = 1e-6
-_SHORTEST_CUT, _SHORTEST_PART = 3, 4
+_SHORTEST_CUT = 3
 
 
 def order_of(texts: Sequence[str]) -> list[int] | None:
@@ -104,6 +105,10 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     before = {_words_before(one["before"]) for one in found if one is not None}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
         return None  # `School 1`, `A1` beside `B2`: codes
+    after = [re.sub(r"[\W\d_]+", " ", one["after"]).split() for one in found if one is not None]
+    units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
+    if len(units) > 1 and all(is_known_unit(unit) for unit in units):
+        return None  # `2 weeks`, `6 months`: the numbers alone do not order them
     ranks = [_rank_of_number(one) if one is not None else -math.inf for one in found]
     without = [text for text, one in zip(folded, found, strict=True) if one is None]
     if len(without) > 1 or not all(_says_absent(text) for text in without):
@@ -141,10 +146,12 @@ def _letter(after: str) -> float:
 
 
 def _decimal(text: str) -> float:
-    grouped = re.fullmatch(r"(-?[1-9][0-9]{0,2})((?:[., '][0-9]{3})+)", text)
-    if grouped:
-        return float(re.sub(r"[., ']", "", text))
-    return float(text.replace(",", ".").replace(" ", "").replace("'", ""))
+    """Return the number that a text writes; of a point and a comma the last one is the decimal mark."""
+    mark = max(text.rfind(","), text.rfind("."))
+    if re.fullmatch(r"-?[1-9][0-9]{0,2}([., '][0-9]{3})+", text):
+        mark = -1
+    whole, rest = (text, "") if mark < 0 else (text[:mark], text[mark + 1 :])
+    return float(f"{re.sub('[., ]', '', whole).replace(chr(39), '')}.{rest or 0}")
 
 
 def _says_absent(text: str) -> bool:

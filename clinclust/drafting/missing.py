@@ -17,7 +17,6 @@ __all__ = ["missing_numbers", "missing_words", "quoted"]
 Array = NDArray[np.float64]
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
-_CODES = frozenset([*map(float, _DIGITS), *(-float(digits) for digits in _DIGITS), -1.0])
 _BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
 _HIGHEST_STEP, _MOST_REFUSALS = 6.0, 0.1
@@ -38,7 +37,9 @@ def missing_words(column: Column) -> set[str]:
         for text, number in zip(column.texts, column.numbers, strict=True)
         if np.isnan(number) and _says_missing(text)
     }
-    found |= {text for text in column.texts if text.casefold() in MISSING_SIGNS}
+    found |= {
+        text for text in column.texts if text.casefold() in MISSING_SIGNS - set(data("missing_words")["also_values"])
+    }
     others = {word for text in column.texts if text not in found for word in words_of(text)}
     small = set(data("answers")["denials"])
     found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
@@ -62,6 +63,8 @@ def _number(text: str) -> float | None:
 
 def _says_missing(text: str) -> bool:
     folded = " ".join(text.casefold().split())
+    if folded in data("missing_words")["also_values"]:
+        return False
     words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
     return folded in MISSING_SIGNS or means_missing(words)
 
@@ -78,19 +81,10 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
         The number of each text; NaN where a text writes none.
     counts : int64 (m,)
         The number of cells with each text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from clinclust.drafting.missing import missing_numbers
-    >>> sorted(missing_numbers(np.array([41.0, 55.0, 60.0, 999.0]), np.array([9, 9, 9, 2])))
-    [999.0]
-    >>> missing_numbers(np.array([-1.0, 2.0, 7.0]), np.array([1, 1, 2]))
-    set()
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
-    found = {code for code in _CODES if code in numbers}
+    found = {number for number in numbers.tolist() if _is_code(number)}
     usual = numbers[~np.isin(numbers, list(found))]
     while np.unique(usual).size < 2 and found:  # a scale may hold such numbers itself
         nearest = min(found, key=abs)
@@ -98,15 +92,28 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
         usual = np.append(usual, nearest)
     if not found or np.unique(usual).size < 2:
         return set()
-    low, high = float(usual.min()), float(usual.max())
     cells = {code: int(counts[numbers == code].sum()) for code in found}
-    above = {code for code in found if code > high + max(high - low, _FAR)} - _REFUSALS
+    refusals = _refusals(found, usual, cells, int(counts.sum()))
+    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and are no codes
+        low, high = float(usual.min()), float(usual.max())
+        if code not in _REFUSALS and high < code <= high + max(high - low, _FAR):
+            usual = np.append(usual, code)
+    low, high = float(usual.min()), float(usual.max())
+    above = {code for code in found if code > high} - _REFUSALS
     gap = float(np.diff(np.unique(usual)).max()) if usual.size <= 30 else 1.0
     below = {code for code in found if code < 0.0 <= low and low - code > (1.0 if code < -1.0 else 0.0) * gap}
     below = {code for code in below if code < -1.0 or (cells[code] >= 2 and bool((usual == np.floor(usual)).all()))}
     if low > 0.0 or np.unique(usual).size < 4:
         below.discard(-1.0)
-    return above | below | _refusals(found, usual, cells, int(counts.sum()))
+    if (usual != np.floor(usual)).any():  # of scores around 0, only a code that lies apart is one
+        below |= {code for code in found if code < low - (high - low) / 2.0 and cells[code] > 1}
+    return above | below | refusals
+
+
+def _is_code(number: float) -> bool:
+    """Return whether a number is written as codes are: 99, -9, 998, 99.9; -1 too."""
+    digits = f"{abs(number):g}".replace(".", "")
+    return digits in _DIGITS or number == -1.0
 
 
 def _refusals(found: set[float], usual: Array, cells: dict[float, int], n: int) -> set[float]:

@@ -92,7 +92,13 @@ def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def constant(column: Column) -> Proposal:
-    """Return the proposal for a column of at most one value."""
+    """Return the proposal for a column of at most one value; beside empty cells it may be a mark for yes."""
     if not column.texts:
         return Proposal({"role": "ignore"}, "no observed value")
-    return Proposal({"role": "ignore"}, f"the same value in every subject observed: {shortened(column.texts[0])!r}")
+    value, share = shortened(column.texts[0]), column.n_observed / column.codes.size
+    if share < 1.0:
+        look = (
+            f"{value!r} stands in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
+        )
+        return Proposal({"role": "ignore"}, "one value, or none", looks=(look,))
+    return Proposal({"role": "ignore"}, f"the same value in every subject observed: {value!r}")

@@ -19,8 +19,7 @@ from clinclust.drafting.propose_numbers import proposal_of_numbers
 from clinclust.drafting.written import written_numbers
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ORDERED, ColumnNotes
-from clinclust.files.dictionaries.levels import divided
-from clinclust.files.dictionaries.missing_words import may_mean_missing
+from clinclust.files.dictionaries.missing_words import divided, may_mean_missing
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 
@@ -158,6 +157,8 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
         return Proposal({"role": "ignore"}, f"{dated}: compute what matters from them, such as a duration in years")
     written = written_numbers(left, has_decimal_commas=has_decimal_commas)
     has_marks = written is not None and bool(written.fields or written.fault)
+    if len(left.order) > 2 and set(left.texts) <= set(left.order):
+        return proposal_of_texts(left)
     if not has_marks and not is_wanted and identifies_rows(left):
         is_whole = left.n_observed == column.codes.size
         told = "" if is_whole else "; rows without an identifier: fill them in, and give role: id"

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 _MOST_TEXTS, _LONG_TEXT = 50, 30
 _UNORDERED_TEXTS = 0.9
 """How often texts without known order have none, in tables of the field."""
+_MOST_STEPS, _MOSTLY = 11, 0.9
+_TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
 
@@ -37,13 +39,23 @@ def proposal_of_texts(column: Column) -> Proposal:
     told = f"{quoted(sorted(synonyms))}: other spellings, joined" if synonyms else ""
     if len(texts) == 2:
         return two_levels(column, texts).told(told, **merged)
-    if len(texts) > _MOST_TEXTS or column.n_observed < 2 * len(texts):
+    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
+    order = None if is_coded and is_called_nominal(column) else order_of(texts)
+    n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
+    if len(texts) > _MOST_STEPS and 2 * n_numbers > column.n_observed:
+        others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
+        look = f"beside numbers the cells hold {quoted(others)}: write these as numbers or limits such as <5"
+        return Proposal(
+            {"role": "ignore"}, "numbers and other texts", looks=(f"{look}, or list them in missing_codes",)
+        )
+    if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+        look = "give each of the two numbers a column of its own"
+        return Proposal({"role": "ignore"}, "two numbers in each cell", looks=(look,))
+    if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
         return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
-    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
-    order = None if is_coded and is_called_nominal(column) else order_of(texts)
     if len(levels) == len(texts):
         found = scale_of(column, levels, "an ordered categorical of the table", merged)
     elif order is not None:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]
 _ORDER = ("arm", "time", "outcome", "site")
 _MOST_ARMS, _FEWEST_TIMES, _BALANCED = 8, 8, 1.15
 _LONGEST_BEFORE_TIME, _FEWEST_DAYS = 6, 100
-_FEWEST_ROWS, _FEWEST_TIES, _TIED, _DISTINCT = 30, 10, 0.1, 15
+_FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
+_MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL = 0.95
 
 
@@ -68,40 +70,26 @@ def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
 
 
 def named_role(column: Column, *, n_levels: int, is_number: bool) -> str:
-    """Return the role that name, label or levels give a column; empty if none does.
+    """Return the role that name, label or levels give a column of n_levels different values; empty if none does.
 
-    Parameters
-    ----------
-    column : Column
-    n_levels : int
-        The number of different values.
-    is_number : bool
-        Whether they are numbers. An arm has few values, a time has many that are numbers.
+    An arm has few values; a time has many, or its values are numbers.
     """
     levels = {" ".join(words_of(text)) for text in column.texts} if len(column.texts) <= _MOST_ARMS else set()
+    is_long = is_number or n_levels > _FEWEST_TIMES
     for role in _ORDER:
         listed = data("roles")[role]
-        by_level = not levels.isdisjoint(listed.get("levels", ()))
-        by_name = any(_is_named(role, name) for name in (column.name, column.notes.label) if name)
-        if role == "arm":
-            if n_levels > _MOST_ARMS:
-                continue
-            by_name = by_name or (
-                _are_balanced(column) and not _words("roles", role, "balanced").isdisjoint(name_words(column.name))
-            )
-        if role == "time" and not by_level and by_name and not (is_number or n_levels > _FEWEST_TIMES):
+        if role == "arm" and n_levels > _MOST_ARMS:
             continue
-        if by_level or by_name:
+        if not levels.isdisjoint(listed.get("levels", ())):
             return role
-        if (
-            role == "time"
-            and is_number
-            and n_levels > _FEWEST_TIMES
-            and _counts_days(column)
-            and _ends_as(role, column.name)
-        ):
+        is_named = any(_is_named(role, name) for name in (column.name, column.notes.label) if name)
+        if role == "arm" and _are_balanced(column):
+            is_named |= not _words("roles", role, "balanced").isdisjoint(name_words(column.name))
+        if is_named and (role != "time" or is_long):
             return role
-        if role == "outcome" and n_levels <= _MOST_ARMS and _ends_as(role, column.name):
+        is_timed = is_number and n_levels > _FEWEST_TIMES and _counts_days(column)
+        may_end = {"time": is_timed, "outcome": n_levels <= _MOST_ARMS}.get(role, False)
+        if may_end and _ends_as(role, column.name):
             return role
     return ""
 
@@ -118,6 +106,8 @@ def _is_named(role: str, name: str) -> bool:
     padded = f" {phrase} "
     listed = data("roles")[role]
     if {phrase, bare} & _words("roles", role, "names") or "".join(bare.split()) in _words("roles", role, "words"):
+        return True
+    if any(f" {one} " in padded for one in listed.get("always", ())):
         return True
     if "beside" in listed:  # "prior treatment" and "hours at school" are of the patient
         known = _words("roles", role, "words")
@@ -162,15 +152,27 @@ def alike_named_pairs(columns: Sequence[Column]) -> dict[str, str]:
 
 
 def repeated_measurements(names: Sequence[str]) -> set[str]:
-    """Return the later measurements of what was measured at baseline too: `bdi.4m` where there is `bdi.pre`."""
+    """Return the later measurements of what was measured at baseline too: `bdi.4m` where there is `bdi.pre`.
+
+    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
+    """
     base, later = _words("roles", "baseline", "words"), _words("roles", "baseline", "later")
     split = {name: name_words(name) for name in names}
     stems = {_stem(words, base) for words in split.values() if len(words) > 1 and base & set(words)}
+    visits: dict[tuple[tuple[str, ...], frozenset[str]], dict[int, str]] = {}
     found = set()
     for name, words in split.items():
-        stem = _stem(words, later)
-        if stem and stem in stems and stem != tuple(words) and not base & set(words):
+        stem, numbers = _stem(words, later), [int(word) for word in words if word.isdigit()]
+        if not stem or stem == tuple(words) or base & set(words):
+            continue
+        if stem in stems:
             found.add(name)
+        elif len(numbers) == 1:
+            visits.setdefault((stem, later & set(words)), {})[numbers[0]] = name
+    for (_, said), numbered in visits.items():
+        first = min(numbered)
+        if said and len(numbered) > 1 and (first == 0 or (first == 1 and len(max(said, key=len)) > 1)):
+            found |= {name for number, name in numbered.items() if number != first}
     return found
 
 
@@ -180,11 +182,11 @@ def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
 
 
 def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
-    """Return the columns whose values show that they are times, and the yes/no columns that say whether it was reached.
+    """Return the times and the event whose values show that one time ends the other unless there was the event.
 
-    One time ends another where it is at least as large in every row and equal in many: death ends the time to relapse.
-    A yes/no column belongs to such a pair if it is no where they are equal and yes elsewhere; or to a time, if it is no
-    exactly where the time has its largest value, at which many subjects were censored.
+    The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
+    death or the end of follow-up ends the time to relapse. Two times alone may be two ages, or a first and a highest
+    value of a laboratory.
 
     Parameters
     ----------
@@ -201,30 +203,18 @@ def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
         distinct = np.unique(values[np.isfinite(values)])
         if distinct.size == 2:
             pairs[name] = values == distinct[1]
-        elif distinct.size >= _DISTINCT and distinct[0] >= 0.0:
+        elif distinct.size >= _DISTINCT and 0.0 <= distinct[0] <= _BEGINS_NEAR_ZERO * distinct[-1]:
             long[name] = values
     found: dict[str, str] = {}
-    names = list(long)
-    for place, one in enumerate(names):
-        for other in names[place + 1 :]:
-            both = np.isfinite(long[one]) & np.isfinite(long[other])
-            if both.sum() < _FEWEST_ROWS:
-                continue
-            a, b = long[one][both], long[other][both]
-            ties = a == b
-            if not ((a <= b).all() or (a >= b).all()) or not _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES:
-                continue
-            if ties.mean() < _TIED or np.unique(a[ties]).size < _FEWEST_TIES:
-                continue
-            found |= {one: "time", other: "time"}
-            found |= {name: "outcome" for name, yes in pairs.items() if _follows(~ties, yes[both])}
-    for name, values in long.items():
-        seen = np.isfinite(values)
-        at_end = values[seen] == values[seen].max()
-        if _FEWEST_TIES <= at_end.sum() <= seen.sum() - _FEWEST_TIES:
-            events = [pair for pair, yes in pairs.items() if _follows(~at_end, yes[seen])]
-            found |= dict.fromkeys(events, "outcome")
-            found |= {name: "time"} if events else {}
+    for one, other in combinations(long if len(long) <= _MOST_LONG else (), 2):
+        both = np.isfinite(long[one]) & np.isfinite(long[other])
+        a, b = long[one][both], long[other][both]
+        ties = a == b
+        if both.sum() < _FEWEST_ROWS or not ((a <= b).all() or (a >= b).all()):
+            continue
+        if _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES and np.unique(a[ties]).size >= _FEWEST_TIES:
+            events = [name for name, yes in pairs.items() if _follows(~ties, yes[both])]
+            found |= dict.fromkeys(events, "outcome") | (dict.fromkeys((one, other), "time") if events else {})
     return found
 
 

@@ -29,16 +29,6 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
     ------
     SchemaError
         If a name or a role is unknown, or if the values of a column give no likelihood. The message lists all problems.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import pandas as pd
-    >>> from clinclust.drafting.wanted_roles import with_wanted_roles
-    >>> schema = cc.FeatureSchema([cc.Feature(name="trt", role="arm"), cc.Feature(name="age", likelihood="gaussian")])
-    >>> cohort = pd.DataFrame({"trt": ["drug", "placebo"] * 10, "age": range(40, 60)})
-    >>> with_wanted_roles(schema, cohort, {"trt": "cluster"})["trt"].content()
-    {'name': 'trt', 'likelihood': 'bernoulli', 'levels': ('drug', 'placebo')}
     """
     problems = role_problems(roles, schema.names)
     notes = notes_of(frame)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.flags import without_flags
 from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed
 from clinclust.files.number_notation import (
+    Marks,
     WrittenNumber,
     are_thousands,
+    is_known_unit,
     is_unit,
     marks_of,
     number_as_written,
@@ -31,15 +30,18 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
 
-__all__ = ["Written", "is_known_unit", "written_numbers"]
+__all__ = ["Written", "written_numbers"]
 
 Array = NDArray[np.float64]
 
 _NEARLY_ALL = 0.9
 """The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
+_UNDECIDED = (
+    "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with one "
+    "decimal mark and nothing between thousands"
+)
 _MOST_LEVELS = 11
 """The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
-_TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
 
 
 @dataclass(frozen=True)
@@ -68,25 +70,6 @@ class Written:
     fault: str = ""
 
 
-def is_known_unit(text: str) -> bool:
-    """Return whether what stands beside a number is a unit; other texts make levels.
-
-    Examples
-    --------
-    >>> from clinclust.drafting.written import is_known_unit
-    >>> [is_known_unit(text) for text in ("mg/dL", "weeks", "x10^9/L", "%", "_yes", "_to_24.9")]
-    [True, True, True, True, False, False]
-    """
-    tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
-    return bool(tokens) and all(token in _units() for token in tokens)
-
-
-@cache
-def _units() -> frozenset[str]:
-    units = data("units")
-    return frozenset([*units["words"], *(prefix + word for prefix in units["prefixes"] for word in units["prefixed"])])
-
-
 def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
 
@@ -102,22 +85,26 @@ def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Writ
         return None
     if np.isfinite(column.numbers).all():
         if has_decimal_commas and are_thousands(column.texts):
+            if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+                return Written(column.numbers, {}, none, none, (), _UNDECIDED)
             look = "points are read as separators of thousands, because other columns have decimal commas"
             fields = {"decimal": ",", "thousands": "."}
             return Written(numbers_of([text.replace(".", "") for text in column.texts]), fields, none, none, (look,))
         return Written(column.numbers, {}, none, none)
     if not any(character.isdigit() for text in column.texts for character in text):
         return None
-    return _read(column)
+    return _read(column, has_decimal_commas=has_decimal_commas)
 
 
-def _read(column: Column) -> Written | None:
+def _read(column: Column, *, has_decimal_commas: bool) -> Written | None:
     synonyms = limits_in_words(column.texts, column.counts)
     marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
     parts = [parts_of(text) for text in marked.texts]
     unit, fault = _unit_of(column, parts)
     units = {"", unit_key(unit)} if unit is not None else {""}
     marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
+    if marks.is_guess and marks.thousands == "," and has_decimal_commas:
+        marks = Marks(",")
     fields: dict[str, Any] = {}
     if marked.marks:
         fields["marks"] = list(marked.marks)
@@ -148,10 +135,7 @@ def _read(column: Column) -> Written | None:
             f"{n:,} cells hold more than the number, such as {marked.marks[0]!r}: `marks` says what is left out"
         )
     if undecided:
-        fault = (
-            "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with "
-            "one decimal mark and nothing between thousands"
-        )
+        fault = _UNDECIDED
     elif marks.is_guess:
         looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
     return Written(numbers, fields, below & np.isfinite(numbers), above & np.isfinite(numbers), tuple(looks), fault)
@@ -174,11 +158,13 @@ def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str
     if not known:
         return None, ""
     unit = max(known, key=lambda key: known[key])
-    if known[unit] < _NEARLY_ALL * sum(known.values()):
-        if len(column.texts) <= _MOST_LEVELS or sum(known.values()) < 0.5 * column.n_observed:
+    n_bare = sum(int(n) for part, n in zip(parts, column.counts, strict=True) if part is not None and not part.unit)
+    if len(known) > 1 or known[unit] < n_bare:
+        if len(column.texts) <= _MOST_LEVELS or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
             return None, ""
         shown = listed(f"{shortened(key)!r} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
-        return None, f"the cells hold several units: {shown}; give all values in one unit"
+        alone = f" and none ({n_bare:,} cells)" if n_bare else ""
+        return None, f"the cells hold several units: {shown}{alone}; give all values in one unit, or leave it out"
     return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
 
 

@@ -14,11 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.rows_of_cohort import (
-    schema_with_rows,
-    warn_of_missing_in_condition,
-    warn_of_missing_in_means,
-)
+from clinclust.estimators.rows_of_cohort import schema_with_rows, warn_of_missing_in_condition
 from clinclust.schema import FeatureSchema
 
 __all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
@@ -70,7 +66,6 @@ def cohort_and_schema(
     schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
     validated = schema.validate(table, warn=False)
     warn_of_missing_in_condition(schema, validated, stacklevel=stacklevel + 1)
-    warn_of_missing_in_means(schema, table, stacklevel=stacklevel + 1)
     return validated, schema
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.cell_text import number_of
-from clinclust.files.column_notes import notes_of
 from clinclust.files.listed import limited, listed, quoted
 from clinclust.files.selection.condition import compared_columns, parsed
 from clinclust.files.selection.rows_taken import rows_taken
@@ -18,13 +15,7 @@ from clinclust.files.selection.rows_taken import rows_taken
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "hint_at_rows",
-    "schema_with_rows",
-    "warn_of_missing_in_condition",
-    "warn_of_missing_in_means",
-    "warn_of_other_rows",
-]
+__all__ = ["hint_at_rows", "schema_with_rows", "warn_of_missing_in_condition", "warn_of_other_rows"]
 
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
@@ -83,34 +74,6 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame,
             limited(
                 f"rows were taken by a condition on {listed(found)}, in which the schema takes their values for "
                 "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
-            ),
-            CohortWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
-def warn_of_missing_in_means(schema: FeatureSchema, table: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of columns whose rows were averaged before the schema said that some of their numbers mean missing."""
-    taken = rows_taken(table)
-    if taken is None or not taken.counts.further:
-        return
-    notes = notes_of(table)
-    found = []
-    for name in schema.rows.averaged or ():
-        feature = next((schema[one] for one in (name, name.rpartition("#")[0]) if one in schema), None)
-        if feature is None or not feature.is_reported:
-            continue
-        of_file = notes[feature.name].missing_codes if feature.name in notes else ()
-        codes = [code for code in schema.missing_codes_of(feature) if code not in of_file]
-        numbers = [code for code in codes if not math.isnan(number_of(code))]
-        if numbers:
-            found.append(f"{quoted(feature.name)} ({listed(numbers)})")
-    if found:
-        warnings.warn(
-            limited(
-                f"the mean of several rows was taken in {listed(found, len(found))} before the schema takes these "
-                "numbers for missing: where a cell holds one, the mean is wrong. Leave such cells empty in the table, "
-                "or take the column out of `averaged` in the line `rows:`"
             ),
             CohortWarning,
             stacklevel=stacklevel + 1,

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import add_notes
 from clinclust.files.command_words import names_in_list, option_in_shell
-from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-__all__ = ["MOST_COLUMNS", "chosen_columns", "place_of_column", "places_that_stay", "refuse_many_columns"]
+__all__ = [
+    "MOST_COLUMNS",
+    "chosen_columns",
+    "place_of_column",
+    "refuse_many_columns",
+    "with_distinct_names",
+]
 
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
+_ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 
 
@@ -40,8 +48,9 @@ def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = (
     if len(found) == 1:
         return found[0]
     if found:
-        options = " or ".join(quoted(f"{wanted}#{k}") for k in range(1, min(len(found), 5) + 1))
-        return f"there are {len(found)} columns {quoted(wanted)}: say {options}"
+        return (
+            f"there are {len(found)} columns {quoted(wanted)}: say {quoted(f'{wanted}#1')} or {quoted(f'{wanted}#2')}"
+        )
     if match := _NUMBERED.fullmatch(wanted):
         name, number = match["name"].strip(), int(match["number"])
         same = [at for at, each in enumerate(names) if not name or each.strip() == name]
@@ -74,7 +83,7 @@ def chosen_columns(
         tables side by side.
     """
     names = [str(name) for name in read.frame.columns]
-    kept = places_that_stay(read, only, drop)
+    kept = _places_that_stay(read, only, drop)
     unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
     _refuse_unclear(read, kept, unread, only is not None)
     chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
@@ -84,88 +93,86 @@ def chosen_columns(
     return chosen, [f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say"] if is_choice else []
 
 
-def places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
-    """Return the places of the columns that are kept, in the order of the file; see `chosen_columns`.
-
-    Raises
-    ------
-    InputError
-        If a choice names no column or leaves none.
-    """
+def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
+    """Return the places of the columns that are kept, in the order of the file; InputError as of `chosen_columns`."""
     names = [str(name) for name in read.frame.columns]
     unread = {f"#{number}" for number in read.unread}
     wanted, dropped = (
         [place_of_column(text, names, read.places) for text in texts or () if text not in unread]
         for texts in (only, drop)
     )
-    problems = [place for place in [*dropped, *wanted] if isinstance(place, str)]
-    if problems:
+    if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
-    left = (set(range(len(names))) if only is None else set(wanted)) - set(dropped)
-    kept = [at for at in range(len(names)) if at in left]
+    kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
         raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
     return kept
 
 
 def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_chosen: bool) -> None:
-    """Raise InputError if columns that stay could not be told apart, or belong to two tables."""
-    frame = read.frame
-    numbers = read.places or list(range(1, frame.shape[1] + 1))
-    names = [str(frame.columns[at]) for at in kept]
+    """Raise InputError if columns that stay have no name or one name, or belong to two tables."""
+    numbers = read.places or list(range(1, read.frame.shape[1] + 1))
+    columns: dict[str, list[int]] = {}
+    for at in kept:
+        name = str(read.frame.columns[at])
+        columns.setdefault(name if name.strip() else "", []).append(numbers[at])
+    unnamed = sorted(unread.union(columns.pop("", [])))
+    repeated = {name: where for name, where in columns.items() if len(where) > 1}
     problems = []
-    unnamed = sorted({numbers[at] for at, name in zip(kept, names, strict=True) if is_blank(name)} | unread)
     if unnamed:
-        leave_out = option_in_shell("--drop", f"#{unnamed[0]}")
         problems.append(
             f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: {leave_out}. If the header stands further down, give its row: --header-row N; "
-            "if no row holds names, --header-row 0; if another table stands below, give the rows of the subjects: "
-            "--rows FIRST-LAST"
+            f"column, or leave it out: {option_in_shell('--drop', f'#{unnamed[0]}')}. If the header is further down: "
+            "--header-row N; if no row holds names, --header-row 0; if another table is below: --rows FIRST-LAST"
         )
-    repeated = [name for name, count in Counter(names).items() if count > 1 and not is_blank(name)]
-    sides = [] if was_chosen else _side_by_side(frame, kept, numbers, bool(repeated))
-    if sides:
+    if not was_chosen and (sides := _side_by_side(read.frame, kept, numbers, repeated)):
         problems.append(
-            f"two tables seem to stand side by side, in columns {sides[0]} and {sides[1]}, with an empty column "
-            "between them: give the columns of one of them with --only (name#2 is the second column of a name, #7 the "
-            "seventh column of the file), or of both if they are one table"
+            f"two tables seem to stand side by side, in columns {sides}, with an empty column between them: give the "
+            "columns of one of them with --only (name#2 is the second column of a name, #7 the seventh column of the "
+            "file), or of both if they are one table"
         )
     elif repeated:
-        first = repeated[0]
-        where = [numbers[at] for at, name in zip(kept, names, strict=True) if name == first]
+        first, where = next(iter(repeated.items()))
         can_be_pasted = first.isprintable() and len(first) < 60
         second = option_in_shell("--drop", names_in_list(f"{first}#2") if can_be_pasted else f"#{where[1]}")
         problems.append(
-            f"{'this name stands' if len(repeated) == 1 else 'these names stand'} over several columns: "
-            f"{listed(map(quoted, repeated))} ({quoted(first)} over columns {listed(where)}); rename them in the file, "
-            f"or leave the others out: {second}"
+            f"these names are those of several columns: {listed(map(quoted, repeated))} ({quoted(first)} over columns "
+            f"{listed(where)}); rename them in the file, or leave the others out: {second}"
         )
     if problems:
         raise InputError("\n  ".join(problems))
 
 
-def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeats: bool) -> list[str]:
-    """Return the columns of two parts that an empty column divides, if they look like two tables.
+def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeated: Collection[str]) -> str:
+    """Return the columns of two parts that an empty column divides, if a name is in both or one of them is shorter."""
+    gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
+    if not gaps or not len(frame):
+        return ""
+    parts = [[at for at in kept if at < gaps[0]], [at for at in kept if at >= gaps[0]]]
+    names = [{str(frame.columns[at]) for at in part} for part in parts]
+    ends = [(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts]
+    if ends[0] == ends[1] and not (names[0] & names[1] & set(repeated)):
+        return ""
+    return " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
 
-    They do if a name stands in both, or if one of them ends before the other.
+
+def with_distinct_names(read: TableRead) -> TableRead:
+    """Return an export of REDCap with labels in which the second column of a name has ``(2)`` after it.
+
+    In other tables a name that repeats is a fault, which whoever chooses columns refuses.
     """
-    gaps = [at for at in range(1, len(numbers)) if numbers[at] > numbers[at - 1] + 1]
-    halves = [([at for at in kept if at < gap], [at for at in kept if at >= gap]) for gap in gaps]
-    left, right = next(((left, right) for left, right in halves if left and right), ([], []))
-    if not left:
-        return []
-    shared = {str(frame.columns[at]) for at in left} & {str(frame.columns[at]) for at in right}
-    ends = [_last_row(frame, part) for part in (left, right)]
-    if not (repeats and shared) and ends[0] == ends[1]:
-        return []
-    return [f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in (left, right)]
-
-
-def _last_row(frame: pd.DataFrame, columns: Sequence[int]) -> int:
-    last = -1
-    for at in columns:
-        cells = frame.iloc[:, at].tolist()
-        found = next((row for row in range(len(cells) - 1, last, -1) if not is_blank(str(cells[row]))), -1)
-        last = max(last, found)
-    return last
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in map(str, read.frame.columns):
+        seen[name] += 1
+        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 and name.strip() else name)
+    repeated = [name for name, count in seen.items() if count > 1 and name.strip()]
+    if not repeated or not any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in seen):
+        return read
+    frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)
+    told = (
+        f"an export of REDCap with labels, in which {len(repeated)} names stand over several columns "
+        f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
+        "order of the file; an export with raw names has a name of its own for each field"
+    )
+    return replace(read, frame=frame, remarks=[*read.remarks, told])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,11 +22,6 @@ COLUMN_NOTES = "column_notes"
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 ORDERED: ColumnKind = "ordinal"
 """The kind of levels that have an order."""
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "kind": get_args(ColumnKind),
-    "role": tuple(role for role in ROLES if role not in ("cluster", "id")),
-    "decimal": (",",),
-}
 
 
 @dataclass(frozen=True)
@@ -36,13 +31,11 @@ class ColumnNotes:
     Attributes
     ----------
     label, unit, section, description : str or None
-        The name for readers, the unit of measurement, the heading under which the column stands, and more text.
+        The name for readers, the unit of measurement, the heading above the column, and more text.
     levels : tuple of (str, str)
-        The text by which the file codes each value, and its label, in the order of the file.
+        The code of each value and its label, in the order of the file.
     kind : {"nominal", "ordinal", "number", "yes/no", "date", "text", "id"} or None
-        What the column measures.
     missing_codes : tuple of str
-        The texts that stand for a missing value.
     minimum, maximum : float or None
         The range of possible values.
     decimal : {","} or None
@@ -50,18 +43,8 @@ class ColumnNotes:
     asked_if, block : str or None
         The condition under which the question was asked; the instrument that the column belongs to.
     role : {"arm", "outcome", "time", "site", "describe", "ignore"} or None
-        What the column is for, if it is no measurement to cluster on.
     reason : str or None
         What the file says of the column, in words, such as ``the dictionary says: radio, 4 choices``.
-
-    Examples
-    --------
-    >>> from clinclust.files.column_notes import ColumnNotes
-    >>> notes = ColumnNotes(label="Sex", kind="nominal", levels=(("1", "male"), ("2", "female")))
-    >>> notes.as_dict()
-    {'label': 'Sex', 'levels': [['1', 'male'], ['2', 'female']], 'kind': 'nominal'}
-    >>> ColumnNotes.from_dict(notes.as_dict()) == notes
-    True
     """
 
     label: str | None = None
@@ -91,22 +74,19 @@ class ColumnNotes:
         Raises
         ------
         InputError
-            If a key is unknown, or a value is of another type. The message names all of them.
+            If a key is unknown, or a value is of another type.
         """
         problems = [
-            f"{quoted(key)} is {quoted(value)}" for key, value in given.items() if not _is_possible(str(key), value)
+            f"{quoted(key)} is {quoted(value)}"
+            for key, value in given.items()
+            if key not in _NAMES or (value is not None and not _IS_POSSIBLE[key](value))
         ]
         if problems:
             raise InputError(
                 f"these are no notes on a column: {listed(problems)}; expected are {', '.join(_NAMES)}, as "
                 "ColumnNotes.as_dict writes them"
             )
-        said = {key: value for key, value in given.items() if value is not None}
-        if "levels" in said:
-            said["levels"] = tuple((text, label) for text, label in said["levels"])
-        if "missing_codes" in said:
-            said["missing_codes"] = tuple(said["missing_codes"])
-        return cls(**said)
+        return cls(**{key: _as_tuples(value) for key, value in given.items() if value is not None})
 
 
 _NAMES = tuple(field.name for field in fields(ColumnNotes))
@@ -116,21 +96,32 @@ def _as_lists(value: Any) -> Any:
     return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _is_possible(key: str, value: Any) -> bool:
-    """Return whether this key of notes may have this value; None stands for what is not said."""
-    if key not in _NAMES or value is None:
-        return key in _NAMES
-    if key in _CHOICES:
-        return value in _CHOICES[key]
-    if key in ("minimum", "maximum"):
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
-    if key not in ("missing_codes", "levels"):
-        return isinstance(value, str)
-    if not isinstance(value, (list, tuple)):
-        return False
-    if key == "missing_codes":
-        return all(isinstance(text, str) for text in value)
-    return all(isinstance(pair, (list, tuple)) and [type(text) for text in pair] == [str, str] for pair in value)
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and [type(text) for text in value] == [str, str]
+
+
+_IS_POSSIBLE: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(_NAMES, _is_text),
+    "kind": get_args(ColumnKind).__contains__,
+    "role": tuple(role for role in ROLES if role not in ("cluster", "id")).__contains__,
+    "decimal": (",",).__contains__,
+    "minimum": _is_number,
+    "maximum": _is_number,
+    "missing_codes": lambda value: isinstance(value, (list, tuple)) and all(map(_is_text, value)),
+    "levels": lambda value: isinstance(value, (list, tuple)) and all(map(_is_pair, value)),
+}
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
@@ -140,15 +131,6 @@ def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     ------
     InputError
         If ``frame.attrs`` holds under this key what no reader of this package wrote.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from clinclust.files.column_notes import ColumnNotes, add_notes, notes_of
-    >>> frame = pd.DataFrame({"height": ["171"]})
-    >>> add_notes(frame, {"height": ColumnNotes(unit="cm")})
-    >>> notes_of(frame)["height"].unit
-    'cm'
     """
     kept = frame.attrs.get(COLUMN_NOTES, {})
     if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):

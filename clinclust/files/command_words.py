@@ -41,11 +41,7 @@ def names_in_list(*names: str) -> str:
 def name_in_condition(name: str, number: int) -> str:
     """Return the name of a column as a condition takes it; its number in the file, if nobody could paste the name.
 
-    Examples
-    --------
-    >>> from clinclust.files.command_words import name_in_condition
-    >>> name_in_condition("age", 1), name_in_condition("Age at visit", 2), name_in_condition("a`b", 3)
-    ('age', '`Age at visit`', '`#3`')
+    ``age``, ```Age at visit```, ```#3```.
     """
     from clinclust.files.selection.condition import WORDS
 

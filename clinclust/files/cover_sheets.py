@@ -35,50 +35,44 @@ def read_sheet(
     read : callable
         Reads the sheet at a place.
     """
-    first, remarks = _chosen(sheets, asked)
-    others = [at for at, (_, is_hidden) in enumerate(sheets) if at != first and not is_hidden][:_MOST_READ]
-    is_free = asked is None and options.header_row is None and options.rows is None and options.of_subjects
-
-    def tables() -> dict[int, TableRead]:
-        return {at: table for at in others if is_free and (table := _larger_table(read, at)) is not None}
-
-    name = quoted(sheets[first][0])
-    try:
-        found = read(first)
-    except InputError as error:
-        if names := listed(quoted(sheets[at][0]) for at in tables()):
-            hint = f"If {name} is no table of subjects, choose another sheet by --sheet: {names}"
-            raise InputError(f"{error.at_command_line}. {hint}") from error
-        raise
-    larger = tables() if found.frame.shape[1] <= _FEW_COLUMNS and len(found.frame) < _FEW_ROWS else {}
-    if len(larger) > 1:
-        raise InputError(
-            f"the first sheet, {name}, is no table of subjects, and others are: choose one by --sheet: "
-            f"{listed(quoted(sheets[at][0]) for at in larger)}"
-        )
-    for at, table in larger.items():
-        told = f"read the sheet {quoted(sheets[at][0])}: the first, {name}, is no table of subjects"
-        found, remarks = table, [f"{told} (--sheet reads another)"]
-    return replace(found, remarks=[*remarks, *found.remarks])
-
-
-def _chosen(sheets: Sequence[tuple[str, bool]], asked: str | None) -> tuple[int, list[str]]:
-    """Return the place of the sheet to read first, and a remark on the others if none was asked for."""
     if not sheets:
         raise InputError("the file has no sheet with cells")
     names = [name for name, _ in sheets]
     if asked is not None:
-        if asked in names:
-            return names.index(asked), []
-        if asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
-            return int(asked) - 1, []
-        numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
-        raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
-    first = next((at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden), 0)
-    others = [f"{name} (hidden)" if is_hidden else name for at, (name, is_hidden) in enumerate(sheets) if at != first]
-    what = "read the first sheet" if not sheets[first][1] else "all sheets are hidden; read the first"
-    told = f"{what}, {quoted(names[first])}; others are {listed(others)}: choose one by --sheet"
-    return first, [told] if others else []
+        return read(_place_of(asked, names))
+    visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden]
+    first, name = (visible or [0])[0], quoted(names[(visible or [0])[0]])
+    others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
+    told = f"read the first sheet, {name}; others are {listed(others)}: choose one by --sheet"
+    try:
+        found = read(first)
+    except InputError as error:
+        if others:
+            hint = f"If {name} is no table of subjects, choose another sheet by --sheet: {listed(others)}"
+            raise InputError(f"{error.at_command_line}. {hint}") from error
+        raise
+    is_free = options.header_row is None and options.rows is None and options.of_subjects
+    if is_free and found.frame.shape[1] <= _FEW_COLUMNS and len(found.frame) < _FEW_ROWS:
+        larger = {at: table for at in visible[1 : 1 + _MOST_READ] if (table := _larger_table(read, at)) is not None}
+        if len(larger) > 1:
+            raise InputError(
+                f"the first sheet, {name}, is no table of subjects, and others are: choose one by --sheet: "
+                f"{listed(quoted(names[at]) for at in larger)}"
+            )
+        for at, table in larger.items():
+            told = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (--sheet reads another)"
+            found = table
+    return replace(found, remarks=[told, *found.remarks]) if others else found
+
+
+def _place_of(asked: str, names: Sequence[str]) -> int:
+    """Return the place of the sheet of this name or number."""
+    if asked in names:
+        return names.index(asked)
+    if asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):
+        return int(asked) - 1
+    numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
+    raise InputError(f"there is no sheet {quoted(asked)}.{did_you_mean(asked, names)} It has {numbered}")
 
 
 def _larger_table(read: Callable[[int], TableRead], at: int) -> TableRead | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -14,42 +15,56 @@ from typing import NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.chosen_columns import refuse_many_columns
-from clinclust.files.delimited_lines import DelimitedLines, Line
-from clinclust.files.encodings import decoded
-from clinclust.files.layout.doubts import UncertainRowsError
+from clinclust.files.layout.below import is_note
 from clinclust.files.layout.header import find_header
-from clinclust.files.layout.sheet_rows import Row, SheetRows, is_blank
+from clinclust.files.layout.sheet_rows import SheetRows, is_blank
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
-from clinclust.files.listed import quoted
+from clinclust.files.listed import Places, listed, quoted
 from clinclust.files.packed import Source
 from clinclust.files.text_table import TableRead
 
 __all__ = ["read_delimited"]
 
 _SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
-_LAST = 100  # single texts stand below the last subject
-_COMMA_IS_USUAL = (".csv", "")
-_LINES_TRIED = 50
+_MARKED = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_LINES_TRIED = 50
+_FEWEST_BESIDE_NOTES = 3
+_SWALLOWING = "a text in quotes holds whole rows of the table: look for a quote that is not closed in its place"
+_NO_VALUE = "rows without any value are left out"
+_NOTE = "single texts below the table, left out as notes"
+
+
+class _Line(NamedTuple):
+    """A row of the text: its number in a spreadsheet, its first line in the file, whether it has more, its cells."""
+
+    number: int
+    first: int
+    is_long: bool
+    fields: list[str]
 
 
 def read_delimited(source: Source, encoding: str | None, options: SheetOptions) -> TableRead:
     """Read a delimited text file; see `clinclust.read_cohort`."""
-    text, remarks = decoded(source.read(), encoding)
+    text, remarks = _decoded(source.read(), encoding)
     said = _SAID.match(text)
-    usual = "," if source.suffix in _COMMA_IS_USUAL else "\t"
-    delimiter, told = (said[1], []) if said else _delimiter_of(text, usual, source.suffix)
-    lines = DelimitedLines(text[said.end() :] if said else text, delimiter, first_line=2 if said else 1)
-    every = lines.rows()
+    delimiter = said[1] if said else _delimiter_of(text)
+    lines = _lines(text[said.end() :] if said else text, delimiter, 1 if said else 0)
     rows = options.empty_rows()
-    first = list(islice(every, rows.n_first))
+    first = list(islice(lines, rows.n_first))
     filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
     if not filled:
         raise InputError("the file is empty")
     n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
     refuse_many_columns(n_filled, options.most_columns)  # at once: what follows looks at each column
     header = find_header(filled, (), options.header_row, options.rows, options.of_subjects)
-    names = header.rows[-1][1] if header.rows else _first_subject(filled, options)
+    subjects = (fields for number, fields in filled if options.may_be_subject(number))
+    names = header.rows[-1][1] if header.rows else next(subjects, filled[0][1])
     if len(names) == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(
             f"read as one column, {quoted(names[0])}: if it is several, begin the file with a line that says what "
@@ -58,68 +73,117 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     for above in filled:
         if above[0] <= header.last:
             rows.add(*above)
-    below = _subjects_among(chain(first, every), header.last, options, rows)
-    for number, fields in lines.of_width(below, len(names)):
-        rows.add(number, fields)
-    try:
-        read = sheet_table(rows, options, header=header)
-    except InputError as error:
-        lines.refuse_misfits(error if isinstance(error, UncertainRowsError) else None)
-        raise
-    lines.refuse_single_texts(set((read.frame.index[-_LAST:] + 2).tolist()))
-    return replace(read, remarks=remarks + told + read.remarks + lines.remarks())
+    below = (line for line in chain(first, lines) if line.number > header.last)
+    told = _add(rows, below, len(names), delimiter, options)
+    read = sheet_table(rows, options, header=header)
+    return replace(read, remarks=remarks + read.remarks + told)
 
 
-def _subjects_among(lines: Iterable[Line], header: int, options: SheetOptions, rows: SheetRows) -> Iterator[Line]:
-    """Yield the lines below the header that may be subjects; those that are none, of whatever length, are counted."""
-    for line in lines:
-        if line.number <= header:
-            continue
-        if options.may_be_subject(line.number):
-            yield line
-        else:
-            rows.n_outside += not all(map(is_blank, line.fields))
+def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
+    """Return the text of a file, without byte order marks, and remarks on how it was decoded.
 
-
-def _first_subject(filled: Sequence[Row], options: SheetOptions) -> list[str]:
-    """Return the cells of the first row that may be a subject, whose number is that of the columns."""
-    return next((fields for number, fields in filled if options.may_be_subject(number)), filled[0][1])
-
-
-class _Split(NamedTuple):
-    """How a delimiter splits the first rows: whether most, which share alike, into how many fields, and the header."""
-
-    divides: bool
-    share: float
-    fields: int
-    header: int
-
-
-def _delimiter_of(text: str, usual: str, suffix: str) -> tuple[str, list[str]]:
-    """Return the delimiter that splits most rows alike, and a remark if it is unusual.
-
-    Among several, the one that splits rows into most fields is taken; in a tie the usual one of the kind of file. If
-    the comma and the semicolon split all rows alike, into equally many cells, an InputError is raised.
+    Without an `encoding` that the user gave, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
+    InputError says that the bytes are not text in this encoding, or hold NUL characters.
     """
-    splits = {mark: _split(text, mark) for mark in sorted(_CALLED, key=lambda mark: mark != usual)}
-    dividing = {mark: split for mark, split in splits.items() if max(split.fields, split.header) > 1}
-    best = max(dividing, key=lambda mark: dividing[mark], default=usual)
-    if dividing and splits[","] == splits[";"] == splits[best] and splits[best].share == 1:
+    marked = next((name for mark, name in _MARKED if content.startswith(mark)), None)
+    tried = [name for name in (encoding, marked) if name][:1] or ["utf-8", "cp1252"]
+    text, used, line = None, tried[0], 1
+    for used in tried:
+        try:
+            text = content.decode(used).lstrip("\ufeff")
+            break
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+        except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
+            raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
+    if text is None:
+        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (--encoding)")
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
         raise InputError(
-            "the comma and the semicolon both split all rows alike: begin the file with a line that says which of "
-            "them separates the cells, sep=, or sep=;"
+            f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
+            f"{used}, such as utf-16; give its encoding (--encoding)"
         )
-    is_unusual = best == "|" or (suffix in (".tsv", ".tab") and best != "\t")
-    told = f"the cells are separated by {_CALLED[best]}, unusual for {suffix or 'such a file'}: read so"
-    return best, [told] if is_unusual else []
+    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give --encoding"
+    return text, [guessed] if used != tried[0] else []
 
 
-def _split(text: str, delimiter: str) -> _Split:
-    rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    numbers: list[int] = []
+def _delimiter_of(text: str) -> str:
+    """Return the delimiter that splits most rows alike, and among several into most fields; a comma if none does."""
+    splits = {mark: _split(text, mark) for mark in _CALLED}
+    most = max(splits.values())
+    best = [mark for mark in _CALLED if splits[mark] == most]
+    if most[1] and len(best) > 1:
+        raise InputError(
+            f"{' and '.join(_CALLED[mark] for mark in best)} split the rows alike: begin the file with a line that "
+            f"says what separates the cells, {' or '.join(f'sep={mark}' for mark in best)}"
+        )
+    return best[0]
+
+
+def _split(text: str, delimiter: str) -> tuple[float, int]:
+    """Return the share of the first rows that a delimiter splits alike, and into how many fields; 0 if into none."""
+    numbers: Counter[int] = Counter()
     with suppress(csv.Error):
-        numbers.extend(map(len, islice(rows, _LINES_TRIED)))
-    if not numbers:
-        return _Split(False, 0.0, 0, 0)
-    fields, count = Counter(numbers).most_common(1)[0]
-    return _Split(fields > 1, count / len(numbers), fields, numbers[0])
+        rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        numbers.update(map(len, islice(rows, _LINES_TRIED)))
+    fields, count = numbers.most_common(1)[0] if numbers else (1, 0)
+    return (count / numbers.total(), fields) if fields > 1 else (0.0, 0)
+
+
+def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
+    """Yield every row that is not blank, of whatever length; raise InputError where it cannot be split further."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = n_before
+    try:
+        for number, row in enumerate(reader, start=1):
+            first, line = line + 1, reader.line_num + n_before
+            if row:
+                yield _Line(number, first, line > first, row)
+    except csv.Error as error:
+        raise InputError(f"line {line + 1} cannot be read ({error}): look for a quote that is not closed") from None
+
+
+def _add(rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions) -> list[str]:
+    """Add the rows below the header, and return what the reader must know of them.
+
+    Single texts below the last subject that read like footnotes are left out. Every other row that may be a subject
+    must have as many fields as the header; InputError lists those that have not.
+    """
+    told = Places()
+    notes: list[_Line] = []
+    misfits: list[_Line] = []
+    subject = ""  # the first cell of the first subject, which a note does not look like
+    may_be_notes = options.rows is None and width >= _FEWEST_BESIDE_NOTES
+    for line in lines:
+        fields = line.fields
+        if not options.may_be_subject(line.number):
+            rows.n_outside += not all(map(is_blank, fields))
+            continue
+        if may_be_notes and len(fields) == 1 and is_note(fields[0]) and not is_note(subject):
+            notes.append(line)
+            continue
+        misfits += notes  # they stood between subjects
+        notes = []
+        if len(fields) != width:
+            misfits.append(line)
+            continue
+        subject = subject or fields[0]
+        if line.is_long:
+            inner = [part for text in fields for part in text.splitlines()[1:-1]]
+            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
+                told.add(_SWALLOWING, f"line {line.first}")
+        if width > 1 and not any(map(str.strip, fields)):
+            told.add(_NO_VALUE, f"line {line.first}")
+        else:
+            rows.add(line.number, fields)
+    if misfits:
+        shown = (f"line {each.first} has {len(each.fields)} field{'s' * (len(each.fields) != 1)}" for each in misfits)
+        raise InputError(
+            f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
+            "needs quotes, for a title above the header (--header-row N, or 0 if there is no header), or for another "
+            "table (--rows FIRST-LAST says which rows are the subjects)"
+        )
+    for line in notes:
+        told.add(_NOTE, f"line {line.first} ({quoted(line.fields[0])})")
+    return told.sentences()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,23 +11,22 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 
-__all__ = ["Marked", "longest_first", "without_flags"]
+__all__ = ["Marked", "without_flags"]
 
 _WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
 _APPROXIMATELY = rf"[~≈≃∼]|(?:{_WORDS_BEFORE})(?:\.|(?=\s))|c\."
 _SIGNS = r"\*{1,3}|[#!?†‡§^▲▼⇑⇓]|↑{1,3}|↓{1,3}"
 _LETTERS = "HH|LL|H|L|A|N"
+_ARE_LETTERS = re.compile(_LETTERS)
 _GLUED = "HH|LL|H|L"  # `12A` is a code
 _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
 _BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
 _AFTER = re.compile(
-    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS}|(?<=[0-9])\s*\+{{1,3}}|(?<=[^\W\d_])\s+\+{{1,3}})"
+    rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
 )
 _BETWEEN = re.compile(rf"(?P<number>.*[0-9])(?P<mark>\s*(?:{_SIGNS})|\s+{_FLAG})(?P<unit>\s+[^\W\d_].*)")
-_ALL, _HALF = 0.9, 0.5
-_FEWEST_NUMBERS = 10
-"""Numbers from which on ``3+`` is a flagged number; of fewer, it is a step of a scale of crosses."""
+_NEARLY_ALL, _HALF = 0.9, 0.5
 
 
 class Marked(NamedTuple):
@@ -53,26 +51,17 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
         The number of cells that hold each.
     """
     found = [_marks_of(text) for text in texts]
-    refused = _refused([(before, after) for before, after, _ in found], counts, int(counts.sum()))
+    refused = _refused(found, counts)
     kept = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in found]
-    taken = Counter(
-        mark for (before, after, _), keep in zip(found, kept, strict=True) if keep for mark in [*before, *after]
-    )
+    marks = {mark for (before, after, _), keep in zip(found, kept, strict=True) if keep for mark in [*before, *after]}
     bodies = [body if keep else text for text, (_, _, body), keep in zip(texts, found, kept, strict=True)]
-    return Marked(longest_first(taken), bodies, np.array(kept, dtype=bool))
-
-
-def longest_first(marks: Counter[str]) -> tuple[str, ...]:
-    """Return the marks in the order in which they are taken off."""
-    return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
+    return Marked(tuple(sorted(marks, key=lambda mark: (-len(mark), mark))), bodies, np.array(kept, dtype=bool))
 
 
 def _marks_of(text: str) -> tuple[list[str], list[str], str]:
     """Return the marks before and after the number of a text, and the text without them."""
     before: list[str] = []
     after: list[str] = []
-    if not any(character.isdigit() for character in text):
-        return before, after, text
     body = text
     while found := _BEFORE.match(body):
         before.append(found["mark"].strip())
@@ -86,20 +75,15 @@ def _marks_of(text: str) -> tuple[list[str], list[str], str]:
     return before, after, body
 
 
-def _refused(found: list[tuple[list[str], list[str]]], counts: NDArray[np.int64], total: int) -> set[str]:
-    """Return the marks that may be units, codes, or steps of a scale in this column."""
-    cells: Counter[str] = Counter()
-    lettered = {"before": 0, "after": 0}
-    for (before, after), count in zip(found, counts.tolist(), strict=True):
-        for where, marks in (("before", before), ("after", after)):
-            cells.update(dict.fromkeys(marks, count))
-            lettered[where] += count if any(_is_letters(mark) for mark in marks) else 0
-    letters = {mark for mark in cells if _is_letters(mark)}
-    refused = {mark for mark in cells if mark.startswith("+") and len(found) <= _FEWEST_NUMBERS}
-    if lettered["before"] > _HALF * total or (len(letters) == 1 and lettered["after"] >= _ALL * total):
-        refused |= letters
-    return refused
-
-
-def _is_letters(mark: str) -> bool:
-    return re.fullmatch(_LETTERS, mark) is not None
+def _refused(found: list[tuple[list[str], list[str], str]], counts: NDArray[np.int64]) -> set[str]:
+    """Return the letters that are units or codes in this column, and no flags."""
+    letters: set[str] = set()
+    n_before = n_after = 0
+    for (before, after, _), count in zip(found, counts.tolist(), strict=True):
+        flagged, followed = (set(filter(_ARE_LETTERS.fullmatch, marks)) for marks in (before, after))
+        letters |= flagged | followed
+        n_before += count if flagged else 0
+        n_after += count if followed else 0
+    total = int(counts.sum())
+    is_code = n_before > _HALF * total or (len(letters) == 1 and n_after >= _NEARLY_ALL * total)
+    return letters if is_code else set()

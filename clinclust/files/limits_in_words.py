@@ -9,22 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.files.number_notation import BEYOND_A_LIMIT, parts_of, with_plain_spaces
+from clinclust.files.number_notation import parts_of, with_plain_spaces
 
-__all__ = ["is_beyond_a_limit", "limits_in_words"]
+__all__ = ["limits_in_words"]
 
 _ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
 _WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
 _HALF = 0.5
 
 
-def is_beyond_a_limit(text: str) -> bool:
-    """Return whether a text holds a value beyond a limit, in signs or in words."""
-    return BEYOND_A_LIMIT.search(text) is not None or _WORDED.fullmatch(with_plain_spaces(text)) is not None
-
-
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
-    """Return the texts that say in words that a value lies beyond a limit, each with the same in signs.
+    """Return the texts that say in words that a value lies beyond a limit, each with the same in signs: ``>90``.
 
     At least half of the cells must be numbers: of others, ``under 20`` is an interval of a scale.
 
@@ -34,22 +29,10 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
         The distinct texts of a column.
     counts : int64 (len(texts),)
         The number of cells that hold each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from clinclust.files.limits_in_words import limits_in_words
-    >>> limits_in_words(["35", "42", "über 90"], np.array([3, 2, 1]))
-    {'über 90': '>90'}
     """
     found = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
-    is_number = np.array(
-        [bool(found) and text not in found and parts_of(text) is not None for text in texts], dtype=bool
-    )
-    if not found or counts[is_number].sum() < _HALF * counts.sum():
+    is_number = [bool(found) and text not in found and parts_of(text) is not None for text in texts]
+    if not found or counts[np.array(is_number)].sum() < _HALF * counts.sum():
         return {}
-    return {
-        text: (">" if match["above"] else "<") + match["number"]
-        for text, match in found.items()
-        if parts_of(match["number"]) is not None
-    }
+    signed = {text: (">" if match["above"] else "<") + match["number"] for text, match in found.items()}
+    return {text: sign for text, sign in signed.items() if parts_of(sign) is not None}

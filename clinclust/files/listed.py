@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 
@@ -14,14 +15,7 @@ _LONGEST_MESSAGE = 3500
 
 
 def listed(items: Iterable[object], count: int | None = None) -> str:
-    """Return the first five items, shortened, and how many more there are.
-
-    Parameters
-    ----------
-    items : iterable
-    count : int, optional
-        How many there are, if `items` holds only the first of them.
-    """
+    """Return the first five items, shortened, and how many more of `count` (by default, of the items) there are."""
     given = list(items)
     count = len(given) if count is None else count
     shown = [shortened(str(item)) for item in given[:_SHOWN]]
@@ -46,14 +40,13 @@ class Places:
 
     def __init__(self) -> None:
         self._first: dict[str, list[str]] = {}
-        self._count: dict[str, int] = {}
+        self._count: Counter[str] = Counter()
 
     def add(self, finding: str, place: str) -> None:
         """Add a place to a finding, a sentence that can follow a list of places and a colon."""
-        first = self._first.setdefault(finding, [])
-        self._count[finding] = self._count.get(finding, 0) + 1
-        if len(first) < _SHOWN:
-            first.append(place)
+        self._count[finding] += 1
+        if self._count[finding] <= _SHOWN:
+            self._first.setdefault(finding, []).append(place)
 
     def sentences(self) -> list[str]:
         """Return one sentence for each finding, with its places, in the order of the first of them."""

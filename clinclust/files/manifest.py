@@ -19,17 +19,12 @@ MANIFEST = "manifest.json"
 """Name of the manifest in its folder. It is put in place after all files that it lists."""
 
 _FORMAT = 1
-_MOST_BYTES = 1_000_000
 _SHA256 = re.compile("[0-9a-f]{64}")
 _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
 
 def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
-    """Write the checksums of files of a folder to its manifest, whole or not at all.
-
-    It lists these files, and those of `kept`: files by name with their checksums, which stay as they are where the
-    manifest will be.
-    """
+    """Write the checksums of files of a folder to its manifest, beside those of `kept`, by name of the file."""
     sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
     with atomic_write(folder / MANIFEST) as path:
@@ -42,19 +37,13 @@ def read_manifest(folder: Path) -> dict[str, str]:
     Raises
     ------
     InputError
-        If the manifest is missing, damaged, larger than 1 MB, or lists anything but plain names of files.
+        If the manifest is missing, damaged, or lists anything but plain names of files.
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise InputError(
-            f"{path} is missing, so nobody can tell whether the files of {folder} belong together; {_REPAIR}"
-        )
-    with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"{path} has more than {_MOST_BYTES:,} bytes, so clinclust did not write it; {_REPAIR}")
+        raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
     try:
-        sha256s = _sha256s_in(json.loads(content))
+        sha256s = _sha256s_in(json.loads(path.read_bytes()))
     except (ValueError, RecursionError):
         sha256s = None
     if sha256s is None:

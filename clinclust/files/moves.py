@@ -1,7 +1,7 @@
-"""Move a set of new files into a folder so that a death at any moment loses nothing.
+"""Put a set of new files into a folder so that a death at any moment leaves all of them or, at the next start, none.
 
-The plan is written down first. From then on the moves can be finished, or taken back, by any later run: each step is
-skipped if it was done already. What a move replaces waits among the old files until all moves are done.
+What they replace is copied, and a plan is written down, before the first file moves. While there is a plan, the folder
+can be brought back to what it was; when all files are in place, the plan is removed.
 """
 
 from __future__ import annotations
@@ -10,64 +10,118 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import stat
+import warnings
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
-from clinclust.files.scratch import NEW, OLD, PLANS
+from clinclust.files.scratch import LOCK, NEW, OLD, PLAN, alone_in, is_locked_by_us, is_scratch_name, remove_scratch
 from clinclust.files.system_errors import naming
 
-__all__ = ["Plan", "carry_out", "finish", "is_plain_name", "sync_folder"]
+__all__ = ["LeftoverWarning", "carry_out", "is_plain_name", "settle_leftovers", "sync_folder"]
 
-_FORWARD, _BACK = PLANS
+_OPENING = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 _SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is to happen in a folder: which files are put in place, in order, and which are removed before.
-
-    `stood` has the identity of each file that was there, by name.
-    """
-
-    placed: Sequence[str]
-    removed: Sequence[str]
-    stood: Mapping[str, str | None] = field(default_factory=dict)
+class LeftoverWarning(UserWarning):
+    """A run that died had left files in a folder; the message says what was done with them."""
 
 
-def carry_out(plan: Plan, scratch: Path, folder: Path) -> None:
-    """Put all new files of a scratch folder in their places in `folder`, or none: after an error all is taken back."""
-    _write_down(replace(plan, stood={n: _identity(folder / n) for n in (*plan.placed, *plan.removed)}), scratch)
+def carry_out(scratch: Path, folder: Path, *, placed: Sequence[str], removed: Sequence[str]) -> None:
+    """Remove files of `folder` and put new ones of a scratch folder there, in order; after an error all is undone."""
+    plan = {}
+    for name in (*removed, *placed):
+        with naming(folder / name):
+            plan[name] = [_identity(folder / name), _identity(scratch / NEW / name)]
+            if plan[name][0] is not None:
+                shutil.copyfile(folder / name, scratch / OLD / name, follow_symlinks=False)
+                with suppress(OSError):  # the file system may keep no permissions
+                    shutil.copystat(folder / name, scratch / OLD / name, follow_symlinks=False)
     try:
-        _forward(plan, scratch, folder)
+        _write_down(plan, scratch)
+        for name in removed:
+            with naming(folder / name):
+                (folder / name).unlink(missing_ok=True)
+        for name in placed:
+            with naming(folder / name):
+                (scratch / NEW / name).replace(folder / name)
+        sync_folder(folder)
+        (scratch / PLAN).unlink()
+        sync_folder(scratch)
     except BaseException:
-        (scratch / _FORWARD).replace(scratch / _BACK)
-        _back(plan, scratch, folder)
-        (scratch / _BACK).unlink()
+        _undo(scratch, folder)
         raise
-    (scratch / _FORWARD).unlink()
 
 
-def finish(scratch: Path, folder: Path) -> str | None:
-    """Finish the moves that a dead process had begun, and return what was done; None if it had begun none.
+def settle_leftovers(folder: Path) -> None:
+    """Bring `folder` back to what it was before runs that died; what a living process uses is left alone.
 
-    Raises
-    ------
-    InputError
-        If the files no longer fit the plan, because others were written since; nothing was moved.
-    OSError
-        If a file cannot be moved.
+    Warns
+    -----
+    LeftoverWarning
+        For each run that had left something.
     """
-    for name, moves, said in ((_FORWARD, _forward, "put in place"), (_BACK, _back, "taken back")):
-        if (scratch / name).exists():
-            plan = _read(scratch / name)
-            _check_fits(plan, scratch, folder)
-            moves(plan, scratch, folder)
-            (scratch / name).unlink()
-            return said
-    return None
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if is_scratch_name(entry.name))
+    except OSError:
+        return  # the folder does not exist yet, or cannot be listed
+    for name in names:
+        said = _settle(folder / name, folder)
+        if said:
+            warnings.warn(f"{on_one_line(str(folder))}: {said}", LeftoverWarning, stacklevel=3)
+
+
+def _settle(scratch: Path, folder: Path) -> str | None:
+    """Settle one scratch folder, and return what to say of it; None if it is not ours to touch."""
+    with alone_in(folder):
+        try:
+            is_folder = stat.S_ISDIR(scratch.lstat().st_mode)
+            if not is_folder or not {entry.name for entry in scratch.iterdir()} <= {LOCK, NEW, OLD, PLAN, "draft"}:
+                return None  # this package did not make it
+            handle = os.open(scratch / LOCK, _OPENING, 0o600)
+        except OSError:
+            return None  # it is gone, or of another user
+        if not is_locked_by_us(handle):
+            os.close(handle)
+            return None
+        try:
+            said = "removed the temporary files of a run that was interrupted"
+            if _undo(scratch, folder):
+                said = "a run was interrupted while it moved its files here; they were taken back: run it again"
+        except (InputError, OSError) as error:
+            said = f"a run was interrupted while it moved its files here, and this could not be mended: {error}"
+    remove_scratch(scratch, handle)
+    return said
+
+
+def _undo(scratch: Path, folder: Path) -> bool:
+    """Take back the moves whose plan is still in a scratch folder; return whether there is one.
+
+    InputError is raised, before anything moves, if the plan is damaged or files of these names were written since.
+    """
+    if not (scratch / PLAN).exists():
+        return False
+    plan = _read(scratch / PLAN)
+    now = {name: _identity(folder / name) for name in plan}
+    anew = [name for name, identity in now.items() if identity not in (None, *plan[name])]
+    if anew:
+        raise InputError(
+            f"{scratch} holds files of a run that was interrupted, and files of the same names were written since: "
+            f"{', '.join(anew)}; look through both, keep what you need, and remove {scratch}"
+        )
+    for name, (before, _) in plan.items():
+        if before is None:
+            (folder / name).unlink(missing_ok=True)
+        elif now[name] != before:
+            (scratch / OLD / name).replace(folder / name)
+    sync_folder(folder)
+    (scratch / PLAN).unlink()
+    return True
 
 
 def is_plain_name(name: str) -> bool:
@@ -85,103 +139,36 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _forward(plan: Plan, scratch: Path, folder: Path) -> None:
-    for name in plan.removed:
-        _set_aside(folder / name, scratch / OLD / name)
-    for name in plan.placed:
-        if _is_there(scratch / NEW / name):
-            with naming(folder / name):
-                _keep(folder / name, scratch / OLD / name)
-                (scratch / NEW / name).replace(folder / name)
-    sync_folder(folder)
-
-
-def _back(plan: Plan, scratch: Path, folder: Path) -> None:
-    for name in plan.placed:
-        if not _is_there(scratch / NEW / name) and _is_there(folder / name):
-            (folder / name).replace(scratch / NEW / name)
-    for name in (*plan.placed, *plan.removed):
-        if _is_there(scratch / OLD / name):
-            (scratch / OLD / name).replace(folder / name)
-    sync_folder(folder)
-
-
-def _keep(path: Path, old: Path) -> None:
-    """Keep the file at `path` among the old ones, as a second link, so that its name is never without a file.
-
-    Where a file can have one link only, it is moved.
-    """
-    if _is_there(old):
-        return
-    try:
-        os.link(path, old, follow_symlinks=False)
-    except (OSError, NotImplementedError):
-        _set_aside(path, old)
-
-
-def _set_aside(path: Path, old: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        raise IsADirectoryError(f"{path} is a folder, in the place of a file; move it away")
-    with naming(path), suppress(FileNotFoundError):
-        path.replace(old)
-
-
-def _check_fits(plan: Plan, scratch: Path, folder: Path) -> None:
-    """Raise InputError if a file that would be replaced or removed was written after the plan."""
-    waiting = [name for name in plan.placed if _is_there(scratch / NEW / name)]
-    anew = [
-        name
-        for name in (*waiting, *plan.removed)
-        if _is_there(folder / name) and _identity(folder / name) != plan.stood.get(name)
-    ]
-    if anew:
-        raise InputError(
-            f"{scratch} holds files of a run that was interrupted, and files of the same names were written since: "
-            f"{', '.join(anew)}; look through both, keep what you need, and remove {scratch}"
-        )
-
-
-def _write_down(plan: Plan, scratch: Path) -> None:
+def _write_down(plan: dict[str, list[str | None]], scratch: Path) -> None:
     """Write the plan so that it is there whole or not at all, after the files it speaks of are on the disk."""
-    for path in (scratch / NEW).iterdir():
-        with path.open("rb+") as content:
-            os.fsync(content.fileno())
-    sync_folder(scratch / NEW)
-    draft = scratch / "plan"
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(asdict(plan), file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(scratch / _FORWARD)
+    draft = scratch / "draft"
+    draft.write_text(json.dumps(plan), encoding="utf-8")
+    for path in (*(scratch / NEW).iterdir(), *(scratch / OLD).iterdir(), draft):
+        if not path.is_symlink():
+            with path.open("rb+") as content:
+                os.fsync(content.fileno())
+    for part in (scratch / NEW, scratch / OLD):
+        sync_folder(part)
+    draft.replace(scratch / PLAN)
     sync_folder(scratch)
 
 
-def _read(path: Path) -> Plan:
+def _read(path: Path) -> dict[str, list[str | None]]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        plan = Plan(list(content["placed"]), list(content["removed"]), dict(content["stood"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        plan = Plan([""], [])
-    if not all(isinstance(name, str) and is_plain_name(name) for name in (*plan.placed, *plan.removed)):
+        plan = {str(name): [before, after] for name, (before, after) in json.loads(path.read_bytes()).items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        plan = {"": []}
+    if not all(map(is_plain_name, plan)):
         raise InputError(f"{path} is damaged; look through {path.parent}, keep what you need, and remove it")
     return plan
 
 
 def _identity(path: Path) -> str | None:
-    """Return what tells a file from one that was written or changed later under its name; None if there is none.
-
-    It is the SHA-256 of the content, or the target of a link, which a copy of the folder keeps.
-    """
+    """Return the SHA-256 of a file, or the target of a link; None if there is neither."""
+    if path.is_symlink():
+        return f"link to {path.readlink()}"
     try:
-        if path.is_symlink():
-            return f"link to {path.readlink()}"
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None
-    except OSError:  # a folder, or a file that only others can read
-        return "unreadable"
-
-
-def _is_there(path: Path) -> bool:
-    return path.exists() or path.is_symlink()

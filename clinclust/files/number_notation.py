@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
+from clinclust.data import data
 from clinclust.files.cell_text import number_of
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "WrittenNumber",
     "are_flags",
     "are_thousands",
+    "is_known_unit",
     "is_unit",
     "marks_of",
     "number_as_written",
@@ -39,16 +42,13 @@ _PARTS = re.compile(
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
-_HEAD = "[+-]?[1-9][0-9]{0,2}"
-"""What may precede a group of thousands: nobody writes 813 as `0.813`."""
+_HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: nobody writes 813 as `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
-"""Numbers whose point could be a decimal point, or keep thousands apart where the comma is the decimal mark."""
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
-_EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")
-"""Numbers of which only the others of the column say whether their mark is a decimal mark."""
-_FLAGS = ("H", "L", "HH", "LL", "N", "A")
-_MOST_CELLS = 0.9
+_EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
+_TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
+_FLAGS, _NEARLY_ALL = ("H", "L", "HH", "LL", "N", "A"), 0.9
 _FAR = 1000**0.5
 
 
@@ -61,10 +61,7 @@ class WrittenNumber(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The decimal mark and the separator of thousands, where they are not a point and none.
-
-    They are a guess if some commas or points could be either, and nothing decides it.
-    """
+    """The decimal mark and the separator of thousands, if not a point and none; a guess, if nothing decides it."""
 
     decimal: Literal[","] | None = None
     thousands: ThousandsMark | None = None
@@ -77,22 +74,14 @@ def with_plain_spaces(text: str) -> str:
 
 
 def parts_of(text: str) -> WrittenNumber | None:
-    """Return the parts of a cell that holds a number; None if it holds none.
-
-    Examples
-    --------
-    >>> from clinclust.files.number_notation import parts_of
-    >>> tuple(parts_of("<5,2 mg/L"))
-    ('<', '5,2', 'mg/L')
-    """
+    """Return the parts of a cell that holds a number, (<; 5,2; mg/L) of ``<5,2 mg/L``; None if it holds none."""
     cell = with_plain_spaces(text)
     limit = BEYOND_A_LIMIT.fullmatch(cell)
     found = _PARTS.fullmatch(limit[2] if limit else cell)
     if found is None:
         return None
-    return WrittenNumber(
-        limit[1] if limit else "", found["number"].strip(), (found["currency"] or found["unit"] or "").strip()
-    )
+    unit = found["currency"] or found["unit"] or ""
+    return WrittenNumber(limit[1] if limit else "", found["number"].strip(), unit.strip())
 
 
 def marks_of(numbers: Sequence[str]) -> Marks:
@@ -125,10 +114,7 @@ def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
 
 
 def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
-    """Return whether all numbers in which a mark may keep thousands apart would so lie far above all others.
-
-    Then they are no nearer to the others as thousands than as decimals: 5,321 beside 7.58 and 3.2 may be 5.321.
-    """
+    """Return whether a mark, as that of thousands, puts its numbers far above all others: 5,321 beside 7.58 and 3.2."""
     if any(number.count(mark) > 1 or ("," in number and "." in number) for number in numbers):
         return False
     decimal = "." if mark == "," else ","
@@ -153,12 +139,27 @@ def are_thousands(numbers: Sequence[str]) -> bool:
 
 def are_flags(unit: str, count: int, n_cells: int) -> bool:
     """Return whether what mostly follows the numbers, in `count` cells, is a flag or part of a number, and no unit."""
-    return not is_unit(unit) or (unit.upper() in _FLAGS and count < _MOST_CELLS * n_cells)
+    return not is_unit(unit) or (unit.upper() in _FLAGS and count < _NEARLY_ALL * n_cells)
 
 
 def is_unit(text: str) -> bool:
     """Return whether what stands beside a number is a unit, and no part of the number itself (`3½`)."""
     return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
+
+
+def is_known_unit(text: str) -> bool:
+    """Return whether what stands beside a number is made of the words of units in `clinclust/data/units.toml`.
+
+    ``mg/dL``, ``x10^9/L`` and ``%`` are units, ``_yes`` and ``_to_24.9`` are none.
+    """
+    tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
+    return bool(tokens) and all(token in _units() for token in tokens)
+
+
+@cache
+def _units() -> frozenset[str]:
+    units = data("units")
+    return frozenset([*units["words"], *(prefix + word for prefix in units["prefixes"] for word in units["prefixed"])])
 
 
 def unit_key(unit: str) -> str:

@@ -37,23 +37,15 @@ def read_parquet(source: Source) -> TableRead:
 
 
 def _one_value_a_cell(table: Any) -> Any:
-    """Return an Arrow table whose columns of bytes are text, as some programs store text without saying so.
-
-    Raises
-    ------
-    InputError
-        If bytes are no UTF-8 text, or if cells hold lists or records: neither is one value that a schema could read.
-    """
+    """Return an Arrow table whose columns of bytes are text, as some programs store text; refuse lists and records."""
     import pyarrow
 
-    kinds = pyarrow.types
-    of_bytes = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary, kinds.is_binary_view)
     unusable = []
     for place, column in enumerate(table.schema):
-        kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
-        if kinds.is_nested(kind):
+        kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        if pyarrow.types.is_nested(kind):
             unusable.append(column.name)
-        elif any(is_bytes(kind) for is_bytes in of_bytes):
+        elif "binary" in str(kind):
             try:
                 table = table.set_column(place, column.name, table.column(place).cast(pyarrow.string()))
             except pyarrow.ArrowException:

@@ -27,7 +27,7 @@ def guarded(what: str, repair: str) -> Iterator[None]:
     """Turn the errors that damaged files end in, which have many types, into InputError."""
     try:
         yield
-    except (InputError, MemoryError, KeyboardInterrupt, SystemExit):
+    except (InputError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of a compiled reader is no Exception
         said = quoted(next(iter(str(error).splitlines()), ""))

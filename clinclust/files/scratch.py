@@ -1,13 +1,11 @@
-"""The one kind of temporary thing of this package: a private folder beside the file that is to be written.
+"""A private folder beside the file that is to be written, named ``.clinclust-scratch-`` and 16 hexadecimal digits.
 
-It is named ``.clinclust-scratch-`` and 16 hexadecimal digits. Its process holds a lock on the file ``lock`` inside; the
-lock ends with the process, however it ends, so that a later run can tell what a dead process left from what a living
-one uses.
+Its process holds a lock on the file ``lock`` inside, which ends with the process, however it ends: so a later run can
+tell what a dead process left from what a living one uses.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -16,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from clinclust.files.system_errors import naming
 
@@ -24,26 +21,21 @@ __all__ = [
     "LOCK",
     "NEW",
     "OLD",
-    "PLANS",
+    "PLAN",
     "alone_in",
     "final_place",
+    "is_locked_by_us",
     "is_scratch_name",
     "remove_scratch",
     "scratch_folder",
-    "try_lock",
 ]
 
-LOCK, NEW, OLD = "lock", "new", "old"
-"""What lies in a scratch folder: the lock, the files to be put in place, and the files that they replace."""
-
-PLANS = ("forward", "back")
-"""Names of the plan of moves that are under way; while there is one, the folder holds the only copy of some files."""
+LOCK, NEW, OLD, PLAN = "lock", "new", "old", "plan"
+"""What lies in a scratch folder: lock, files to be put in place, copies of what they replace, plan of moves begun."""
 
 _PREFIX = ".clinclust-scratch-"
-_PASSES = 3  # a program that looks through new files may hold one for a moment
 _NAME = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}")
-Lock: TypeAlias = Literal["ours", "another", "nobody"]
-_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+_PASSES = 3  # a program that looks through new files may hold one for a moment
 
 if sys.platform == "win32":
     import msvcrt
@@ -58,23 +50,23 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def try_lock(handle: int) -> Lock:
-    """Lock an open file without waiting, and return who holds the lock now; nobody, where the system has no locks."""
+def is_locked_by_us(handle: int) -> bool:
+    """Lock an open file without waiting; return False if another process holds it, or the system has no locks."""
     try:
         _lock(handle, wait=False)
-    except OSError as error:
-        return "another" if error.errno in _HELD else "nobody"
-    return "ours"
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """Let one process after the other run the block for this folder, where the system can lock folders."""
     handle = None
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        _lock(handle, wait=True)
     try:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            _lock(handle, wait=True)
         yield
     finally:
         if handle is not None:
@@ -97,15 +89,16 @@ def final_place(path: Path) -> Path:
 
 @contextmanager
 def scratch_folder(folder: Path, shown: Path) -> Iterator[Path]:
-    """Yield a new scratch folder in `folder`, locked by this process; it is removed at the end, unless files remain.
+    """Yield a new scratch folder in `folder`, locked by this process; it is removed at the end, unless a plan remains.
 
-    Only its owner can read it: it may hold data of patients in a folder that others read. If it cannot be made, the
-    OSError names `shown`, the file or folder that was to be written.
+    Only its owner can read it, because it may hold data of patients. An OSError names `shown`, what is to be written.
     """
-    with naming(shown):
-        scratch, handle = _made(folder)
+    scratch, handle = folder / f"{_PREFIX}{secrets.token_hex(8)}", None
     try:
-        with naming(shown):
+        with naming(shown), alone_in(folder):  # a later run never sees the folder without its lock
+            scratch.mkdir(mode=0o700)
+            handle = os.open(scratch / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            is_locked_by_us(handle)
             (scratch / NEW).mkdir()
             (scratch / OLD).mkdir()
         yield scratch
@@ -113,46 +106,11 @@ def scratch_folder(folder: Path, shown: Path) -> Iterator[Path]:
         remove_scratch(scratch, handle)
 
 
-def _made(folder: Path) -> tuple[Path, int]:
-    """Make a scratch folder, and return it with its locked file."""
-    while True:
-        scratch = folder / f"{_PREFIX}{secrets.token_hex(8)}"
-        scratch.mkdir(mode=0o700)
-        # As long as it is not locked, another run may take it for that of a dead process: then a new one is made.
-        try:
-            handle = os.open(scratch / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileNotFoundError:
-            continue
-        except BaseException:
-            with suppress(OSError):
-                scratch.rmdir()
-            raise
-        if try_lock(handle) != "another" and os.fstat(handle).st_nlink:
-            return scratch, handle
-        os.close(handle)
-
-
-def remove_scratch(scratch: Path, handle: int) -> None:
-    """Remove a scratch folder and then its lock, so that a removal that was cut short can be taken up again.
-
-    A folder with a plan is kept, because its moves are not finished. What cannot be removed is left to the next run.
-    """
-    if any((scratch / name).exists() for name in PLANS):
-        os.close(handle)
-        return
-    for _ in range(_PASSES):
-        with suppress(OSError):
-            for content in sorted(scratch.iterdir()):
-                if content.is_dir() and not content.is_symlink():
-                    shutil.rmtree(content, ignore_errors=True)
-                elif content.name != LOCK:
-                    content.unlink(missing_ok=True)
-    if os.name == "nt":  # an open file cannot be removed there
-        os.close(handle)
-    for _ in range(_PASSES):
-        with suppress(OSError):
-            (scratch / LOCK).unlink(missing_ok=True)
-            scratch.rmdir()
-            break
-    if os.name != "nt":
-        os.close(handle)
+def remove_scratch(scratch: Path, handle: int | None) -> None:
+    """Close the lock of a scratch folder and remove it, unless a plan says that moves have not been taken back."""
+    with alone_in(scratch.parent):
+        if handle is not None:
+            os.close(handle)
+        for _ in range(_PASSES):
+            if scratch.exists() and not (scratch / PLAN).exists():
+                shutil.rmtree(scratch, ignore_errors=True)

@@ -18,15 +18,14 @@ _MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").
 
 
 def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
-    """Return what an error of the operating system says, as a sentence that names the file.
+    """Return what an error of the operating system says, as a sentence that names `path`, or the file of the error.
 
-    The file is `path`, by default that which the error names; `doing` is what was tried with it: ``written``, ``read``
-    or ``used``. An error without a code is a sentence already, and returned unchanged.
+    `doing` is what was tried with it: ``written``, ``read`` or ``used``.
     """
-    if error.errno is None or (error.strerror is None and error.filename is None):
+    if _is_sentence(error):
         return str(error)
     name = path if path is not None else error.filename
-    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno)
+    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
     return meaning if name is None else f"{_shown(name)} cannot be {doing}: {meaning}"
 
 
@@ -42,17 +41,20 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
     """Make an error of the operating system say in a sentence that `path` cannot be written.
 
-    With `instead_of`, errors that name a file outside of this folder are left alone: they are about something else. An
-    error of writing to an open file names none.
+    With `instead_of`, errors that name a file outside of this folder are left alone: they are about something else.
     """
     try:
         yield
     except OSError as error:
-        is_sentence = error.errno is None or (error.strerror is None and error.filename is None)
         is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
-        if is_sentence or is_elsewhere:
+        if _is_sentence(error) or is_elsewhere:
             raise
         raise plain_error(error, path, doing) from error
+
+
+def _is_sentence(error: OSError) -> bool:
+    """Return whether an error has a message of this package and not of the system."""
+    return error.errno is None or (error.strerror is None and error.filename is None)
 
 
 def _shown(name: object) -> str:

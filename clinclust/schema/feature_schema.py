@@ -39,7 +39,7 @@ class FeatureSchema:
         Whether columns of the table without a feature are an error or are ignored.
     rows : RowChoice or dict, optional
         Which rows of its file are the cohort: the arguments of `read_cohort` that choose them (``where``,
-        ``one_row_per``, ``keep``, ``by``, ``dates``, ``rows``, ``averaged``). A fit refuses a table that was read with
+        ``one_row_per``, ``keep``, ``by``, ``dates``, ``rows``). A fit refuses a table that was read with
         another choice, and reports say which rows were taken. By default nothing is said.
 
     Raises

@@ -50,7 +50,7 @@ def row(table: Path, types: dict[str, str]) -> str:
     blocks = len({feature.block for feature in schema if feature.block})
     aside = f"{len(schema.described)}, {sum(feature.role == 'ignore' for feature in schema)}"
     text = table.with_suffix(".yaml").read_text(encoding="utf-8")
-    looks = text.count("# LOOK: ") - text.count("# LOOK: see ")
+    looks = text.count("# LOOK: ")
     shape = f"{model.labels_.size:,} × {len(types)}"
     counts = f"{agree} of {len(types)} | {blocks} | {aside} | {looks} | {model.n_clusters_}"
     return f"| {table.stem.replace('_', ' ')} | {shape} | {counts} | {seconds:.0f} |"

@@ -207,7 +207,11 @@ def _cut_workbook(rng):
 def _locked_workbook(rng):
     content = bytearray(_sheet(_table(rng)))
     if rng.random() < 0.5:
-        return ".xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(content), REFUSED
+        return (
+            ".xlsx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le") + bytes(content),
+            REFUSED,
+        )
     for mark, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # the flag of a password in both headers of each part
         at = content.find(mark)
         while at >= 0:

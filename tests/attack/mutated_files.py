@@ -58,7 +58,7 @@ def _sound(kind):
         cohort.set_index("id").to_parquet(buffer)
     elif kind in ("xls", "ods"):
         return _old_or_open(cohort, kind)
-    elif kind in ("sav", "dta", "xpt", "por"):
+    elif kind in ("sav", "dta", "xpt"):
         return _statistical(cohort, kind)
     elif kind == "yaml":
         return draft_schema(cohort).to_yaml().encode()
@@ -80,7 +80,7 @@ def _old_or_open(cohort, kind):
 def _statistical(cohort, kind):
     import pyreadstat
 
-    write = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport", "por": "write_por"}[kind]
+    write = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport"}[kind]
     cohort = cohort.set_axis([name.upper() for name in cohort], axis="columns")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"cohort.{kind}"
@@ -194,7 +194,7 @@ def _bytes_of_workbooks(count, rng, folder):
 ATTACKS = (
     *(
         Attack(f"mutated {kind} files", functools.partial(_tries, kind, changed), smoke=40, full=20_000)
-        for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt", "por")
+        for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt")
     ),
     Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=40, full=20_000),
     Attack(

@@ -15,8 +15,8 @@ from attack.attempts import Attack
 from attack.written import WRITERS, write_earlier
 from clinclust import MAPDP
 from clinclust.errors import InputError
-from clinclust.files.leftovers import LeftoverWarning, settle_leftovers
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
+from clinclust.files.moves import LeftoverWarning, settle_leftovers
 
 _STEPS = ("replace", "rename", "fsync", "unlink", "mkdir", "rmdir", "open", "remove", "chmod")
 _FAULTS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)

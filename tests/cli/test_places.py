@@ -80,34 +80,15 @@ def test_other_files_of_a_folder_stay_and_are_told(here, capsys):
     assert Path("out", "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_files_that_a_dead_run_was_about_to_move_count_as_there(here, fitted, capsys):
-    """They are put into place first, so that the next fit does not replace a whole model that nobody has seen."""
-    child = os.fork()
-    if child == 0:
-        replace = os.replace
-
-        def dies(source, target):
-            if Path(target).parent == Path("out"):
-                os._exit(9)
-            replace(source, target)
-
-        os.replace = dies
-        MAPDP.load(fitted).save("out")
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assert not Path("out/model.json").exists()
-    assert main(FIT) == 2
-    assert "out holds what an earlier run wrote (model.json, model.npz, manifest.json)" in capsys.readouterr().err
-
-
 def test_the_manifest_lists_the_files_of_the_fit(fitted):
     sha256s = read_manifest(fitted)
     assert sorted([*sha256s, "manifest.json"]) == FILES
     assert changed_files(fitted, sha256s) == []
 
 
-def test_a_fit_that_died_while_it_moved_its_files_is_finished_by_the_next_command(here, fitted, capsys):
+def test_a_fit_that_died_while_it_moved_its_files_is_taken_back_by_the_next_command(here, fitted, capsys):
     shutil.copytree(fitted, "old")
+    before = sorted(path.name for path in Path("old").iterdir())
     child = os.fork()
     if child == 0:
         replace = os.replace
@@ -124,8 +105,11 @@ def test_a_fit_that_died_while_it_moved_its_files_is_finished_by_the_next_comman
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     assert main(["assign", "cohort.csv", "--model", "old", "--out", "new.csv"]) == 0
-    assert "clinclust: note: old: the files that an interrupted run had begun to move" in capsys.readouterr().err
-    assert sorted(path.name for path in Path("old").iterdir()) == ["manifest.json", "model.json", "model.npz"]
+    assert (
+        "clinclust: note: old: a run was interrupted while it moved its files here; they were taken back"
+        in capsys.readouterr().err
+    )
+    assert sorted(path.name for path in Path("old").iterdir()) == before
 
 
 def test_the_temporary_files_of_a_workbook_stay_beside_it(here, fitted, monkeypatch):

@@ -131,7 +131,7 @@ def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
         (["--coarsening", "auto", "--select-features"], "--coarsening auto and --select-features cannot be combined"),
         (["--min-size", "0"], "--min-size"),
         (["--significance-level", "1"], "--significance-level"),
-        (["--sheet", "one"], "xlsx"),
+        (["--sheet", "one"], "makes sense for a workbook only"),
         (["--encoding", "martian"], "martian"),
         (["--out", "cohort.csv"], "is a file, not a folder"),
         (["--out", "schema.yaml/out"], "schema.yaml/out"),

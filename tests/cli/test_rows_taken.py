@@ -191,7 +191,7 @@ def test_start_drafts_the_rows_and_goes_on_with_them(visits, capsys):
 
 def test_a_suggested_option_names_a_column_with_a_space_in_quotes(visits, capsys):
     said = refused(capsys, "check", "visits.csv", "--schema", "visits_schema.yaml")
-    assert "subject, --one-row-per 'Record ID' (the first; with --keep last the last; with --keep mean the mean" in said
+    assert "subject, --one-row-per 'Record ID' (the first; with --keep last the last)" in said
 
 
 def test_rows_that_are_edited_while_start_waits_are_taken(visits, monkeypatch):

@@ -63,7 +63,7 @@ def test_rows_in_messages_are_those_of_the_file(messy, capsys):
         (["--where", "visit == 'never'"], "keeps none of 80 rows"),
         (["--drop", "visit,comment"], "no column 'comment'"),
         (["--only", "who,falls", "--drop", "who,falls"], "leave no column"),
-        (["--keep", "last"], "give --one-row-per with the column of the subjects too"),
+        (["--keep", "last"], "give --one-row-per with the column of subjects"),
         (["--header-row", "2"], "row 2 holds nothing that could be a header"),
         (["--sheet", "2"], "makes sense for a workbook only"),
     ],

@@ -47,7 +47,7 @@ def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(
     assert "60 of 60 subjects have several rows" in said
     assert sorted(path.name for path in Path().iterdir()) == ["visits.csv"]
     lines = start_lines(said)
-    assert len(lines) == 5
+    assert len(lines) == 4
     for place, line in enumerate(lines):
         words = shlex.split(line)[1:]
         assert main([*words, "--out", f"out{place}", "--quiet"]) == 0
@@ -156,12 +156,12 @@ DICTIONARY = (
 )
 
 
-def test_start_reads_a_dictionary_and_the_note_names_the_table(table, capsys):
+def test_start_reads_a_dictionary(table, capsys):
     redcap().to_csv("redcap.csv", index=False)
     Path("dictionary.csv").write_text(DICTIONARY, encoding="utf-8")
     assert main(["start", "redcap.csv", "--dictionary", "dictionary.csv", *QUICK]) == 2
     said = capsys.readouterr().err
-    assert "note: redcap.csv: " in said
+    assert "redcap.csv: rows are visits" in said
     lines = start_lines(said)
     assert all("--dictionary dictionary.csv" in line for line in lines)
     assert main([*shlex.split(lines[0])[1:], "--quiet"]) == 0

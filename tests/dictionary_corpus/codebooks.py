@@ -194,12 +194,6 @@ CODEBOOKS = {
             "arm": {"levels": lists(("a", "Drug"), ("b", "Care"))},
         },
     ),
-    "codebook whose names have no known header": Case(
-        [["Spreadsheet heading", "What it means"], ["sex", "Sex of the patient"], ["crp", "C-reactive protein"]],
-        {"sex": some("m", "f"), "crp": around(9, 2)},
-        {"sex": {}, "crp": {}},
-        remarks=("'Spreadsheet heading' holds the names of columns", "'What it means'"),
-    ),
     "codebook with ranges for values": Case(
         [
             ["field", "description", "allowed values"],

@@ -3,7 +3,6 @@
 from dictionary_corpus.case import (
     BOX,
     ID_NOTES,
-    IDS,
     RECORD,
     SEX,
     SEX_NOTES,
@@ -57,32 +56,6 @@ PROJECTS = {
             "severity": {"levels": ("Mild", "Moderate", "Severe"), "missing_codes": ("-9", "Not done")},
         },
     ),
-    "labels for names": Case(
-        project(
-            RECORD,
-            asked("sex", "radio", label="Sex at birth", choices="1, Male | 2, Female"),
-            asked("signs", "checkbox", label="Signs", choices="1, Tremor | 2, Falls"),
-            asked("a", validation="number", label="Date of visit"),
-            asked("b", validation="number", label="Date of visit"),
-        ),
-        {
-            "Record ID": IDS,
-            "Sex at birth": some("Male", "Female"),
-            "Signs (choice=Tremor)": some("Checked", "Unchecked"),
-            "Signs (choice=Falls)": some("Unchecked", "Checked"),
-            "Date of visit": around(9, 2),
-            "Complete?": ["Complete"] * N,
-        },
-        {
-            "Record ID": noted("Record ID", kind="id"),
-            "Sex at birth": noted("Sex at birth", levels=lists(("1", "Male"), ("2", "Female"))),
-            "Signs (choice=Tremor)": noted("Signs: Tremor", kind="yes/no", levels=BOX, block="signs"),
-            "Signs (choice=Falls)": noted("Signs: Falls", kind="yes/no", levels=BOX, block="signs"),
-            "Complete?": {"role": "ignore"},
-        },
-        remarks=("found by their labels", "'Date of visit'"),
-        drafted={"Record ID": {"role": "id"}, "Signs (choice=Falls)": {"likelihood": "bernoulli"}},
-    ),
     "repeating events": Case(
         project(RECORD, SEX),
         {
@@ -102,11 +75,6 @@ PROJECTS = {
             "redcap_data_access_group": {"label": "Site", "kind": "nominal", "role": "site"},
             **{column: {"role": "ignore"} for column in ADDED},
         },
-        remarks=(
-            "60 rows hold 30 records of record_id, at 2 events (baseline_arm_1, month_6_arm_1)",
-            "--where 'redcap_event_name == \"baseline_arm_1\"'",
-            "--one-row-per record_id",
-        ),
         drafted={"record_id": {"role": "ignore"}, "redcap_data_access_group": {"likelihood": "categorical"}},
     ),
     "names that differ": one_project(
@@ -123,7 +91,7 @@ PROJECTS = {
             "a-b": around(3, 1),  # either could be a_b
         },
         notes={" Sex": SEX_NOTES, "CRP": noted("Crp", kind="number")},
-        remarks=("' Sex' ('sex')", "'CRP' ('crp')", "'gon' (nearest: 'gone')", "'gone' (nearest: 'gon')"),
+        remarks=("' Sex' ('sex')", "'CRP' ('crp')", "'gon' (nearest: 'gone')", "no columns of the table: 'gone'"),
     ),
     "long choices": one_project(
         asked("country", "dropdown", choices=" | ".join(f"C{number}, Country {number}" for number in range(200))),

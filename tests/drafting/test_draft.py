@@ -206,3 +206,23 @@ def test_one_slip_of_the_pen_does_not_decide_how_a_measurement_is_modelled(slip)
     weight[5] = slip
     feature = draft_schema(pd.DataFrame({"weight": weight}))["weight"]
     assert (feature.likelihood, feature.transform) == ("gaussian", None)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_a_share_of_zeros_is_a_part_of_the_feature(share):
+    rng = np.random.default_rng(0)
+    years = np.where(rng.random(300) < share, 0, rng.gamma(4, 8, 300).round())
+    feature = draft_schema(pd.DataFrame({"pack_years": years}))["pack_years"]
+    assert (feature.likelihood, feature.spike) == ("gaussian", (0.0,))
+
+
+def test_ties_of_computed_values_are_no_point_mass():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 60, 200)
+    for values in ((scores - scores.mean()) / scores.std(), rng.integers(0, 5, (200, 6)).mean(axis=1)):
+        assert draft_schema(pd.DataFrame({"x": values}))["x"].spike == ()
+
+
+def test_large_numbers_with_a_small_spread_are_gaussian():
+    values = np.random.default_rng(0).normal(1e9, 1e7, 300)
+    assert draft_schema(pd.DataFrame({"x": values}))["x"].likelihood == "gaussian"

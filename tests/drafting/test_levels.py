@@ -38,6 +38,7 @@ ORDERED = [
     ["1", "2", "3", "4", "more than 4"],
     ["LT 8 yrs", "8-12 yrs", "MT 12 yrs"],
     ["do not watch", "<1", "1", "2", "5+"],
+    ["<1.000,50 EUR", "1.000,50 - 2.000 EUR", ">2.000 EUR"],
     ["1 cup", "2 cups", "3 cups"],
 ]
 UNORDERED = [
@@ -56,6 +57,7 @@ UNORDERED = [
     ["stable angina", "unstable angina", "infarction"],
     ["none", "hypertension", "cancer"],
     ["Protestant", "none", "others"],
+    ["2 weeks", "6 months", "1 year"],  # their numbers alone do not order them
 ]
 PAIRS = [
     ("no", "yes"),

@@ -61,3 +61,32 @@ def test_minus_is_the_opposite_of_plus():
 @pytest.mark.parametrize("word", ["None", "keine", "absent"])
 def test_a_word_for_nothing_is_a_level_and_not_a_missing_value(word):
     assert draft_schema(pd.DataFrame({"x": [word, "mild", "severe"] * 5}))["x"].missing_codes == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        (np.linspace(40, 110, 190).round(1), 999.9),
+        (np.linspace(-4, 3, 190).round(1), -9),
+        (np.linspace(8, 17, 190).round(1), 99.9),
+    ],
+)
+def test_codes_among_decimals_are_missing_and_no_part_of_the_feature(values, code):
+    feature = draft_schema(pd.DataFrame({"x": np.append(values, [code] * 10)}))["x"]
+    assert feature.missing_codes == (f"{code:g}",)
+    assert feature.spike == ()
+
+
+def test_saturations_of_98_and_99_are_values():
+    cells = [94] * 3 + [95] * 5 + [96] * 8 + [97] * 12 + [98] * 14 + [99] * 10
+    assert draft_schema(pd.DataFrame({"spo2": cells}))["spo2"].missing_codes == ()
+
+
+@pytest.mark.parametrize("levels", [("CR", "PR", "NR"), ("improved", "stable", "declined"), ("UK", "US", "DE")])
+def test_words_that_are_values_as_often_are_levels(levels):
+    assert set(draft_schema(pd.DataFrame({"x": list(levels) * 20}))["x"].levels) == set(levels)
+
+
+def test_a_mark_beside_empty_cells_asks_what_they_mean():
+    comment = draft_schema(pd.DataFrame({"diabetes": ["x", "", ""] * 20, "age": range(60)})).comments["diabetes"]
+    assert "'x' stands in 33% of the cells, and the others are empty" in comment

@@ -21,9 +21,16 @@ def role_of(name, cells, **others):
 @scored(
     [
         *((name, "arm") for name in ("trt", "Randomization", "treatment_group", "study arm", "Randomisierung")),
-        *((name, "outcome") for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "pgstat")),
+        *(
+            (name, "outcome")
+            for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "pgstat", "target")
+        ),
         *((name, "site") for name in ("center", "Hospital", "study_site", "Zentrum")),
         *((name, "cluster") for name in ("prior_treatment", "smoking_status", "marital_status", "hours_at_school")),
+        *(
+            (name, "cluster")
+            for name in ("death_anxiety", "family_history_death", "prior_relapse", "life_events_score")
+        ),
     ]
 )
 def test_names_say_why_a_column_of_two_values_forms_no_subtypes(name, role):
@@ -72,16 +79,50 @@ def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
     assert [schema[name].role for name in ("a", "b", "c", "gait")] == ["time", "time", "outcome", "cluster"]
 
 
-def test_a_time_that_many_reach_without_the_event_is_known_by_its_values():
-    time = np.minimum(rng.exponential(150, N).round() + 1, 182)
-    schema = draft_schema(pd.DataFrame({**FEATURE, "a": time, "b": (time < 182).astype(int)}))
-    assert (schema["a"].role, schema["b"].role) == ("time", "outcome")
-
-
 @pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
 def test_a_time_and_its_event_are_called_alike(time, event):
     schema = draft_schema(pd.DataFrame({**FEATURE, time: DAYS, event: TWO}))
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
+
+
+@scored(
+    [
+        (rng.integers(20, 70, N), lambda first: first + rng.poisson(1.5, N)),  # ages at onset and at diagnosis
+        (rng.lognormal(3, 1, N).round(), lambda first: np.where(rng.random(N) < 0.4, first, (first * 1.8).round())),
+    ]
+)
+def test_two_columns_alone_are_no_times_although_one_is_never_above_the_other_and_often_equal(first, second):
+    schema = draft_schema(pd.DataFrame({**FEATURE, "a": first, "b": second(first)}))
+    assert (schema["a"].role, schema["b"].role) == ("cluster", "cluster")
+
+
+def test_a_score_that_ends_at_its_ceiling_is_no_time():
+    score = np.clip(30 - rng.negative_binomial(1.5, 0.25, N), 0, 30)
+    schema = draft_schema(pd.DataFrame({**FEATURE, "mmse": score, "impaired": np.where(score < 30, "yes", "no")}))
+    assert schema["mmse"].role == "cluster"
+
+
+@scored(["x_t0 x_t1", "hb_week1 hb_week12", "fev_0m fev_12m", "nihss_admission nihss_discharge", "a_baseline a_final"])
+def test_of_numbered_visits_the_first_forms_subtypes(names):
+    first, second = names.split()
+    schema = draft_schema(pd.DataFrame({**FEATURE, first: rng.normal(size=N), second: rng.normal(size=N)}))
+    assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
+
+
+@scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2"])
+def test_numbered_items_are_no_visits(names):
+    first, second = names.split()
+    schema = draft_schema(pd.DataFrame({**FEATURE, first: rng.normal(size=N), second: rng.normal(size=N)}))
+    assert (schema[first].role, schema[second].role) == ("cluster", "cluster")
+
+
+def test_what_a_drug_determines_makes_it_no_site():
+    drug = rng.integers(0, 26, 400)
+    table = {f"of_drug_{k}": rng.integers(0, 3, 26)[drug] for k in range(4)}
+    frame = pd.DataFrame(
+        {"drug": [f"drug {letter}" for letter in np.array(list("abcdefghijklmnopqrstuvwxyz"))[drug]], **table}
+    )
+    assert draft_schema(frame)["drug"].role == "cluster"
 
 
 def test_blood_pressures_are_no_times_although_one_is_never_above_the_other():

@@ -120,3 +120,37 @@ def test_spellings_of_one_level_are_one_level():
     assert set(feature.synonyms) | set(feature.levels) == {"Yes", "yes", "YES", "Y", "ja", "no", "No", "nein"}
     assert "spellings" in comment
     assert table["x"].value_counts().tolist() == [50, 30]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*[f"{value / 9:.1f}" for value in NUMBERS[:60]], "131 g/L", "124 g/L"],
+        [*[f"{value} years" for value in range(2, 60)], "5 months", "11 months"],
+    ],
+)
+def test_a_unit_of_few_cells_is_refused_and_neither_given_to_all_nor_lost(cells):
+    feature, comment, _ = drafted(cells)
+    assert feature.role == "ignore"
+    assert "several units" in comment
+
+
+@pytest.mark.parametrize("other", ["n.n.", "not detected", "6.1 10*9/L"])
+def test_texts_beside_many_numbers_are_named_with_the_repair(other):
+    feature, comment, _ = drafted([*[f"{value}" for value in NUMBERS[:60]], *[other] * 20])
+    assert feature.role == "ignore"
+    assert repr(other) in comment
+    assert "limits such as <5" in comment
+
+
+def test_two_numbers_in_each_cell_are_no_identifier():
+    feature, comment, _ = drafted([f"{value:.0f}/{value - 40:.0f}" for value in NUMBERS])
+    assert feature.role == "ignore"
+    assert "a column of its own" in comment
+
+
+def test_decimal_commas_of_the_table_decide_three_decimals():
+    kalium = [f"{value:.3f}".replace(".", ",") for value in rng.normal(4.2, 0.4, 60)]
+    hb = [f"{value:.1f}".replace(".", ",") for value in rng.normal(13, 1, 60)]
+    frame = pd.DataFrame({"kalium": kalium, "hb": hb})
+    assert draft_schema(frame).validate(frame)["kalium"].max() < 10

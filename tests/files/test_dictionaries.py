@@ -59,6 +59,14 @@ def wide(*rows):
 
 REFUSED = {
     "no variable column": ([["owner", "remark"], ["JS", "x"]], ["'owner'", "Call the column of the names 'variable'"]),
+    "names under an unknown header": (
+        [["Spreadsheet heading", "What it means"], ["sex", "Sex of the patient"]],
+        ["'Spreadsheet heading'", "Call the column of the names 'variable'"],
+    ),
+    "labels for names": (
+        project(asked("no"), asked("sx", label="Sex"), asked("c", label="CRP")),
+        ["none of the 3 variables", "export a REDCap project as raw data"],
+    ),
     "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "keep one row"]),
     "a row without a name": (project(RECORD, SEX, asked("", label="x")), ["row 4", "write its name"]),
     "both": (project(RECORD, SEX, SEX, asked("", label="x")), ["'sex' (rows 3, 4)", "row 5"]),

@@ -10,8 +10,6 @@ from old_and_open_workbooks import ods, xls
 
 from clinclust import read_cohort
 from clinclust.errors import InputError, MissingPackageError
-from clinclust.files.packed import Source
-from clinclust.files.statistical import read_statistical
 
 
 @pytest.mark.parametrize(
@@ -29,16 +27,13 @@ def test_a_missing_package_is_named_with_how_to_install_it(tmp_path, monkeypatch
         read_cohort(tmp_path / name)
 
 
-def test_a_file_that_claims_more_cells_than_it_can_hold_is_refused_before_memory_is_taken(tmp_path, monkeypatch):
-    import pyreadstat
-
+def test_a_file_that_claims_more_cells_than_it_can_hold_is_refused_before_memory_is_taken(tmp_path):
     path = tmp_path / "c.sav"
     spss({"n": [1.0]})(path)
-    about = pyreadstat.read_sav(str(path), metadataonly=True)[1]
-    about.number_rows = 10**9
-    monkeypatch.setattr(pyreadstat, "read_sav", lambda file, **options: (pd.DataFrame(), about))
+    content = path.read_bytes()
+    path.write_bytes(content[:80] + (10**9).to_bytes(4, "little") + content[84:])  # its number of rows
     with pytest.raises(InputError, match="it has 1,000,000,000 cells, which it cannot hold"):
-        read_statistical(Source(path, ".sav"), "sav", None)
+        read_cohort(path)
 
 
 def test_single_precision_is_read_as_its_program_shows_it(tmp_path):

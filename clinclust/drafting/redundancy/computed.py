@@ -81,12 +81,7 @@ class Formula(NamedTuple):
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
 
-    Parameters
-    ----------
-    table : float64 (N, C)
-        NaN = missing. The rows are in an order by chance.
-    usable : bool (C,)
-        Whether a column has an order and may be a result or a source.
+    The rows of the table, float64 (N, C), are in an order by chance. A usable column has an order.
     """
     n_columns, table = table.shape[1], table[:_ROWS]
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
@@ -206,12 +201,7 @@ def _grids(y: Array, x: Array, weights: Array, logs: bool, step: float, steps: A
 def holds_in(formula: Formula, y: Array, x: Array) -> tuple[int, int]:
     """Return in how many subjects a formula can be looked at, and in how many of them it holds.
 
-    Parameters
-    ----------
-    y : float64 (N,)
-        The target; NaN = missing.
-    x : float64 (N, k)
-        Its sources.
+    The target is float64 (N,) and its sources (N, k); NaN = missing.
     """
     seen = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
     if formula.logs:

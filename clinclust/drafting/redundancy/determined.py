@@ -91,13 +91,7 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
 
 
 def step_of(values: Array) -> float:
-    """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have no such place.
-
-    Parameters
-    ----------
-    values : float64 (N,)
-        Without missing values.
-    """
+    """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
     for decimals in range(_MOST_DECIMALS + 1):
         scaled = values * 10.0**decimals
         if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
@@ -106,14 +100,7 @@ def step_of(values: Array) -> float:
 
 
 def rank_correlation(table: Array, ordered: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the number of subjects and the rank correlation of the columns in pairs, float64 (C, C); 0 if unordered.
-
-    Parameters
-    ----------
-    table : float64 (N, C)
-        NaN = missing.
-    ordered : bool (C,)
-    """
+    """Return the number of subjects and the rank correlation of columns in pairs, float64 (C, C); 0 if unordered."""
     ranks = np.column_stack([mid_ranks(column) for column in table.T])
     ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
     n, covariance, own, other = paired_moments(ranks, ranks)
@@ -126,13 +113,7 @@ def rank_correlation(table: Array, ordered: NDArray[np.bool_]) -> tuple[Array, A
 def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     """Return the pairs (x, y) in which y may be determined by x: nothing in these subjects contradicts it.
 
-    Parameters
-    ----------
-    table : float64 (N, C)
-        NaN = missing. The rows are in an order by chance.
-    kinds : Kinds
-    r : float64 (C, C)
-        Rank correlations.
+    The rows of the table, float64 (N, C), are in an order by chance; `r` has the rank correlations, float64 (C, C).
     """
     codes = np.full(table.shape, -1, dtype=np.int32)
     n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
@@ -169,12 +150,7 @@ def _ranges(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the lowest and the highest code of each column in each level of a group, int32 (L, C).
 
-    Parameters
-    ----------
-    group : int32 (N,)
-        -1 = missing.
-    low, high : int32 (N, C)
-        The codes, in which a missing value is below, or above, all others.
+    In `low` and `high`, int32 (N, C), a missing value is below, or above, all others; in the group it is -1.
     """
     order = np.argsort(group, kind="stable")
     order = order[np.count_nonzero(group < 0) :]
@@ -185,11 +161,7 @@ def _ranges(
 def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | None:
     """Return how y is determined by x, and how sure that is, or None if it is not.
 
-    Parameters
-    ----------
-    x, y : Scored
-    subjects : int64 (N,), optional
-        Who the row is of, where subjects have several rows. The same values of one subject count once.
+    The same values of one subject, int64 (N,), count once where subjects have several rows.
     """
     both = ~np.isnan(x.values) & ~np.isnan(y.values)
     n, one, other = int(both.sum()), x.values[both], y.values[both]

@@ -1,4 +1,4 @@
-"""Read the choices of a question as a dictionary writes them: codes and their labels in one cell."""
+"""Read what a dictionary says of the values of a question in one cell: choices, lists and intervals."""
 
 from __future__ import annotations
 
@@ -8,51 +8,37 @@ import re
 from clinclust.files.cell_text import NUMBER
 from clinclust.files.dictionaries.plain_text import plain_text
 
-__all__ = ["Choice", "coded_values", "interval", "listed_values", "number_or_none", "redcap_choices", "unlike"]
+__all__ = ["Choice", "coded_values", "interval", "listed_values", "number_or_none", "redcap_choices"]
 
 Choice = tuple[str, str]
 """The code of a choice, and its label."""
 
 _CODE = re.compile(r"[^\s,|]{1,100}")
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
-_TO = r"(?:-|–|—|\.{2,3}|…|to|bis|à|a|hasta|through|until)"
-_INTERVAL = re.compile(rf"[\[(]?\s*({_NUMBER})\s*{_TO}\s*({_NUMBER})\s*[\])]?(?:\s*\D{{0,20}})?", re.IGNORECASE)
-_PAIR = re.compile(rf"[\[(]\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*[\])]")
-_AT_LEAST = re.compile(rf"(?:>=?|≥|min\.?|from|ab|desde)\s*({_NUMBER})", re.IGNORECASE)
-_AT_MOST = re.compile(rf"(?:<=?|≤|max\.?|up to|bis|hasta)\s*({_NUMBER})", re.IGNORECASE)
-_SIGNS = ("=", "→", "⇒", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its label, the surest first
+_INTERVALS = (
+    re.compile(rf"[\[(]\s*(?P<low>{_NUMBER})\s*[,;]\s*(?P<high>{_NUMBER})\s*[\])]"),
+    re.compile(rf"(?P<low>{_NUMBER})\s*(?:-|–|—|\.\.|to|bis|à|a|hasta)\s*(?P<high>{_NUMBER})"),
+    re.compile(rf"(?:>=?|≥)\s*(?P<low>{_NUMBER})(?P<high>)"),
+    re.compile(rf"(?P<low>)(?:<=?|≤)\s*(?P<high>{_NUMBER})"),
+)
+_SIGNS = ("=", ":", r"\)", r"\s[-–—]", r"\.\s")  # between a code and its label, the surest first
 _LONGEST_LISTED = 80
 
 
 def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
     """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
 
-    A label may hold commas. A part without a code continues the label before it; if no part has a code, the labels are
-    the codes, as older projects have them.
+    A label may hold commas. Of a code that is given twice, the first label counts.
     """
-    parts = [part for part in map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text)) if part]
-    if parts and not any("," in part for part in parts):
-        return [(plain_text(part), plain_text(part)) for part in parts], []
-    choices: list[Choice] = []
+    choices: dict[str, str] = {}
     odd = []
-    for part in parts:
+    for part in filter(None, map(str.strip, re.split(r"\|" if "|" in text else r"\\n|\n", text))):
         code, comma, label = (side.strip() for side in part.partition(","))
         if comma and _CODE.fullmatch(code):
-            choices.append((code, plain_text(label)))
-            continue
-        odd.append(part)
-        if choices:
-            before, label = choices[-1]
-            choices[-1] = (before, f"{label} | {plain_text(part)}")
-    return choices, odd
-
-
-def unlike(choices: list[Choice]) -> list[Choice]:
-    """Return the choices whose codes differ, the first of each."""
-    kept: dict[str, str] = {}
-    for code, label in choices:
-        kept.setdefault(code, label)
-    return list(kept.items())
+            choices.setdefault(code, plain_text(label))
+        else:
+            odd.append(part)
+    return list(choices.items()), odd
 
 
 def coded_values(text: str) -> list[Choice]:
@@ -70,7 +56,7 @@ def coded_values(text: str) -> list[Choice]:
 
 
 def _on_one_line(text: str) -> str:
-    return plain_text(text.replace("\n", " | ").replace("\\n", " | ").strip()).strip(" ;,|{}")
+    return plain_text(text.replace("\n", " | ")).strip(" ;,|{}")
 
 
 def _assigned(text: str, sign: str) -> list[Choice]:
@@ -81,7 +67,10 @@ def _assigned(text: str, sign: str) -> list[Choice]:
         return []
     ends = [*(start.start() for start in starts[1:]), len(text)]
     labels = [text[start.end() : end].strip(" ;,|/\"'") for start, end in zip(starts, ends, strict=True)]
-    return [(start[1].strip(), label) for start, label in zip(starts, labels, strict=True)]
+    choices: dict[str, str] = {}
+    for start, label in zip(starts, labels, strict=True):
+        choices.setdefault(start[1].strip(), label)
+    return list(choices.items())
 
 
 def listed_values(text: str) -> list[str]:
@@ -95,15 +84,11 @@ def listed_values(text: str) -> list[str]:
 
 def interval(text: str) -> tuple[float | None, float | None] | None:
     """Return the least and the largest value of a cell such as ``0-120`` or ``≥ 18``; None if it is no interval."""
-    text = plain_text(text)
-    both = _PAIR.fullmatch(text) or _INTERVAL.fullmatch(text)
-    if both:
-        low, high = number_or_none(both[1]), number_or_none(both[2])
-        return (low, high) if low is not None and high is not None and low < high else None
-    if least := _AT_LEAST.fullmatch(text):
-        return number_or_none(least[1]), None
-    most = _AT_MOST.fullmatch(text)
-    return (None, number_or_none(most[1])) if most else None
+    found = next(filter(None, (form.fullmatch(plain_text(text)) for form in _INTERVALS)), None)
+    if found is None:
+        return None
+    low, high = number_or_none(found["low"]), number_or_none(found["high"])
+    return None if low is not None and high is not None and low >= high else (low, high)
 
 
 def number_or_none(text: str) -> float | None:

@@ -10,16 +10,13 @@ from clinclust.control_characters import visible
 
 __all__ = ["folded", "heading_and_rest", "plain_text", "words_of"]
 
-# Only elements that exist: "CRP <5 mg/L" and "age <b> 40" hold no markup worth removing but the second.
-_ELEMENTS = (
-    "a|abbr|b|big|blockquote|body|br|button|center|code|dd|del|div|dl|dt|em|fieldset|font|form|h[1-6]|head|hr|html|i|"
-    "iframe|img|input|ins|label|legend|li|link|mark|meta|object|ol|option|p|pre|q|s|section|select|small|span|strike|"
-    "strong|sub|sup|svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|var|video"
-)
 _UNSHOWN = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)", re.IGNORECASE | re.DOTALL)
-_INLINE = re.compile(r"</?(?:sub|sup|b|i|u|em|strong|span|font|small|a)(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_BREAK = re.compile(r"</?(?:p|div|br|h[1-6]|ul|ol|li|table|tr)(?:\s[^<>]*)?/?>|\n", re.IGNORECASE)
-_MARKUP = re.compile(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+# Only elements that exist: "CRP <5 mg/L" holds no markup.
+_INLINE = re.compile(r"</?(?:a|b|em|font|i|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BREAK = re.compile(
+    r"</?(?:br|center|div|h[1-6]|hr|img|label|li|ol|p|pre|table|tbody|td|th|thead|tr|ul)(?:\s[^<>]*)?/?>|\n",
+    re.IGNORECASE,
+)
 
 
 def plain_text(text: str) -> str:
@@ -31,15 +28,18 @@ def plain_text(text: str) -> str:
     >>> plain_text("<div class='rich-text-field-label'><p>CRP &lt;5<br>mg/L</p></div>")
     'CRP <5 mg/L'
     """
-    if "<" in text:
-        text = _MARKUP.sub(" ", _INLINE.sub("", _UNSHOWN.sub(" ", text)))
-    return visible(" ".join(html.unescape(text).split()))
+    return " ".join(_paragraphs(text))
 
 
 def heading_and_rest(text: str) -> tuple[str, str]:
     """Return the first paragraph of a text and the others, both plain: a question, and what explains it."""
-    paragraphs = [plain for part in _BREAK.split(_UNSHOWN.sub(" ", text)) if (plain := plain_text(part))]
-    return (paragraphs[0], " ".join(paragraphs[1:])) if paragraphs else ("", "")
+    first, *others = _paragraphs(text) or [""]
+    return first, " ".join(others)
+
+
+def _paragraphs(text: str) -> list[str]:
+    parts = _BREAK.split(_INLINE.sub("", _UNSHOWN.sub(" ", text)))
+    return [plain for part in parts if (plain := visible(" ".join(html.unescape(part).split())))]
 
 
 def folded(text: str) -> str:

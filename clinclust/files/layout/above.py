@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from clinclust.data import data
 from clinclust.files.dictionaries.missing_words import means_missing
 from clinclust.files.layout.decimal_marks import looks_like_number, share_of_numbers
 from clinclust.files.layout.sheet_rows import Row, cell, is_blank
-from clinclust.files.listed import listed, quoted
 
-__all__ = ["Explaining", "explaining", "names_like_values", "shape_of", "unit_in_name", "units_in_row"]
+__all__ = ["Explaining", "explaining", "names_like_values", "shape_of", "unit_in_name"]
 
 _UNITS = data("tables")["units"]
 _UNIT = re.compile(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-_BRACKETED = re.compile(r"[\[(]\s*([^\])]{1,20}?)\s*[\])]")
-_IN_NAME = re.compile(r"(.*\S)\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
+_BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 _NO_UNIT = ("", "-", "–", "n/a", ".", "/")
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\s*\D[^:]*(?:[,;/|\n][^:]*:.*)+", re.S)
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
@@ -27,7 +24,7 @@ _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2
 _MOST, _HALF = 0.8, 0.5  # other tables may stand below
 _MOST_LEVELS = 8
-_FEWEST_COUNTED = {0: 3, 1: 5}  # numbers of columns from 0 or 1, which nobody takes for a subject
+_NUMBERS, _DATES = "numbers", "dates"
 
 
 class Explaining(NamedTuple):
@@ -39,78 +36,69 @@ class Explaining(NamedTuple):
 
 
 def unit_in_name(name: str) -> tuple[str, str] | None:
-    """Return the name without its unit, and the unit, if a name such as ``CRP (mg/L)`` ends in one.
+    """Return the name without its unit, and the unit, if a name such as ``CRP (mg/L)`` ends in one."""
+    match = _BRACKETED.fullmatch(name)
+    return (match[1], match[2]) if match and match[1] and _UNIT.fullmatch(match[2]) else None
 
-    Examples
-    --------
-    >>> from clinclust.files.layout.above import unit_in_name
-    >>> unit_in_name("CRP [mg/L]"), unit_in_name("Sex (m/w)")
-    (('CRP', 'mg/L'), None)
+
+def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = True) -> Explaining | None:
+    """Return what the first of some rows below the header explains, or may explain; None if it looks like a subject.
+
+    In a codebook, whose rows are not `of_subjects`, only units are sure to explain.
     """
-    match = _IN_NAME.fullmatch(name)
-    return (match[1], match[2]) if match and _UNIT.fullmatch(match[2]) else None
+    if units := _units(rows, names):
+        return Explaining(units, True, "units")
+    if len(rows) < 2 or len(names) < _FEWEST_WORDS or not of_subjects:
+        return None
+    texts = {place: text for place in names if (text := cell(rows[0], place).strip())}
+    holds_ids = [all(map(_IMPORT_ID.match, filter(str.strip, row[1]))) for row in rows[:2]]
+    if any(holds_ids):
+        return Explaining({} if holds_ids[0] else texts, True, "the survey program's own words")
+    types = set(data("tables")["types"]["words"])
+    if len(texts) >= _FEWEST_COLUMNS and types.issuperset(map(str.casefold, texts.values())):
+        return Explaining({}, True, "the types of the columns")
+    meanings, words, n_values = {}, set[str](), 0
+    for place, text in texts.items():
+        cells = _below(rows, place)
+        if text in cells or looks_like_number(text) or means_missing(text) or not any(map(str.isalnum, text)):
+            n_values += 1
+        elif _MEANINGS.fullmatch(text) and not any(map(_MEANINGS.fullmatch, cells)):
+            meanings[place] = text
+        elif len(cells) >= _FEWEST_BELOW and share_of_numbers(cells) >= _MOST:
+            words.add(text)
+    if meanings and n_values <= len(meanings):
+        return Explaining(meanings, not n_values, "what codes mean")
+    if len(words) >= _FEWEST_WORDS:
+        return Explaining(texts, False, "words where the rows below it hold numbers")
+    is_headless = min(names) not in texts and len(_below(rows, min(names))) == len(rows) - 1 >= _FEWEST_BELOW
+    if texts and not n_values and is_headless and len(names) >= _FEWEST_COLUMNS:
+        return Explaining(texts, False, "nothing in the first column, and words elsewhere")
+    return None
 
 
-def units_in_row(rows: Sequence[Row], names: dict[int, str]) -> dict[int, str]:
+def _units(rows: Sequence[Row], names: dict[int, str]) -> dict[int, str]:
     """Return the unit of each column, by its number, if the first of some rows holds units; otherwise none.
 
-    Most cells below a unit must be numbers. Beside units in several columns of numbers there may be other words, such
-    as ``No.`` for the subject. In a narrow table a row of a subject may look like units.
+    Below a unit stand numbers. Beside several units there may be other words, such as ``No.`` for the subject.
     """
     units: dict[int, str] = {}
     n_known = n_others = 0
-    if len(rows) < 2 or len(names) < _FEWEST_COLUMNS:
+    if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
         return {}
     for place, raw in enumerate(rows[0][1], 1):
         text = raw.strip()
         if text.casefold() in _NO_UNIT:
             continue
         bracketed = _BRACKETED.fullmatch(text)
-        is_known = bool(_UNIT.fullmatch(bracketed[1] if bracketed else text))
-        if place not in names:
-            return {}
-        if not is_known and not bracketed:
-            n_others += 1
-            continue
-        if share_of_numbers(found for row in rows[1:] if not is_blank(found := cell(row, place))) < _HALF:
-            return {}
+        unit = bracketed[2] if bracketed and not bracketed[1] else text
+        is_known = bool(_UNIT.fullmatch(unit))
+        if is_known or unit != text:
+            units[place] = unit
         n_known += is_known
-        units[place] = bracketed[1] if bracketed else text
-    return units if (n_known >= max(2, n_others) if n_others else 2 * n_known >= len(units)) else {}
-
-
-def explaining(rows: Sequence[Row], names: dict[int, str]) -> Explaining | None:
-    """Return what the first of some rows below the header explains, or may explain; None if it looks like a subject."""
-    if len(rows) < 2 or len(names) < _FEWEST_WORDS:
-        return None
-    texts = {place: text for place in names if (text := cell(rows[0], place).strip())}
-    shown = listed(map(quoted, texts.values()), len(texts))
-    holds_ids = [all(map(_IMPORT_ID.match, filter(str.strip, row[1]))) for row in rows[:2]]
-    if any(holds_ids):
-        return Explaining({} if holds_ids[0] else texts, True, f"the survey program's own words ({shown})")
-    types = set(data("tables")["types"]["words"])
-    if len(texts) >= _FEWEST_COLUMNS and types.issuperset(map(str.casefold, texts.values())):
-        return Explaining({}, True, f"the types of the columns ({shown})")
-    meanings, words, n_values = {}, [], 0
-    for place, text in texts.items():
-        cells = [found.strip() for row in rows[1:] if not is_blank(found := cell(row, place))]
-        if text in cells or looks_like_number(text) or means_missing(text) or not any(map(str.isalnum, text)):
-            n_values += 1
-        elif _MEANINGS.fullmatch(text) and not any(map(_MEANINGS.fullmatch, cells)):
-            meanings[place] = text
-        elif len(cells) >= _FEWEST_BELOW and share_of_numbers(cells) >= _MOST:
-            words.append(text)
-    if meanings and n_values <= len(meanings):
-        shown = listed(map(quoted, meanings.values()), len(meanings))
-        return Explaining(meanings, not n_values, f"what codes mean ({shown})")
-    if len(set(words)) >= _FEWEST_WORDS:
-        shown = listed(map(quoted, words), len(words))
-        return Explaining(texts, False, f"words where the rows below it hold numbers ({shown})")
-    first = [cell(row, min(names)) for row in rows]
-    is_headless = is_blank(first[0]) and len(first) > _FEWEST_BELOW and not any(map(is_blank, first[1:]))
-    if texts and not n_values and is_headless and len(names) >= _FEWEST_COLUMNS:
-        return Explaining(texts, False, f"nothing in the first column, and elsewhere only {shown}")
-    return None
+        n_others += place not in units
+        if place not in names or (place in units and share_of_numbers(_below(rows, place)) < _HALF):
+            return {}
+    return units if n_known >= (max(2, n_others) if n_others else len(units) / 2) else {}
 
 
 def shape_of(text: str) -> str:
@@ -118,51 +106,39 @@ def shape_of(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", " ".join(text.split())))
 
 
-def names_like_values(names: dict[int, str], below: Sequence[Row]) -> tuple[list[str], bool]:
-    """Return the names that are like the values below them, if more are so than are clearly names; and if these count.
-
-    A number above numbers, a date above dates, one of the values of the column, or a code like the others is like
-    values; a word above numbers, or above a few values that repeat, or above codes of one form is clearly a name. Whole
-    numbers that rise may count days, years or columns, and are names.
-    """
-    like, n_unlike = [], 0
+def names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
+    """Return the names that are like the values below them, if more are so than are clearly names; otherwise none."""
     rows = [row for row in below if any(cell(row, place).strip() != name.strip() for place, name in names.items())]
-    for place, name in names.items():
-        cells = [found.strip() for row in rows if not is_blank(found := cell(row, place))]
-        sign = _compared(name.strip(), cells)
-        like += [name.strip()] if sign > 0 else []
-        n_unlike += sign < 0
-    if len(like) <= n_unlike:
-        return [], False
-    if not all(text.isascii() and text.isdecimal() and len(text) < 9 for text in like):
-        return like, False
-    numbers = [int(text) for text in like]
-    if any(right <= left for left, right in pairwise(numbers)):
-        return like, False
-    is_gapless = numbers[-1] - numbers[0] == len(numbers) - 1
-    fewest = 2 if n_unlike else _FEWEST_COUNTED.get(numbers[0], len(numbers) + 1)
-    return like, len(numbers) >= fewest and bool(n_unlike or is_gapless)
+    signs = [(name.strip(), _compared(name.strip(), _below([(0, []), *rows], place))) for place, name in names.items()]
+    like = [name for name, sign in signs if sign > 0]
+    return like if len(like) > sum(sign < 0 for _, sign in signs) else []
+
+
+def _below(rows: Sequence[Row], place: int) -> list[str]:
+    """Return the texts of a column below the first of some rows, without blank cells."""
+    return [text.strip() for row in rows[1:] if not is_blank(text := cell(row, place))]
 
 
 def _compared(name: str, cells: Sequence[str]) -> int:
-    """Return 1 if a name is like the cells below it, -1 if it is clearly the name of these, 0 if that is not known."""
+    """Return 1 if a name is like the cells below it, -1 if it is clearly the name of these, 0 if that is not known.
+
+    Like them is a number above numbers, a date above dates, one of repeated values, or a code of the usual shape.
+    """
     if not cells or means_missing(name) or not any(map(str.isalnum, name)):
         return 0
-    are_dates = 2 * sum(bool(_DATE.fullmatch(text)) for text in cells) > len(cells)
-    if _DATE.fullmatch(name):
-        return int(are_dates)
-    are_numbers = share_of_numbers(cells) > _HALF
-    if looks_like_number(name):
-        return int(are_numbers and not are_dates)
-    if are_numbers or are_dates:
+    kind, kinds = _kind(name), [_kind(text) for text in cells]
+    usual = max(set(kinds), key=kinds.count)
+    usual = usual if kinds.count(usual) > _HALF * len(kinds) else ""
+    if kind in (_NUMBERS, _DATES):
+        return int(kind == usual)
+    if usual in (_NUMBERS, _DATES):
         return -1
-    levels = set(cells)
-    if name in levels:
-        return int(len(levels) < len(cells))
-    if len(levels) <= min(_MOST_LEVELS, len(cells) / 2):
+    if name in cells:
+        return int(len(set(cells)) < len(cells))
+    if len(set(cells)) <= min(_MOST_LEVELS, len(cells) / 2):
         return -1
-    shapes = [shape_of(text) for text in cells]
-    usual = max(set(shapes), key=shapes.count)
-    if "9" not in usual or shapes.count(usual) <= _HALF * len(shapes):
-        return 0
-    return 1 if shape_of(name) == usual else -1
+    return (1 if kind == usual else -1) if "9" in usual else 0
+
+
+def _kind(text: str) -> str:
+    return _DATES if _DATE.fullmatch(text) else _NUMBERS if looks_like_number(text) else shape_of(text)

@@ -1,13 +1,8 @@
-"""Rows that hold single texts: notes and legends below the last subject, and headings between the subjects.
-
-Frames hold the rows below the header as text; their labels plus 2 are row numbers. `kept` are those that may
-be subjects.
-"""
+"""Rows that hold single texts: notes below the last subject, and headings between the subjects."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -15,117 +10,69 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.files.layout.above import shape_of
-from clinclust.files.layout.doubts import Doubt, rows_named
+from clinclust.files.layout.doubts import Finding
+from clinclust.files.layout.other_tables import FEWEST_COLUMNS
 from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.layout.totals import is_total_alone, names_group
-from clinclust.files.listed import listed, quoted
 
 __all__ = ["headings", "is_note", "notes_below"]
 
 Mask = NDArray[np.bool_]
 _ROWS_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
-_FEWEST_COLUMNS = 3  # in a narrower table a subject may look like a note
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
-_MEANING = re.compile(r"\s*\S{1,12}\s*[=:]\s*\S.*")
+_MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
 _SENTENCE = 12
 
 
 def is_note(text: str) -> bool:
-    """Return whether the only text of a row reads like a footnote, a count such as ``N = 24``, or a total."""
+    """Return whether the only text of a row reads like a footnote, a legend such as ``1 = m``, a count or a total."""
     text = text.strip()
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text)) or is_total_alone(text)
+    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or is_total_alone(text)
 
 
-def notes_below(frame: pd.DataFrame, kept: Mask) -> tuple[Mask, list[str]]:
-    """Return where rows stand below the last subject as notes, and what to say of them.
+def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+    """Return the last rows that hold one text which reads like a note, unlike the texts of subjects in its column.
 
-    These are the last of the rows `kept` that hold one text which reads like a note, and unlike the texts of subjects
-    in its column; and a block below an empty row whose rows are all short, if one of them reads like a note.
+    Below such a text that stands below an empty row, as the title of a legend, rows of two texts are notes too.
     """
-    mask = np.zeros(len(frame), dtype=bool)
     places = np.flatnonzero(kept)[-_ROWS_LOOKED_AT:].tolist()
-    if frame.shape[1] < 2 or not places:
-        return mask, []
-    is_narrow = frame.shape[1] < _FEWEST_COLUMNS
     cells = frame.iloc[places].to_numpy().tolist()
-    rows = [[(at, text.strip()) for at, text in enumerate(row) if not is_blank(text)] for row in cells]
-
-    def reads_like_note(row: list[tuple[int, str]]) -> bool:
-        column, text = row[0]
-        reads = (len(row) == 1) if is_total_alone(text) else (not is_narrow and is_note(text))
-        if not reads or is_narrow:
-            return reads
-        return not any(at == column and is_note(other) for each in rows if len(each) > 2 for at, other in each)
-
+    rows = [{column: text.strip() for column, text in enumerate(row) if not is_blank(text)} for row in cells]
+    width = frame.shape[1]
+    of_subjects = {column for row in rows if len(row) > 2 for column, text in row.items() if is_note(text)}
     end = len(places)
-    while end > 0 and len(rows[end - 1]) == 1 and reads_like_note(rows[end - 1]):
-        end -= 1
-    most = 1 if frame.shape[1] == _FEWEST_COLUMNS else 2
-    for at in range(0 if is_narrow else len(places) - 1, 0, -1):
-        if len(rows[at]) > most:
+    for at in range(len(places) - 1, 0, -1):
+        column, text = next(iter(rows[at].items()))
+        reads = is_total_alone(text) if width < FEWEST_COLUMNS else is_note(text) and column not in of_subjects
+        if len(rows[at]) > 1 + (width > FEWEST_COLUMNS):
             break
-        if frame.index[places[at]] > frame.index[places[at - 1]] + 1 and at < end:
-            block = rows[at:]
-            end = at if any(reads_like_note(row) or _MEANING.fullmatch(row[0][1]) for row in block) else end
-    if end == len(places):
-        return mask, []
-    mask[places[end:]] = True
-    one = len(places) - end == 1
-    return mask, [
-        f"{_rows(frame, places[end:])} {'stands' if one else 'stand'} below the table as "
-        f"{'a note, and is' if one else 'notes, and are'} left out "
-        f"({listed(quoted(row[0][1]) for row in rows[end:])})"
-    ]
+        is_title = frame.index[places[at]] > frame.index[places[at - 1]] + 1
+        if len(rows[at]) == 1 and reads and (end == at + 1 or is_title):
+            end = at
+    return [Finding("notes below the table", places[end:])]
 
 
-def headings(frame: pd.DataFrame, kept: Mask) -> tuple[Mask, list[str], list[Doubt]]:
-    """Return where a row is certainly a heading, and what to say of these and to ask of doubtful ones.
+def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+    """Return the rows that hold one text in the first column, of another shape than those of other subjects.
 
-    A row that holds one text in the first column is a subject of whom nothing else is known if this text has the shape
-    of those of other subjects, as ``P33`` has that of ``P01``.
+    ``P33`` beside ``P01`` is a subject of whom nothing else is known. The name of a ward is certainly a heading.
     """
-    mask = np.zeros(len(frame), dtype=bool)
-    if frame.shape[1] < _FEWEST_COLUMNS:
-        return mask, [], []
     alone = np.flatnonzero(kept & np.asarray(frame.iloc[:, 0].str.strip() != "", dtype=bool))
-    for place in range(1, frame.shape[1]):
-        alone = alone[np.asarray(frame.iloc[alone, place].str.strip() == "", dtype=bool)] if alone.size else alone
-    if not alone.size:
-        return mask, [], []
+    for column in range(1, frame.shape[1]):
+        alone = alone[np.asarray(frame.iloc[alone, column].str.strip() == "", dtype=bool)] if alone.size else alone
+    if not alone.size or frame.shape[1] < FEWEST_COLUMNS:
+        return []
     fuller = np.setdiff1d(np.flatnonzero(kept), alone)
     sample = frame.iloc[fuller[:: max(1, len(fuller) // _SHAPES_LOOKED_AT)], 0].tolist()
-    shapes = {shape_of(cell.strip()) for cell in sample if not is_blank(cell)}
-    texts = dict(zip(alone.tolist(), frame.iloc[alone, 0].str.strip().tolist(), strict=True))
-    odd = {at: text for at, text in texts.items() if any(map(str.isalpha, text)) and shape_of(text) not in shapes}
-    certain = {at: text for at, text in odd.items() if names_group(text)}
-    rest = {at: text for at, text in odd.items() if at not in certain}
-    mask[list(certain)] = True
-    remarks, doubts = [], []
-    if certain:
-        remarks.append(
-            f"{_held(frame, certain)} as a heading between the subjects, and {'is' if len(certain) == 1 else 'are'} "
-            "left out: if subtypes should know these groups, write them into a column of their own"
-        )
-    if rest and shapes:
-        first, numbers = min(rest), np.asarray(frame.index) + 2
-        is_title = first > 0 and numbers[first] > numbers[first - 1] + 1 and kept[first + 1 :].any()
-        none = np.flatnonzero(kept & (np.arange(len(frame)) >= first)) if is_title else list(rest)
-        more = "; below an empty row, it may be the title of rows that are none" if is_title else ""
-        doubts.append(
-            Doubt(
-                f"{_held(frame, rest)}, unlike those of other rows, and nothing else: a heading, a remark, or a "
-                f"subject of whom nothing else is known{more}",
-                tuple(int(numbers[at]) for at in none),
-            )
-        )
-    return mask, remarks, doubts
-
-
-def _held(frame: pd.DataFrame, texts: dict[int, str]) -> str:
-    shown = listed(map(quoted, texts.values()), len(texts))
-    return f"{_rows(frame, texts)} {'holds one text' if len(texts) == 1 else 'hold one text each'} ({shown})"
-
-
-def _rows(frame: pd.DataFrame, places: Iterable[int]) -> str:
-    return rows_named([int(frame.index[at]) + 2 for at in places])
+    shapes = {shape_of(cell) for cell in sample if not is_blank(cell)}
+    texts = dict(zip(alone.tolist(), frame.iloc[alone, 0].tolist(), strict=True))
+    odd = [at for at, text in texts.items() if any(map(str.isalpha, text)) and shape_of(text) not in shapes]
+    certain = [at for at in odd if names_group(texts[at])]
+    rest = [at for at in odd if at not in certain] if shapes else []
+    asked = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
+    if rest and rest[0] and frame.index[rest[0]] > frame.index[rest[0] - 1] + 1 and kept[rest[0] + 1 :].any():
+        asked += "; below an empty row, it may be the title of rows that are none"
+        rest = list(range(rest[0], len(frame)))
+    told = "headings between the subjects, whose groups can be kept in a column of their own"
+    return [Finding(told, certain), Finding(asked, rest, is_certain=False)]

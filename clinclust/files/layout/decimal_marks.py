@@ -24,6 +24,12 @@ _GROUPED_OR_DECIMAL = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_POINT = re.compile(r"[+-]?(?!(?!0\.)\d{1,3}\.\d{3}$)\d*\.\d+")  # 1.234 may be grouped
 _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
+_TOLD = {
+    "comma": "numbers with a decimal comma in {}: a drafted schema says so; if the commas keep thousands apart, say "
+    "--decimal .",
+    "either": "the comma in {} may be a decimal mark or keep thousands apart: say --decimal , or --decimal .",
+    "mixed": "numbers with a comma and others with a point stand in one column: {}",
+}
 
 
 def looks_like_number(text: str) -> bool:
@@ -51,32 +57,19 @@ def columns_with_comma(frame: pd.DataFrame, decimal: Decimal | None) -> tuple[se
     """
     if decimal == ".":
         return set(), []
-    found: dict[str, dict[int, str]] = {"comma": {}, "either": {}, "mixed": {}, "": {}}
+    found: dict[str, dict[int, str]] = {kind: {} for kind in _TOLD}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
     for place in range(frame.shape[1]):
         kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
-        found[kind][place] = example
-    clear, unclear = found["comma"], found["either"]
-    if decimal == "," or (clear and unclear):
-        clear, unclear = clear | unclear, {}
-
-    def named(places: dict[int, str]) -> str:
-        return listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
-
-    remarks = []
-    if clear and decimal is None:
-        remarks.append(
-            f"numbers with a decimal comma in {named(clear)}: the cells stay as they are, and a drafted schema says "
-            "so; if the commas keep thousands apart, say --decimal ."
-        )
-    if unclear:
-        remarks.append(
-            f"the comma in {named(unclear)} may be a decimal mark or keep thousands apart: say --decimal , or "
-            "--decimal ."
-        )
-    if found["mixed"]:
-        remarks.append(f"numbers with a comma and others with a point stand in one column: {named(found['mixed'])}")
-    return set(clear), remarks
+        found.get(kind, {})[place] = example
+    if decimal == "," or found["comma"]:
+        found["comma"], found["either"] = found["comma"] | found["either"], {}
+    told = []
+    for kind, places in found.items():
+        if places and not (kind == "comma" and decimal == ","):
+            names = listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
+            told.append(_TOLD[kind].format(names))
+    return set(found["comma"]), told
 
 
 def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
@@ -85,11 +78,10 @@ def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
     if not commas:
         return "", ""
     filled = [text.strip() for text in texts if not is_blank(text)]
-    point = next((text for text in filled if _DECIMAL_POINT.fullmatch(text)), None)
+    point = next(filter(_DECIMAL_POINT.fullmatch, filled), None)
     if point is not None:
         return "mixed", f"{commas[0]} and {point}"
-    n_whole = sum(text.lstrip("+-").isdecimal() for text in filled)
-    if len(commas) + n_whole < _FEWEST * len(filled):
+    if len(commas) + sum(text.lstrip("+-").isdecimal() for text in filled) < _FEWEST * len(filled):
         return "", ""
     clear = next((text for text in commas if not _GROUPED_OR_DECIMAL.fullmatch(text)), None)
     return ("either", quoted(commas[0])) if clear is None else ("comma", quoted(clear))

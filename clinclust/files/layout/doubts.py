@@ -1,4 +1,4 @@
-"""Rows that may be no subjects: a reader who cannot decide asks, with the option that answers."""
+"""Rows that are no subjects, or may be none: a reader who cannot decide asks, with the option that answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from clinclust.errors import InputError
 from clinclust.files.layout.row_ranges import ranges_of
 from clinclust.files.listed import listed
 
-__all__ = ["Doubt", "UncertainRowsError", "refusal", "rows_named"]
+__all__ = ["Doubt", "Finding", "UncertainRowsError", "refusal", "rows_named"]
 
 _SHOWN = 8
+
+
+class Finding(NamedTuple):
+    """What some rows below the header are instead of subjects; `places` count these rows from 0."""
+
+    what: str
+    places: list[int]
+    is_certain: bool = True
 
 
 class Doubt(NamedTuple):
@@ -24,12 +32,8 @@ class Doubt(NamedTuple):
 class UncertainRowsError(InputError):
     """It is not certain which rows are subjects.
 
-    Attributes
-    ----------
-    listing : str
-        What was seen, a line each.
-    without : str or None
-        The value of the option that leaves out all rows in doubt, if it is short enough to be copied.
+    `listing` has what was seen, a line each; `without` the value of --rows that leaves out all rows in doubt, if it is
+    short enough to be copied.
     """
 
     def __init__(self, listing: str, repair: str = "", without: str | None = None) -> None:
@@ -39,11 +43,9 @@ class UncertainRowsError(InputError):
 
 def rows_named(numbers: Sequence[int]) -> str:
     """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
-    if len(numbers) == 1:
-        return f"row {numbers[0]}"
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"rows {numbers[0]} to {numbers[-1]}"
-    return f"rows {listed(numbers, len(numbers))}"
+    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
 
 
 def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
@@ -51,8 +53,9 @@ def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequen
 
     `numbers` are those of all rows that would be read as subjects, those in doubt among them, in rising order.
     """
-    listing = "\n".join(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])
-    listing += f"\n  - and {len(doubts) - _SHOWN:,} more" if len(doubts) > _SHOWN else ""
+    listed_first = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
+    more = [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
+    listing = "\n".join([*listed_first, *more])
     left_out = {row for doubt in doubts for row in doubt.rows}
     if not left_out or not numbers:
         return UncertainRowsError(listing)

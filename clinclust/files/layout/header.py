@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from clinclust.errors import InputError
-from clinclust.files.layout.above import explaining, names_like_values, units_in_row
+from clinclust.files.layout.above import explaining, names_like_values
 from clinclust.files.layout.decimal_marks import looks_like_number
-from clinclust.files.layout.doubts import Doubt
+from clinclust.files.layout.doubts import Doubt, rows_named
 from clinclust.files.layout.header_groups import Area, filled_places, groups_of, joined_names
 from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_rows import Row, is_blank
@@ -25,10 +25,8 @@ class Header:
     """The names of the columns; dictionaries are by the number of a column, from 1."""
 
     names: dict[int, str]
-    last: int
-    """The number of the last row of the header, with its units and explanations; 0 if there is no header."""
-    rows: list[Row]
-    """The rows that the names were read from; none if somebody said that there is no header."""
+    last: int  # the number of its last row, with its units and explanations; 0 if there is no header
+    rows: list[Row]  # those that the names were read from; none if somebody said that there is no header
     groups: dict[int, str] = field(default_factory=dict)
     units: dict[int, str] = field(default_factory=dict)
     explanations: dict[int, str] = field(default_factory=dict)
@@ -45,50 +43,38 @@ def find_header(
 ) -> Header:
     """Return the names of the columns, from the first rows of a sheet that hold anything.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-    merged : sequence of Area
-    asked : int, optional
-        The number of the row of the header, if somebody said it, or of the first of two; 0 for no header.
-    subjects : RowRanges, optional
-        The rows of the subjects, if somebody said it: none of them is taken for a unit or an explanation.
-    of_subjects : bool
-        Whether the rows are subjects: in a codebook, words that explain are no sign of anything.
+    `asked` is the number of the row of the header, or of the first of two, if somebody said it; 0 for no header. No row
+    of the `subjects`, if somebody said these, is taken for a unit or an explanation. In a codebook, whose rows are not
+    `of_subjects`, words that explain are no sign of anything.
 
-    Raises
-    ------
-    InputError
-        If there is no row of this number, or if the header is among the rows of the subjects.
+    Raises InputError if there is no row of this number, or if the header is among the rows of the subjects.
     """
     if asked == 0:
         filled = [filled_places(texts) for number, texts in rows if subjects is None or number in subjects]
         names = {place: f"column {place}" for place in sorted(set().union(*filled))}
-        shown = listed(map(quoted, names.values()), len(names))
+        shown = listed(map(quoted, names.values()))
         told = f"the file has no header, as --header-row 0 says: its {len(names)} columns are named by number ({shown})"
         return Header(names, 0, [], remarks=[told])
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     at = _below_titles(rows, merged) if asked is None else _place_of(rows, asked)
     groups = groups_of(rows, at, merged)
-    used = list(rows[at : at + (1 if groups is None else 2)])
-    if groups is None:
-        names = {place: text for place, text in enumerate(rows[at][1], 1) if not is_blank(text)}
-    else:
+    first = at + (1 if groups is None else 2)
+    used, below = list(rows[at:first]), rows[first:]
+    names = {place: text for place, text in enumerate(rows[at][1], 1) if not is_blank(text)}
+    if groups is not None:
         names = joined_names(used[0][1], used[1][1], groups)
     header = Header(names, used[-1][0], used, groups or {})
     _tell_of_titles(rows[:at], header, asked)
     if subjects is not None and header.last in subjects:
         raise InputError(
             f"--rows {subjects.text} names row {header.last} as a subject, but the names of the columns are read from "
-            "it: begin below it, give another row of the header (--header-row N), or say that there is none "
-            "(--header-row 0)"
+            "it: begin below it, or give another row of the header (--header-row N, or 0 if there is none)"
         )
-    below = rows[at + len(used) :]
     if of_subjects and groups is None:
         _look_for_subject(header, below, asked)
     if not header.doubts:
-        _read_below(header, below, 0 if subjects is None else subjects.first, of_subjects)
+        _read_below(header, below, None if subjects is None else subjects.first, of_subjects)
     return header
 
 
@@ -96,7 +82,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
     number = header.rows[0][0]
     if above:
         held = listed(quoted(next(text for text in texts if not is_blank(text)).strip()) for _, texts in above)
-        rows = f"row {above[0][0]}" if len(above) == 1 else f"rows {above[0][0]} to {above[-1][0]}"
+        rows = rows_named([number for number, _ in above])
         more = "" if asked is not None else ". If that is wrong, give the row of the header: --header-row N"
         header.remarks.append(
             f"the header is row {number}: what stands above it, in {rows}, is left out ({held}){more}"
@@ -111,63 +97,47 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
 
 def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -> None:
     """Add the doubt whether the row of the names is a subject, or a remark if somebody said that it is not."""
-    like, are_counted = names_like_values(header.names, below)
-    number, shown = header.last, listed(map(quoted, like), len(like))
-    why = f"{shown} {'is' if len(like) == 1 else 'are'} like the values below"
-    if are_counted and asked is None:
+    like = names_like_values(header.names, below)
+    row, shown = f"row {header.last}", listed(map(quoted, like))
+    if like and asked is not None:
         header.remarks.append(
-            f"the numbers {listed(like, len(like))} in row {number} are taken for names of columns; if row {number} is "
-            "a subject, say --header-row 0"
+            f"{row} names the columns, as --header-row says, though it looks like a subject ({shown}); if it is one, "
+            "say --header-row 0"
         )
-    elif like and not are_counted and asked is not None:
-        header.remarks.append(
-            f"row {number} names the columns, as --header-row says, though it looks like a subject ({why}); if it is "
-            "one, say --header-row 0"
-        )
-    elif like and not are_counted:
+    elif like:
         header.doubts.append(
             Doubt(
-                f"row {number} is where the names of the columns are expected, but looks like a subject ({why}): if "
-                "the file has no header, say --header-row 0, and the columns are named 'column 1', 'column 2' and so "
-                f"on; if the names stand in row {number}, say --header-row {number}"
+                f"{row} is where the names of the columns are expected, but looks like a subject ({shown} are like the "
+                "values below): if the file has no header, say --header-row 0, and the columns are named 'column 1', "
+                f"'column 2' and so on; if the names stand in {row}, say --header-row {header.last}"
             )
         )
 
 
-def _read_below(header: Header, below: Sequence[Row], first_subject: int, of_subjects: bool) -> None:
-    """Add the units and explanations that stand between the names and the subjects.
-
-    `first_subject` is the number of the first row that somebody said to be a subject; 0 if nobody said it.
-    """
-    for at, (number, _) in enumerate(below[:_MOST_BELOW]):
-        if first_subject and number >= first_subject:
+def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
+    """Add the units and explanations that stand between the names and the first subject, if somebody said this row."""
+    for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
+        found = explaining(below[at:], header.names, of_subjects)
+        if found is None or (first_subject is not None and number >= first_subject):
             return
-        units = {} if header.units or number != header.last + 1 else units_in_row(below[at:], header.names)
-        explained = explaining(below[at:], header.names) if of_subjects and not units else None
-        if units:
-            header.units = units
-            shown = listed(f"{header.names[place].strip()}: {unit}" for place, unit in units.items())
-            header.remarks.append(f"row {number} holds units, and is no subject ({shown})")
-        elif explained is not None and (explained.is_certain or first_subject):
-            header.explanations |= explained.texts
-            header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {explained.why}")
-        elif explained is not None:
+        why = f"{found.why} ({listed(quoted(text.strip()) for text in texts if not is_blank(text))})"
+        if not found.is_certain and first_subject is None:
             names_too = f"; if it holds the names, say --header-row {number}"
-            header.doubts.append(Doubt(f"row {number} holds {explained.why}{names_too}", (number,)))
+            header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
             return
-        else:
-            return
+        (header.units if found.why == "units" else header.explanations).update(found.texts)
+        header.remarks.append(f"row {number} explains the columns, and is no subject: it holds {why}")
         header.last = number
 
 
 def _place_of(rows: Sequence[Row], asked: int) -> int:
-    for at, (number, _) in enumerate(rows):
-        if number == asked:
-            return at
-    raise InputError(
-        f"row {asked} holds nothing that could be a header; the first rows with content are "
-        f"{listed(number for number, _ in rows)}: give one of them as --header-row, or 0 if there is no header"
-    )
+    numbers = [number for number, _ in rows]
+    if asked not in numbers:
+        raise InputError(
+            f"row {asked} holds nothing that could be a header; the first rows with content are {listed(numbers)}: "
+            "give one of them as --header-row, or 0 if there is no header"
+        )
+    return numbers.index(asked)
 
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:

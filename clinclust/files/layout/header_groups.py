@@ -28,41 +28,31 @@ def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int,
     """
     if at + 2 >= len(rows) or rows[at + 1][0] != rows[at][0] + 1:
         return None
-    (number, above), (_, names) = rows[at], rows[at + 1]
+    (number, above), (_, names), below = rows[at], rows[at + 1], rows[at + 2 :]
     upper, lower = filled_places(above), filled_places(names)
-    values = set().union(*(filled_places(texts) for _, texts in rows[at + 2 :]))
-    texts = [text.strip() for text in names if not is_blank(text)]
-    if not lower - upper or not values <= upper | lower or any(map(looks_like_number, texts)):
+    first, width = min(upper | lower), max(upper | lower)
+    is_complete = set().union(*(filled_places(texts) for _, texts in below)) <= upper | lower and lower - upper
+    is_title = upper == {first} and upper <= lower  # its cells may be merged over a part of the table
+    if not is_complete or is_title or any(map(looks_like_number, filter(str.strip, names))):
         return None
-    width = max(upper | lower)
-    spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left < right <= width}
-    spans = {left: right for left, right in spans.items() if left in upper and right - left + 1 < width}
-    if upper == {min(upper | lower)} and upper <= lower:  # a title, whose cells may be merged over a part of the table
-        return None
-    groups = _spread(above, spans, upper, lower)
-    joined = list(joined_names(above, names, groups).values())
-    if len(set(joined)) < len(joined):
+    spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
+    spans = {left: right for left, right in spans.items() if left < right <= width and right - left + 1 < width}
+    groups, heading, last = dict[int, str](), "", 0
+    for place in range(first, width + 1):
+        if place in upper:
+            heading, last = above[place - 1].strip(), spans.get(place, place) if spans else width
+        if place in lower and place <= last:
+            groups[place] = heading
+    joined = joined_names(above, names, groups)
+    if len(set(joined.values())) < len(joined):
         return None
     if spans:
         return groups
-    has_numbers = any(_numeric_below(rows[at + 2 :], place) for place in lower)
-    first = min(upper | lower)
-    if first in upper and first not in lower:
-        return groups if has_numbers else None
-    begins_beside = first not in upper and len(upper) > 1 and 2 * len(upper) <= width
-    return groups if begins_beside and has_numbers and len(lower) == width - first + 1 else None
-
-
-def _spread(above: Sequence[str], spans: dict[int, int], upper: set[int], lower: set[int]) -> dict[int, str]:
-    """Return the heading of each column: over its merged cells or, without any, up to the next heading."""
-    groups: dict[int, str] = {}
-    heading, last, width = "", 0, max(upper | lower)
-    for place in range(1, width + 1):
-        if place in upper:
-            heading, last = above[place - 1].strip(), spans.get(place, place) if spans else width
-        if place in lower and heading and place <= last:
-            groups[place] = heading
-    return groups
+    is_named_above = first in upper and first not in lower
+    begins_beside = first not in upper and 1 < len(upper) <= width / 2 and len(lower) == width - first + 1
+    values = [[text for row in below if not is_blank(text := cell(row, place))] for place in lower]
+    has_numbers = any(share_of_numbers(cells) >= _HALF for cells in values)
+    return groups if has_numbers and (is_named_above or begins_beside) else None
 
 
 def joined_names(above: Sequence[str], names: Sequence[str], groups: dict[int, str]) -> dict[int, str]:
@@ -72,7 +62,3 @@ def joined_names(above: Sequence[str], names: Sequence[str], groups: dict[int, s
         name = cell((0, list(names)), place).strip()
         joined[place] = f"{groups[place]} - {name}" if name and place in groups else name or above[place - 1].strip()
     return joined
-
-
-def _numeric_below(rows: Sequence[Row], place: int) -> bool:
-    return share_of_numbers(text for row in rows if not is_blank(text := cell(row, place))) >= _HALF

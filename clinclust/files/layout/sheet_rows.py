@@ -35,10 +35,8 @@ class SheetRows:
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
         self.n_first, self._subjects = n_first, subjects
         self.first: list[Row] = []
-        self.beyond: set[int] = set()
-        """Numbers, from 1, of columns that hold a value below the first rows, and none in them."""
-        self.n_outside = 0
-        """How many rows hold something and were not kept, because they are none of the subjects."""
+        self.beyond: set[int] = set()  # columns, from 1, that hold a value below the first rows alone
+        self.n_outside = 0  # rows that hold something, but are none of the subjects
         self._columns: list[int] = []
         self._rest: TextTable | None = None
 
@@ -61,25 +59,17 @@ class SheetRows:
         if self._subjects is not None and number not in self._subjects:
             self.n_outside += not all(map(is_blank, texts))
             return
-        wanted = self._columns
-        if len(texts) != len(wanted) or wanted[-1] != len(wanted):
-            texts = self._chosen(texts)
+        if len(texts) != len(self._columns) or self._columns[-1] != len(self._columns):
+            known = set(self._columns)
+            self.beyond.update(at for at, text in enumerate(texts, 1) if at not in known and not is_blank(text))
+            texts = [cell((0, texts), at) for at in self._columns]
         for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
             if text and not text.isspace():
                 self._rest.add(number, texts)
                 return
 
-    def _chosen(self, texts: list[str]) -> list[str]:
-        """Return the texts in the columns that the first rows have; what stands in others is recorded."""
-        known = set(self._columns)
-        self.beyond.update(at for at, text in enumerate(texts, 1) if at not in known and not is_blank(text))
-        return [cell((0, texts), at) for at in self._columns]
-
     def body(self, last: int) -> pd.DataFrame:
-        """Return the rows below that of the number `last`, one of the first rows or 0; the columns are `columns`.
-
-        The label of a row plus 2 is its number in a spreadsheet.
-        """
+        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are numbers in a spreadsheet."""
         columns = self.columns
         table = self._rest or TextTable(len(columns))
         return table.frame([(row[0], [cell(row, at) for at in columns]) for row in self.first if row[0] > last])

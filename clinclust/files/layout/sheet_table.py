@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,14 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.layout.above import unit_in_name
 from clinclust.files.layout.below import headings, notes_below
 from clinclust.files.layout.decimal_marks import Decimal, columns_with_comma
-from clinclust.files.layout.doubts import Doubt, refusal
+from clinclust.files.layout.doubts import Doubt, Finding, refusal, rows_named
 from clinclust.files.layout.header import Header, find_header
 from clinclust.files.layout.header_groups import Area
-from clinclust.files.layout.other_tables import filled_columns, repeated_headers, second_tables
+from clinclust.files.layout.other_tables import names_again, second_tables
 from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_rows import LOOKED_AT, SheetRows, cell, is_blank
-from clinclust.files.layout.totals import Totals
-from clinclust.files.listed import listed
+from clinclust.files.layout.totals import totals
+from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.files.xlsx.references import letters_of
 
@@ -30,17 +30,16 @@ __all__ = ["SheetOptions", "sheet_table"]
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What somebody said of a sheet."""
+    """What somebody said of a sheet: the row of its header (0 for none), and the rows of its subjects.
+
+    The rows of a codebook are not `of_subjects`; the sheet may have at most `most_columns`, if that is said.
+    """
 
     header_row: int | None = None
-    """The number of the row of its header, or 0 if there is none."""
     decimal: Decimal | None = None
     rows: RowRanges | None = None
-    """The rows of its subjects."""
     of_subjects: bool = True
-    """Whether its rows are subjects, and not the variables of a codebook."""
     most_columns: int | None = None
-    """How many columns it may have; None for any number."""
 
     def empty_rows(self) -> SheetRows:
         """Return the place to collect rows in, which keeps as many as are needed to find the header."""
@@ -52,25 +51,13 @@ class SheetOptions:
         return self.rows is None or number in self.rows
 
 
-@dataclass
-class _NoSubjects:
-    """Which rows below the header are no subjects (a mask), what to tell of these, and what to ask of others."""
-
-    mask: NDArray[np.bool_]
-    remarks: list[str] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
-
-
 def sheet_table(
     rows: SheetRows, options: SheetOptions, merged: Sequence[Area] = (), header: Header | None = None
 ) -> TableRead:
     """Return the table of a sheet, whose `header` may be known already.
 
-    Raises
-    ------
-    InputError
-        If the sheet is empty, has no row of the number that the options give, or if it is not certain which rows are
-        subjects.
+    Raises InputError if the sheet is empty, has no row of the number that the options give, or if it is not certain
+    which rows are subjects.
     """
     if not rows.first:
         raise InputError("the table is empty")
@@ -91,69 +78,69 @@ def sheet_table(
     ]
     frame, places = frame.iloc[:, named], [every[at] for at in named]
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
-    body = _no_subjects(frame, [[cell(row, place) for place in places] for row in header.rows], options)
-    if header.doubts or body.doubts:
-        numbers = np.asarray(frame.index) + 2
-        raise refusal([*header.doubts, *body.doubts], numbers[~body.mask].tolist(), numbers[body.mask].tolist())
-    told = _merged_told(merged, frame, places)
-    frame = frame[~body.mask] if body.mask.any() else frame
+    headers = [[cell(row, place) for place in places] for row in header.rows]
+    kept, told = _subjects(frame, headers, header.doubts, options)
+    told = [*header.remarks, *_merged_told(merged, frame, places), *told]
+    frame = frame if kept.all() else frame[kept]
     commas, remarks = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    remarks = [*header.remarks, *told, *body.remarks, *remarks]
-    return TableRead(frame, remarks, notes, places, sorted(rows.beyond), n_outside)
+    return TableRead(frame, told + remarks, notes, places, sorted(rows.beyond), n_outside)
 
 
-def _no_subjects(frame: pd.DataFrame, headers: Sequence[Sequence[str]], options: SheetOptions) -> _NoSubjects:
-    """Return which rows below the header are no subjects; none if somebody said which rows are.
+def _subjects(
+    frame: pd.DataFrame, headers: Sequence[Sequence[str]], doubts: Sequence[Doubt], options: SheetOptions
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which rows below the header are subjects, and what to tell of the others; if in doubt, refuse.
 
     Among the rows of a codebook, headings and words of totals are usual.
     """
-    found = _NoSubjects(np.zeros(len(frame), dtype=bool))
+    kept, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
+    looks: list[Callable[[], list[Finding]]] = []
+    told, asked = list[str](), list[Finding]()
     if options.rows is not None:
-        found.remarks.append(f"{len(frame):,} rows are read as subjects, as --rows {options.rows.text} says")
-    if options.rows is not None or frame.shape[1] < 2 or not len(frame):
-        return found
-    found.mask, found.remarks, doubts = repeated_headers(frame, headers)
-    _leave_out(found, *notes_below(frame, ~found.mask))
-    if not options.of_subjects:
-        return found
-    kept = np.flatnonzero(~found.mask)
-    totals = Totals(frame.iloc[kept], options.decimal, filled_columns(frame.iloc[kept]).always)
-    certain, told = totals.found()
-    found.mask[kept[certain]] = True
-    found.remarks += told
-    if certain.any():  # notes may stand above totals
-        _leave_out(found, *notes_below(frame, ~found.mask))
-    mask, told, asked = headings(frame, ~found.mask)
-    _leave_out(found, mask, told)
-    doubts += asked
-    known = {row for doubt in doubts for row in doubt.rows}
-    doubts += [doubt for doubt in second_tables(frame, headers, ~found.mask) if not known.issuperset(doubt.rows)]
-    known = {row for doubt in doubts for row in doubt.rows}
-    asked, told = totals.others((found.mask | np.isin(np.asarray(frame.index) + 2, list(known)))[kept])
-    found.doubts = [*doubts, *asked]
-    found.remarks += told
-    return found
+        told.append(f"{len(frame):,} rows are read as subjects, as --rows {options.rows.text} says")
+    elif frame.shape[1] > 1:
+        looks = [lambda: names_again(frame, kept, headers), lambda: notes_below(frame, kept)]
+        if options.of_subjects:
+            looks += [lambda: totals(frame, kept, options.decimal), looks[1]]  # notes may stand above totals
+            looks += [lambda: headings(frame, kept), lambda: second_tables(frame, kept)]
+    for look in looks:
+        for finding in look():
+            if not finding.is_certain:
+                asked.append(finding)
+            elif finding.places:
+                kept[finding.places] = False
+                told.append(f"{_said(finding.what, finding.places, frame)}, left out")
+    known, every = set[int](), list(doubts)
+    for finding in sorted(asked, key=lambda finding: -len(finding.places)):
+        places = [at for at in finding.places if kept[at]]
+        if not known.issuperset(places):
+            every.append(Doubt(_said(finding.what, places, frame), tuple(numbers[places].tolist())))
+        known.update(places)
+    if every:
+        raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist())
+    return kept, told
 
 
-def _leave_out(found: _NoSubjects, mask: NDArray[np.bool_], told: Sequence[str]) -> None:
-    found.mask |= mask
-    found.remarks += told
+def _said(what: str, places: Sequence[int], frame: pd.DataFrame) -> str:
+    """Return the sentence that some rows are `what`, with the first text of each."""
+    numbers = (np.asarray(frame.index)[places] + 2).tolist()
+    texts = [next(text.strip() for text in frame.iloc[at].tolist() if not is_blank(text)) for at in places[:5]]
+    return f"{rows_named(numbers)} ({listed(map(quoted, texts), len(places))}): {what}"
 
 
 def _merged_told(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int]) -> list[str]:
     """Return what the reader must know of merged cells among the rows below the header."""
     if not merged or not len(frame):
         return []
-    first, last, width = int(frame.index[0]) + 2, int(frame.index[-1]) + 2, max(places, default=0)
-    inside = [area for area in merged if first <= area[0] <= last and area[1] <= width]
-    if not inside:
-        return []
-    shown = listed(f"{letters_of(left)}{top}:{letters_of(right)}{bottom}" for top, left, bottom, right in inside)
-    return [
-        f"merged cells ({shown}): the value counts for the first cell only, and the others are empty; unmerge them, "
-        "and write the value into each cell"
+    first, last, width = frame.index[0] + 2, frame.index[-1] + 2, max(places, default=0)
+    inside = [
+        f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
+        for top, left, bottom, right in merged
+        if first <= top <= last and right <= width
     ]
+    value = "the value counts for the first cell only: unmerge them, and write the value into each cell"
+    return [f"merged cells ({listed(inside)}): {value}"] if inside else []
 
 
 def _notes(header: Header, place: int, has_comma: bool) -> ColumnNotes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,16 +14,15 @@ from numpy.typing import NDArray
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
 from clinclust.files.layout.decimal_marks import number_with
-from clinclust.files.layout.doubts import Doubt, rows_named
+from clinclust.files.layout.doubts import Finding
+from clinclust.files.layout.other_tables import filled_columns
 from clinclust.files.layout.sheet_rows import is_blank
-from clinclust.files.listed import listed, quoted
 
-__all__ = ["Totals", "is_total_alone", "names_group"]
+__all__ = ["is_total_alone", "names_group", "totals"]
 
-Figure = Literal["sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm"]
 Mask = NDArray[np.bool_]
 _WORDS = data("tables")["totals"]
-_FIGURES: tuple[Figure, ...] = ("sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm")
+_FIGURES = ("sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm")
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _BEGINS = re.compile(rf"\W*(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
@@ -38,23 +38,15 @@ _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is 
 _MOST_CODES, _SHARE_WITHOUT_NAME = 0.9, 0.05
 
 
-class _Said(NamedTuple):
-    """What a text with the word of a total says: of what rows, whether it says nothing else, and which figures."""
-
-    rest: str
-    is_alone: bool
-    is_long: bool  # the word is nothing but one of totals, unlike `n` or `min`
-    figures: tuple[Figure, ...]
-
-
-class _Row(NamedTuple):
-    """A row that may hold totals; `place` is the column of the word, and `said` is None if it has no word."""
+class _Claim(NamedTuple):
+    """A row that says that it is a total by a word in the column `place`, or, with -1, that lacks a name."""
 
     at: int
-    texts: list[str]
     place: int
-    said: _Said | None
-    is_total: bool
+    texts: list[str]
+    figures: tuple[str, ...] = ("sum", "mean")
+    is_long: bool = False  # the word is nothing but one of totals, unlike `n` or `min`
+    is_total: bool = True  # it says nothing else, or only of what group
 
 
 def names_group(text: str) -> bool:
@@ -64,177 +56,122 @@ def names_group(text: str) -> bool:
 
 def is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    said = _said(text)
-    return bool(_COUNTED.fullmatch(text)) or (said is not None and said.is_alone and said.is_long)
-
-
-def _said(text: str) -> _Said | None:
     match = _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
-    if match is None:
-        return None
-    word, rest = match["word"], match["rest"]
-    figures: tuple[Figure, ...] = ("sum", "mean", "count")
-    for figure in _FIGURES[1:]:
-        if re.fullmatch(f"{_WORDS[figure]}|{_WORDS['short'].get(figure, '(?!)')}", word, re.IGNORECASE):
-            figures = (figure,)
-    is_long = re.fullmatch(_LONG, word, re.IGNORECASE) is not None
-    is_alone = bool(_REST.fullmatch(rest) or _COUNTED.fullmatch(text))
-    return _Said(rest.strip(" \t:=.()[],-"), is_alone, is_long, () if figures == ("norm",) else figures)
+    is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
+    return bool(is_alone or _COUNTED.fullmatch(text))
 
 
-class Totals:
-    """Which rows of a table hold totals; the labels of the frame plus 2 are row numbers.
+def totals(frame: pd.DataFrame, kept: Mask, decimal: str | None) -> list[Finding]:
+    """Return the rows that are certainly totals, and those that say so, but agree with no rows above.
 
-    `always` are the columns, from 0, in which nearly all rows have a value.
+    A total has the word of one, or no name, and its numbers are figures of the rows above it or since the last total.
     """
+    places, taken, begin = np.arange(len(frame)), ~kept, 0
+    claims = sorted({claim.at: claim for claim in (*_without_name(frame, kept), *_with_words(frame, kept))}.values())
+    if not claims:
+        return []
+    counted = np.ones(len(frame), dtype=bool)  # a total counts subjects, and no other total
+    counted[[claim.at for claim in claims if claim.place >= 0 and claim.is_total]] = False
 
-    def __init__(self, frame: pd.DataFrame, decimal: str | None, always: Sequence[int]) -> None:
-        self._frame, self._decimal, self._always = frame, decimal, always
-        self._numbers = np.asarray(frame.index) + 2
-        self._columns: dict[int, tuple[NDArray[np.float64], Mask]] = {}
-        self._rows = self._with_words()
+    @cache
+    def column(place: int) -> tuple[NDArray[np.float64], Mask]:
+        cells = frame.iloc[:, place].tolist()
+        return numbers_of([_plain(cell, decimal) for cell in cells]), np.array([not is_blank(cell) for cell in cells])
 
-    def found(self) -> tuple[Mask, list[str]]:
-        """Return where a row is certainly a total, and what to say of these.
+    def is_total(claim: _Claim, above: Mask) -> bool:
+        others = [at for at, text in enumerate(claim.texts) if at != claim.place and not is_blank(text)]
+        agreeing, n_numbers = 0, 0
+        for at in others:
+            plain = _plain(claim.texts[at], decimal).removesuffix("%").strip()
+            value = float(numbers_of([plain])[0])
+            numbers, filled = column(at)
+            numbers = numbers[above & np.isfinite(numbers)]
+            if claim.place < 0 and (numbers.size < 2 or value in numbers):
+                return False
+            n_numbers += bool(np.isfinite(value))
+            known = _figures_of(numbers, {int(filled[above].sum()), int(above.sum())}, claim.figures)
+            half = 0.5000001 * 10.0 ** -len(plain.partition(".")[2])
+            agreeing += any(abs(number - value) <= half for number in known)
+        if claim.place < 0:
+            return agreeing == len(others) > 1
+        is_most = agreeing == n_numbers or (claim.is_long and 2 * agreeing > n_numbers)
+        return agreeing > 0 and is_most and len(others) - n_numbers < 2  # one word may be the ward
 
-        It says so, or has no name, and its numbers are figures of the rows above it, or of those since the last total.
-        """
-        mask, begin, places = np.zeros(len(self._frame), dtype=bool), 0, np.arange(len(self._frame))
-        counted = np.ones(len(mask), dtype=bool)  # a total counts subjects, and no other total
-        counted[[row.at for row in self._rows if row.is_total]] = False
-        known = {row.at for row in self._rows}
-        for row in sorted([*self._rows, *(row for row in self._without_name() if row.at not in known)]):
-            above = counted & ~mask & (places < row.at)
-            every = ~mask & (places < row.at)  # the initials of a subject may be the word of a total
-            if any(self._is_certain(row, part) for part in (above & (places >= begin), above, every)):
-                mask[row.at], begin = True, row.at + 1
-        found = places[mask].tolist()
-        what = "totals or means of the rows above, and"
-        hold = f"holds {what} is" if len(found) == 1 else f"hold {what} are"
-        return mask, [f"{self._named(found)} {hold} left out ({self._shown(found)})"] if found else []
+    found = []
+    for claim in claims:
+        above = ~taken & (places < claim.at)  # the initials of a subject may be the word of a total
+        parts = (above & counted & (places >= begin), above & counted, above)
+        if claim.is_total and any(is_total(claim, part) for part in parts):
+            taken[claim.at], begin = True, claim.at + 1
+            found.append(claim.at)
+    asked, always = [], filled_columns(frame[~taken])[0]
+    words = {claim.at: claim.texts[claim.place].strip() for claim in claims if claim.place >= 0}
+    for claim in claims:
+        is_single = claim.is_long and list(words.values()).count(words[claim.at]) == 1
+        lacks = any(is_blank(claim.texts[at]) for at in always)
+        if claim.at in words and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
+            asked.append(claim.at)
+    why = "the word of a total or of a norm, but no sums, means or counts of the rows above"
+    return [Finding("totals or means of the rows above", found), Finding(why, asked, is_certain=False)]
 
-    def others(self, known: Mask) -> tuple[list[Doubt], list[str]]:
-        """Return a doubt of rows that say that they are totals, but agree with no rows above, and what to say of more.
 
-        `known` has the rows that are left out or asked about already.
-        """
-        words = [row.texts[row.place].strip() for row in self._rows]
-        asked, told, is_norm = list[int](), list[int](), False
-        for row, word in zip(self._rows, words, strict=True):
-            said = row.said
-            if said is None or known[row.at]:
-                continue
-            lacks = any(is_blank(row.texts[place]) for place in self._always)
-            if row.is_total and (lacks or (said.is_long and words.count(word) == 1)):
-                asked.append(row.at)
-                is_norm |= not said.figures
-            elif row.place == 0 and said.is_long:
-                told.append(row.at)
-        doubts, remarks = [], []
-        if asked:
-            what = (
-                f"{self._named(asked)} {'holds' if len(asked) == 1 else 'hold'} the word of a total"
-                f"{' or of a norm' if is_norm else ''} ({self._shown(asked)}), but with numbers that are no sums, "
-                "means or counts of the rows above"
-            )
-            doubts.append(Doubt(what, tuple(self._numbers[asked].tolist())))
-        if told and 10 * len(told) <= max(10, len(known)):
-            remarks.append(
-                f"read as subjects, though beginning like totals: {self._named(told)} ({self._shown(told)}); if they "
-                "are none, leave them out with --where, or say with --rows which rows are subjects"
-            )
-        return doubts, remarks
+def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
+    """Return the rows in whose first columns a text begins or ends like a total, the first column last."""
+    found = []
+    for place in reversed(range(min(_COLUMNS_LOOKED_AT, frame.shape[1]))):
+        cells = frame.iloc[:, place]
+        like = np.flatnonzero(cells.str.contains(_LIKE).to_numpy(dtype=bool) & kept)
+        if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
+            continue
+        fuller = np.setdiff1d(np.flatnonzero(kept), like)
+        others = [text.strip() for text in cells.iloc[fuller].tolist() if not is_blank(text)]
+        others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
+        are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
+        for at in like.tolist():
+            texts = frame.iloc[at].tolist()
+            above = frame.iloc[at - 1].tolist()[: place + 1] if at else [""] * (place + 1)
+            match = _BEGINS.fullmatch(texts[place]) or _ENDS.fullmatch(texts[place])
+            if match is None or any(not is_blank(text) and text != above[on] for on, text in enumerate(texts[:place])):
+                continue  # below the name of a subject stands a level, such as of a response
+            word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
+            is_long = re.fullmatch(_LONG, word, re.I) is not None
+            of_group = is_long and (are_codes or names_group(rest) or rest in map(str.strip, above))
+            is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(texts[place]))
+            if is_total or place == 0:
+                found.append(_Claim(at, place, texts, _figures_said(word), is_long, is_total))
+    return found
 
-    def _named(self, places: Sequence[int]) -> str:
-        return rows_named(self._numbers[list(places)].tolist())
 
-    def _shown(self, places: Sequence[int]) -> str:
-        """Return the words of the totals, or the first figures of those without any."""
-        words = {row.at: row.texts[row.place].strip() for row in self._rows}
-        first = {at: self._frame.iloc[at].tolist() for at in places[:5]}
-        texts = (words.get(at) or next(filter(None, map(str.strip, row))) for at, row in first.items())
-        return listed(map(quoted, texts), len(places))
+def _figures_said(word: str) -> tuple[str, ...]:
+    short = _WORDS["short"]
+    for figure in _FIGURES[1:]:
+        if re.fullmatch(f"{_WORDS[figure]}|{short.get(figure, '(?!)')}", word, re.I):
+            return () if figure == "norm" else (figure,)
+    return ("sum", "mean", "count")
 
-    def _with_words(self) -> list[_Row]:
-        """Return the rows in whose first columns a text begins or ends like a total."""
-        found: dict[int, _Row] = {}
-        for place in range(min(_COLUMNS_LOOKED_AT, self._frame.shape[1])):
-            cells = self._frame.iloc[:, place]
-            like = np.flatnonzero(cells.str.contains(_LIKE).to_numpy(dtype=bool))
-            if not 0 < like.size <= min(_MOST_LOOKED_AT, len(self._frame) / 2):
-                continue
-            others = [text.strip() for text in cells.drop(cells.index[like]).tolist() if not is_blank(text)]
-            others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
-            are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
-            for at in like.tolist():
-                texts = self._frame.iloc[at].tolist()
-                above = self._frame.iloc[at - 1].tolist()[: place + 1] if at else [""] * (place + 1)
-                before = [text for text, other in zip(texts[:place], above, strict=False) if text != other]
-                if not all(map(is_blank, before)):  # the name of a subject, and a level such as of a response
-                    continue
-                said = _said(texts[place])
-                is_total = said is not None and (
-                    said.is_alone
-                    or bool(said.rest and said.is_long and (are_codes or names_group(said.rest)))
-                    or bool(said.rest and said.is_long and said.rest in map(str.strip, above))
-                )
-                if at not in found and (is_total or place == 0):
-                    found[at] = _Row(at, texts, place, said, is_total)
-        return [found[at] for at in sorted(found)]
 
-    def _without_name(self) -> list[_Row]:
-        """Return the rows without a value in the first column, if nearly all others have one."""
-        blank = np.flatnonzero(np.asarray(self._frame.iloc[:, 0].str.strip() == "", dtype=bool))
-        if blank.size > min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * len(self._frame))):
-            return []
-        return [_Row(at, self._frame.iloc[at].tolist(), -1, None, False) for at in blank.tolist()]
+def _without_name(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
+    """Return the rows without a value in the first column, if nearly all others have one."""
+    blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
+    if blank.size > min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):
+        return []
+    return [_Claim(at, -1, frame.iloc[at].tolist()) for at in blank.tolist()]
 
-    def _is_certain(self, row: _Row, above: Mask) -> bool:
-        """Return whether the numbers of a row are figures of some rows above it, as its word or lack of a name says."""
-        others = [at for at, text in enumerate(row.texts) if at != row.place and not is_blank(text)]
-        if row.said is None:
-            cells = [(row.texts[at], at, above) for at in others]
-            figures: tuple[Figure, ...] = ("sum", "mean")
-            return len(cells) > 1 and all(self._is_figure(*one, figures) and not self._is_value(*one) for one in cells)
-        numeric = [at for at in others if np.isfinite(self._number(row.texts[at]))]
-        agreeing = sum(self._is_figure(row.texts[at], at, above, row.said.figures) for at in numeric)
-        is_most = agreeing == len(numeric) or (row.said.is_long and 2 * agreeing > len(numeric))
-        return row.is_total and agreeing > 0 and is_most and len(others) - len(numeric) < 2  # one word may be the ward
 
-    def _is_figure(self, text: str, place: int, above: Mask, figures: Sequence[Figure]) -> bool:
-        """Return whether a cell is one of these figures of the column above it, rounded to its decimals."""
-        numbers, n_filled = self._above(place, above)
-        value, n_rows = self._number(text), int(above.sum())
-        if numbers.size < 2:
-            return "count" in figures and value in (n_filled, n_rows)
-        known: dict[Figure, tuple[float, ...]] = {
-            "sum": (numbers.sum(),),
-            "mean": (numbers.mean(),),
-            "median": (float(np.median(numbers)),),
-            "deviation": (numbers.std(ddof=1), numbers.std()),
-            "count": (numbers.size, n_filled, n_rows),
-            "minimum": (numbers.min(),),
-            "maximum": (numbers.max(),),
-        }
-        half = 0.5000001 * 10.0 ** -len(self._plain(text).removesuffix("%").strip().partition(".")[2])
-        return any(abs(number - value) <= half for figure in figures for number in known[figure])
+def _figures_of(numbers: NDArray[np.float64], counts: set[int], figures: Sequence[str]) -> list[float]:
+    if numbers.size < 2:
+        return [*counts] if "count" in figures else []
+    known = {
+        "sum": [numbers.sum()],
+        "mean": [numbers.mean()],
+        "median": [np.median(numbers)],
+        "deviation": [numbers.std(ddof=1), numbers.std()],
+        "count": [numbers.size, *counts],
+        "minimum": [numbers.min()],
+        "maximum": [numbers.max()],
+    }
+    return [float(number) for figure in figures for number in known[figure]]
 
-    def _is_value(self, text: str, place: int, above: Mask) -> bool:
-        """Return whether subjects above have the number of a cell, or there are fewer than two."""
-        numbers, _ = self._above(place, above)
-        return numbers.size < 2 or self._number(text) in numbers
 
-    def _above(self, place: int, above: Mask) -> tuple[NDArray[np.float64], int]:
-        """Return the numbers in some rows of a column, and how many of these hold anything."""
-        if place not in self._columns:
-            cells = self._frame.iloc[:, place].tolist()
-            filled = np.array([not is_blank(cell) for cell in cells], dtype=bool)
-            self._columns[place] = numbers_of([self._plain(cell) for cell in cells]), filled
-        numbers, filled = self._columns[place]
-        return numbers[above & np.isfinite(numbers)], int(filled[above].sum())
-
-    def _number(self, text: str) -> float:
-        return float(numbers_of([self._plain(text).removesuffix("%").strip()])[0])
-
-    def _plain(self, text: str) -> str:
-        return number_with(text.strip(), "," if self._decimal != "." and "," in text else None)
+def _plain(text: str, decimal: str | None) -> str:
+    return number_with(text.strip(), "," if decimal != "." and "," in text else None)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
+from clinclust.files.chosen_columns import place_of_column
 from clinclust.files.flags import Marked, without_flags
 from clinclust.files.layout.decimal_marks import Decimal
 from clinclust.files.limits_in_words import limits_in_words
@@ -29,26 +30,9 @@ from clinclust.files.number_notation import (
 from clinclust.files.selection.dates import DateColumn, DateOrder, date_column, looks_like_date
 from clinclust.files.text_table import TableRead
 
-__all__ = ["Cells", "Ranges", "Reader", "number_or_nan"]
+__all__ = ["Cells", "Reader"]
 
-Mask = NDArray[np.bool_]
-_FEW_LEVELS = 10
-_MARKS = {",": "commas", ".": "points", "'": "apostrophes", " ": "spaces"}
-
-
-class Ranges(NamedTuple):
-    """Between which numbers those of the cells of a column lie; ``>90`` begins at the next number that float64 has.
-
-    Both bounds are the number itself where it is known, and NaN where there is none.
-    """
-
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, number: float | NDArray[np.float64]) -> Ranges:
-        """Return the ranges of numbers that are known."""
-        return cls(np.asarray(number), np.asarray(number))
+Floats = NDArray[np.float64]
 
 
 class Reader(NamedTuple):
@@ -58,8 +42,12 @@ class Reader(NamedTuple):
     decimal: Decimal | None = None
     dates: DateOrder | None = None
 
-    def cells(self, place: int) -> Cells:
-        """Return the cells of the column at a place, from 0."""
+    def cells(self, name: str) -> Cells:
+        """Return the cells of the column that a text means; InputError if there is none."""
+        names = [str(each) for each in self.read.frame.columns]
+        place = place_of_column(name, names, self.read.places)
+        if isinstance(place, str):
+            raise InputError(f"{place} The columns are {listed(names)}")
         return Cells(self, place)
 
 
@@ -67,16 +55,17 @@ class Cells:
     """The cells of a column: their canonical texts, object (N,), and which of them are missing, bool (N,)."""
 
     def __init__(self, reader: Reader, place: int) -> None:
-        read = reader.read
-        self.notes = read.notes[place] if read.notes else None
-        self.decimal, self._dates = reader.decimal, reader.dates
-        self._has_commas_beside = reader.decimal == "," or any(notes.decimal == "," for notes in read.notes)
+        read, decimal = reader.read, reader.decimal
+        notes = read.notes[place] if read.notes else None
+        self.decimal, self.order_of_dates = decimal, reader.dates
+        self.has_comma = decimal == "," or (notes is not None and notes.decimal == ",")
+        self.has_comma_beside = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
         missing = np.asarray(values.isna(), dtype=bool)
         texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
-        codes = set(self.notes.missing_codes) if self.notes else set()
+        codes = {"", *(notes.missing_codes if notes else ())}
         self.texts = np.array(texts, dtype=object)
-        self.missing: Mask = missing | np.array([not text or text in codes for text in texts], dtype=bool)
+        self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])
         self.number = read.places[place] if read.places else place + 1
 
@@ -85,40 +74,23 @@ class Cells:
         """How often each text stands in the column, without missing values, the most frequent first."""
         return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
 
-    def held(self) -> str:
-        """Return what the column holds, in words: its values if they are few."""
-        if not self.counts:
-            return "no value"
-        if len(self.counts) <= _FEW_LEVELS:
-            return listed((quoted(text) for text in list(self.counts)[:5]), len(self.counts))
-        n_numbers = int((~np.isnan(self.ranges.low[~self.missing])).sum())
-        numbers = f"{n_numbers:,} are numbers" if n_numbers else "none is a number"
-        return f"{len(self.counts):,} different values in {self.counts.total():,} cells, of which {numbers}"
-
     @cached_property
-    def ranges(self) -> Ranges:
-        """The numbers between which that of each cell lies: itself, or what lies beyond the limit that it holds.
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN where it holds none.
 
-        InputError is raised if a comma in them may be a decimal mark or keep thousands apart.
+        InputError is raised if a comma may be a decimal mark or keep thousands apart.
         """
-        if self._is_plain:
-            return Ranges.of(self._plain)
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
-            raise InputError(
-                f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart: "
-                "say --decimal , or --decimal ."
-            )
-        known = {text: self._range(text) for text in self.counts}
+            said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
+            raise InputError(f"{said}: say --decimal , or --decimal .")
+        known = {text: self._bounds(parts) for text, parts in self._parts.items() if parts is not None}
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
-        return Ranges(*np.array(bounds, dtype=np.float64).reshape(-1, 2).T)
+        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        return low, high
 
-    def _range(self, text: str) -> tuple[float, float]:
-        """Return the bounds of the number that a text writes in the notation of the column; NaN if it writes none."""
-        parts = parts_of(self._bodies[text])
-        if parts is None or unit_key(parts.unit) not in ("", unit_key(self.unit)):
-            return (number_of(text),) * 2
-        number = self._number(parts)
+    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
+        number = self._number(parts, self.marks)
         if not parts.limit or np.isnan(number):
             return number, number
         end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
@@ -126,100 +98,80 @@ class Cells:
             number = float(np.nextafter(number, end))
         return (end, number) if end < 0 else (number, end)
 
-    def _number(self, parts: WrittenNumber) -> float:
-        written = number_as_written(parts.number, self.marks.decimal, self.marks.thousands)
-        return np.nan if written is None else number_of(written)
+    def _number(self, parts: WrittenNumber, marks: Marks) -> float:
+        written = number_as_written(parts.number, marks.decimal, marks.thousands)
+        is_other = written is None or unit_key(parts.unit) not in ("", unit_key(self.unit))
+        return np.nan if is_other else number_of(str(written))
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
-        """Return the number that a condition gives for the column.
-
-        In quotes it is written as the cells are, with their unit or without. Without quotes the point is a decimal
-        point. InputError is raised if it has another unit than the column, or could be read in two ways.
-        """
-        parts, marks = parts_of(text), self.marks
-        if parts is None:
-            return number_of(text)
-        if unit_key(parts.unit) not in ("", unit_key(self.unit)):
-            has = f"in {self.unit}" if self.unit else "without a unit in its cells"
-            raise InputError(f"{quoted(self.name)} is {has}, and compared with {quoted(text)}: give the number alone")
-        written = None
+        """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
+        number, parts, marks = np.nan, parts_of(text), self.marks
         if in_quotes or "," in text:
-            written = number_as_written(parts.number, marks.decimal, marks.thousands)
+            if parts is not None and not parts.limit:
+                number, own = self._number(parts, marks), marks_of([parts.number])
+                if np.isnan(number) and not marks.decimal and not own.is_guess:
+                    number = self._number(parts, own)
         elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
-            written = text
-        if written is None and not marks.decimal and not (own := marks_of([parts.number])).is_guess:
-            written = number_as_written(parts.number, own.decimal, own.thousands)
-        if written is None:
+            number = number_of(text)
+        if np.isnan(number):
+            unit = f" (in {self.unit})" if self.unit else ""
             raise InputError(
-                f"{quoted(text)}, with which {quoted(self.name)} is compared, could be read in two ways, or as no "
-                "number: write it with nothing between its thousands, or in quotes, as the cells of the column are"
+                f"{quoted(text)}, with which {quoted(self.name)} is compared, is no date and no number as its cells "
+                f"write them{unit}, or could be read in two ways: write it in quotes as the cells are, or with a "
+                "decimal point and nothing between its thousands"
             )
-        return number_of(written)
+        return number
 
     def refuse_several_units(self) -> None:
         """Raise InputError if the numbers of the column have several units, so that they have no order."""
-        if len(self._units) > 1:
-            raise InputError(
-                f"{quoted(self.name)} holds numbers in several units ({listed(self._units)}): give all in one unit in "
-                "the table"
-            )
-        if self.unit == "%" and any((parts := parts_of(body)) and not parts.unit for body in self._bodies.values()):
-            raise InputError(
-                f"{quoted(self.name)} holds numbers with % and others without: write all in the same way in the table"
-            )
+        units = list(self._units)
+        units += ["none"] if units == ["%"] and any(parts and not parts.unit for parts in self._parts.values()) else []
+        if len(units) > 1:
+            raise InputError(f"{quoted(self.name)} has several units ({listed(units)}): give all in one in the table")
 
     def notation(self) -> list[str]:
-        """Return how the numbers of the column are read, in words; nothing if they are plain."""
-        if self._is_plain:
-            return []
+        """Return how the numbers are read, in words; nothing if they are plain."""
         said = ["a decimal comma"] if self.marks.decimal else []
-        said += [f"thousands kept apart by {_MARKS[self.marks.thousands]}"] if self.marks.thousands else []
+        said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
         said += [f"the unit {quoted(self.unit)}"] if self.unit else []
         flags = self._marked.marks
         said += [f"{listed(map(quoted, flags), len(flags))} beside them left off"] if flags else []
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
 
     @cached_property
-    def _plain(self) -> NDArray[np.float64]:
-        return numbers_of(self.texts.tolist())
-
-    @cached_property
     def _is_plain(self) -> bool:
-        """Whether all cells with a value are numbers with a point, or none."""
-        is_number = not np.isnan(self._plain[~self.missing]).any()
-        return bool(is_number and not (self._has_commas_beside and are_thousands(list(self.counts))))
+        return not np.isnan(numbers_of(list(self.counts))).any()
 
     @cached_property
     def _marked(self) -> Marked:
         """The texts of the column without the flags beside their numbers, as a drafted schema reads them."""
+        texts = list(self.counts)
+        if self._is_plain:
+            return Marked((), texts, np.zeros(len(texts), dtype=bool))
         counts = np.array(list(self.counts.values()), dtype=np.int64)
-        meaning = limits_in_words(list(self.counts), counts)
-        return without_flags([meaning.get(text, text) for text in self.counts], counts)
+        meaning = limits_in_words(texts, counts)
+        return without_flags([meaning.get(text, text) for text in texts], counts)
 
     @cached_property
-    def _bodies(self) -> dict[str, str]:
-        return dict(zip(self.counts, self._marked.texts, strict=True))
+    def _parts(self) -> dict[str, WrittenNumber | None]:
+        return {text: parts_of(body) for text, body in zip(self.counts, self._marked.texts, strict=True)}
 
     @cached_property
     def marks(self) -> Marks:
         """The decimal mark and the separator of thousands of the column."""
-        written = [parts.number for text in self._bodies.values() if (parts := parts_of(text)) is not None]
-        if self._has_commas_beside and are_thousands(written) and not any("," in number for number in written):
+        numbers = [parts.number for parts in self._parts.values() if parts is not None]
+        if self.has_comma_beside and are_thousands(numbers) and not any("," in number for number in numbers):
             return Marks(",", ".")
-        marks = marks_of(written)
-        is_comma = self.decimal == "," or (self.notes is not None and self.notes.decimal == ",")
-        if is_comma and (marks.is_guess or marks == Marks()):
+        marks = marks_of(numbers)
+        if self.has_comma and (marks.is_guess or (marks == Marks() and not self._is_plain)):
             return Marks(",", None)
         return Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
 
     @cached_property
     def _units(self) -> list[str]:
-        """What follows the numbers, each once, whatever its case; the most frequent first."""
         units: Counter[str] = Counter()
-        for text, count in self.counts.items():
-            parts = parts_of(self._bodies[text])
-            if parts is not None and parts.unit:
-                units[parts.unit] += count
+        for text, parts in self._parts.items():
+            units.update({parts.unit: self.counts[text]} if parts and parts.unit else {})
         if not units or are_flags(*units.most_common(1)[0], self.counts.total()):
             return []
         return list({unit_key(unit): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
@@ -230,21 +182,14 @@ class Cells:
         return self._units[0] if len(self._units) == 1 else ""
 
     @cached_property
-    def dates(self) -> DateColumn | str:
-        """The dates of the cells, or why they cannot be read; see `date_column`."""
-        return date_column(self.texts, ~self.missing, self._dates)
+    def dates(self) -> DateColumn:
+        """The dates of the cells; InputError if they cannot be read."""
+        dates = date_column(self.texts, ~self.missing, self.order_of_dates)
+        if isinstance(dates, str):
+            raise InputError(f"{quoted(self.name)} {dates}")
+        return dates
 
     @cached_property
     def looks_like_dates(self) -> bool:
         """Whether all cells with a value are written as dates are, and there is one."""
         return bool(self.counts) and all(map(looks_like_date, self.counts))
-
-
-def number_or_nan(text: str) -> float:
-    """Return a number if a text writes one in any notation, whatever its unit; otherwise NaN."""
-    parts = parts_of(text)
-    if parts is None or parts.limit:
-        return number_of(text)
-    marks = marks_of([parts.number])
-    written = number_as_written(parts.number, marks.decimal, marks.thousands)
-    return np.nan if written is None else number_of(written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,23 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["ROWS_TAKEN", "RowCounts", "RowsTaken", "carry_rows_taken", "note_rows_taken", "rows_taken"]
 
 ROWS_TAKEN = "rows_taken"
-"""The key of ``frame.attrs`` under which it is kept: a plain dictionary of the choice and the counts."""
 
 
 @dataclass(frozen=True)
 class RowCounts:
     """How many rows of a table were taken, and how many were left out for which reason."""
 
-    in_table: int
-    """Rows of the table; rows of the sheet below its header, if somebody chose among these by their numbers."""
-    not_meeting: int = 0
-    """Rows that do not meet the condition."""
-    unknown: int = 0
-    """Rows among these of which it is not known whether they meet it: a value is missing, or cannot be compared."""
-    further: int = 0
-    """Rows that meet it, of subjects of whom another row was taken."""
-    outside: int = 0
-    """Rows that are not among those of the sheet which somebody named."""
+    in_table: int  # rows of the table; rows of the sheet below its header, if these were chosen by their numbers
+    not_meeting: int = 0  # do not meet the condition
+    unknown: int = 0  # of these: it is not known whether they meet it, as a value is missing or cannot be compared
+    further: int = 0  # meet it, but another row of the subject was taken
+    outside: int = 0  # are not among the rows of the sheet that somebody named
 
     @property
     def taken(self) -> int:
@@ -41,11 +34,8 @@ class RowCounts:
 
     def problems(self) -> list[str]:
         """Return what contradicts itself."""
-        if min(self.in_table, self.not_meeting, self.unknown, self.further, self.outside) < 0:
-            return ["a number of rows is negative"]
-        if self.unknown > self.not_meeting or self.taken < 0:
-            return ["the numbers of rows contradict each other"]
-        return []
+        least = min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown)
+        return ["the numbers of rows contradict each other"] if least < 0 else []
 
 
 class RowsTaken(NamedTuple):
@@ -62,9 +52,7 @@ def note_rows_taken(frame: pd.DataFrame, taken: RowsTaken) -> None:
 
 def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
     """Note of a table what is noted of the rows of the one that it was made from."""
-    for key in (ROWS_TAKEN, SEVERAL_ROWS):
-        if key in source.attrs:
-            frame.attrs[key] = source.attrs[key]
+    frame.attrs |= {key: source.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in source.attrs}
 
 
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
@@ -75,16 +63,14 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
-    foreign = InputError(
-        f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
-        "clinclust.read_cohort"
-    )
-    if not isinstance(noted, Mapping) or set(noted) != {"choice", "counts"}:
-        raise foreign
     try:
         taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        if taken.counts.problems():
-            raise foreign
-    except TypeError:
-        raise foreign from None
+        is_ours = len(noted) == 2 and not taken.counts.problems()
+    except (TypeError, KeyError):
+        is_ours = False
+    if not is_ours:
+        raise InputError(
+            f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
+            "clinclust.read_cohort"
+        )
     return taken if len(frame) <= taken.counts.taken else None

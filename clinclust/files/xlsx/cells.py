@@ -1,17 +1,17 @@
-"""The text of one cell, by its type, and what is wrong with cells that have none."""
+"""The text of one cell, by its type and its number format."""
 
 from __future__ import annotations
 
 import datetime
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Literal
 from xml.etree.ElementTree import Element
 
 from clinclust.files.cell_text import NUMBER, canonical_text
 from clinclust.files.listed import Places, quoted
-from clinclust.files.xlsx.archive import LOCAL, damaged
+from clinclust.files.xlsx.archive import local
 
 __all__ = ["Cells", "Shown", "shown_by", "text_of"]
 
@@ -24,36 +24,23 @@ _BUILT_IN: dict[str, Shown] = {
     "46": "duration",
 }
 _NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
-_DURATION = re.compile(r"\[[hms]+\]")
-_MILLISECONDS = 86_400_000
-_FIRST_1900 = datetime.datetime(1899, 12, 30)
-_FIRST_1904 = datetime.datetime(1904, 1, 1)
-_MISTYPED = "cells with a value that their type does not have"
+_ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
+_TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
+_FAULTY = "cells with a value that their type does not have"
 _NO_VALUE = "formulas without a computed value, which Excel or LibreOffice computes when it opens the file"
 _NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 _ERRORS = "spreadsheet errors kept as text"
-_ESCAPED = re.compile("(?:_x[0-9a-fA-F]{4}_)+")
 
 
 def text_of(element: Element) -> str:
-    r"""Return the text of a rich or plain text, without phonetic hints.
-
-    ``_x000D_`` and the like are the characters that they stand for (ST_Xstring).
-    """
-    runs = (run for child in element for run in (child if LOCAL.get(child.tag) == "r" else (child,)))
-    return _unescaped("".join(run.text or "" for run in runs if LOCAL.get(run.tag) == "t"))
+    """Return the text of a rich or plain text, without phonetic hints."""
+    runs = (run for child in element for run in (child if local(child.tag) == "r" else (child,)))
+    return _unescaped("".join(run.text or "" for run in runs if local(run.tag) == "t"))
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(_character, text) if "_x" in text else text
-
-
-def _character(match: re.Match[str]) -> str:
-    units = b"".join(int(code[2:6], 16).to_bytes(2, "little") for code in re.findall("_x.{4}_", match[0]))
-    try:
-        return units.decode("utf-16-le")
-    except UnicodeDecodeError:  # half of a character
-        return match[0]
+    """Return text in which ``_x000D_`` and the like are the characters that they stand for (ST_Xstring)."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def shown_by(number: str, code: str | None = None) -> Shown:
@@ -61,7 +48,7 @@ def shown_by(number: str, code: str | None = None) -> Shown:
     if code is None:
         return _BUILT_IN.get(number, "number")
     positive = _NO_LETTERS_OF_DATES.sub("", code).split(";")[0].lower()
-    if _DURATION.search(positive):
+    if re.search(r"\[[hms]+\]", positive):
         return "duration"
     if re.search("[dy]", positive) or ("m" in positive and not re.search("[hs]", positive)):
         return "date"
@@ -71,122 +58,79 @@ def shown_by(number: str, code: str | None = None) -> Shown:
 def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
     """Return the canonical text of a number of days that is shown as a date, time or duration; None if it is none.
 
-    Days are counted from 1 January 1904, or from 1 January 1900 as day 1. The second calendar has 29 February 1900 as
-    day 60, which never was.
+    Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
     """
     try:
-        length = datetime.timedelta(milliseconds=round(days * _MILLISECONDS))
+        length = datetime.timedelta(milliseconds=round(days * 86_400_000))
         if shown == "duration":
             return canonical_text(length)
         if days < 0 or (not has_1904 and 60 <= days < 61):
             return None
-        if days < 1 and length.days == 0 and (shown == "time" or not has_1904):
-            return canonical_text((_FIRST_1900 + length).time())
-        if has_1904:
-            return canonical_text(_FIRST_1904 + length)
-        return canonical_text(_FIRST_1900 + length + datetime.timedelta(days=1 if math.floor(days) < 60 else 0))
+        if not length.days and (shown == "time" or not has_1904):
+            return canonical_text((datetime.datetime.min + length).time())
+        first = (1904, 1, 1) if has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
+        return canonical_text(datetime.datetime(*first) + length)
     except OverflowError:
         return None
 
 
-def _iso_text(text: str) -> str | None:
-    """Return the canonical text of a date or time that the file holds in ISO form; None if it holds neither."""
-    for read in (datetime.date.fromisoformat, datetime.time.fromisoformat, datetime.datetime.fromisoformat):
-        try:
-            return canonical_text(read(text.removesuffix("Z")))
-        except ValueError:
-            continue
-    return None
-
-
 class Cells:
-    """Turns cells into canonical text.
+    """Turns cells into canonical text; `shared` are the shared texts, `shown` what each style shows a number as.
 
-    Parameters
-    ----------
-    shared : list of str
-        The shared texts.
-    shown : list of str
-        What each style shows a number as.
-    has_1904 : bool
-        Whether days are counted from 1904 (see `_date_text`).
-
-    Attributes
-    ----------
-    faults, remarks : Places
-        Cells that cannot be read, and cells of which the reader must know.
-    n_formulas : int
-        How many cells hold the value of a formula.
+    It records `faults` (cells that cannot be read), `remarks` (cells of which the reader must know), and `n_formulas`.
     """
 
-    def __init__(self, shared: list[str], shown: Iterable[Shown], has_1904: bool) -> None:
+    def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
         self._shared, self._has_1904 = shared, has_1904
-        self._shown: dict[str | None, Shown] = {str(number): kind for number, kind in enumerate(shown)}
-        self._shown[None] = self._shown.setdefault("0", "number")
+        self._shown: dict[int, Shown] = dict(enumerate(shown)) or {0: "number"}
         self.faults, self.remarks = Places(), Places()
         self.n_formulas = 0
 
     def text(self, place: str, cell: Element) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
-        kind = cell.get("t", "n")
-        value, has_formula = None, False
+        kind, value, has_formula = cell.get("t", "n"), "", False
         for child in cell:
-            tag = LOCAL.get(child.tag)
-            if tag == "v" or tag == "is":
-                if value is not None or (tag == "is") != (kind == "inlineStr"):
-                    return self._fault(place, kind, _MISTYPED)
+            tag = local(child.tag)
+            if tag == "f":
+                has_formula, self.n_formulas = True, self.n_formulas + 1
+            elif tag == "v" or tag == "is":
+                kind = "two values" if value else kind
                 value = text_of(child) if tag == "is" else child.text or ""
-            elif tag == "f":
-                has_formula = True
-            elif tag == "c":
-                raise damaged("a cell stands inside another")
-        if has_formula:
-            self.n_formulas += 1
-            if value is None or (kind != "str" and not value.strip()):
-                self.faults.add(_NO_VALUE, place)
-                return ""
-        if value is None or kind == "inlineStr":
-            return value or ""
-        if kind == "n":
-            return self._number(place, cell.get("s"), value)
-        if kind == "s":
-            return self._shared_text(place, value)
-        return _unescaped(value) if kind == "str" else self._rare(place, kind, value.strip())
-
-    def _number(self, place: str, style: str | None, value: str) -> str:
-        shown = self._shown.get(style)
-        if shown is None:
-            return self._fault(place, style, "styles that the file does not have")
-        if shown == "number" and value.isdecimal() and value.isascii() and (value[0] != "0" or value == "0"):
-            return value
-        value = value.strip()
-        if not value:
+        if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
+            self.faults.add(_NO_VALUE, place)
             return ""
+        if kind == "inlineStr" or (not value.strip() and kind != "s"):
+            return value
+        if kind == "str":
+            return _unescaped(value)
+        value = value.strip()
+        try:
+            return self._number(place, value, cell.get("s", "0")) if kind == "n" else self._other(place, value, kind)
+        except (ValueError, LookupError):
+            self.faults.add(_FAULTY, f"{place} ({quoted(value)})")
+            return ""
+
+    def _number(self, place: str, value: str, style: str) -> str:
+        shown = self._shown[int(style)]
+        if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
+            return value
         if not NUMBER.fullmatch(value) or not math.isfinite(float(value)):
-            return self._fault(place, value, "cells of numbers that hold none")
+            raise ValueError(value)
         if shown != "number":
-            text = _date_text(float(value), shown, self._has_1904)
-            if text is not None:
+            if (text := _date_text(float(value), shown, self._has_1904)) is not None:
                 return text
             self.remarks.add(_NO_DATE, place)
         return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
 
-    def _shared_text(self, place: str, value: str) -> str:
-        number = value.strip()
-        # A negative number would count from the end of the list.
-        if number.isascii() and number.isdecimal() and len(number) < 10 and int(number) < len(self._shared):
-            return self._shared[int(number)]
-        return self._fault(place, value, f"numbers of shared texts, of which the file has {len(self._shared):,}")
-
-    def _rare(self, place: str, kind: str, value: str) -> str:
-        if kind == "b" and value in ("0", "1", "false", "true"):
-            return "True" if value in ("1", "true") else "False"
-        if kind == "e":
-            self.remarks.add(_ERRORS, f"{place} ({value})")
-            return value
-        text = _iso_text(value) if kind == "d" else None
-        return self._fault(place, f"{kind}: {value}", _MISTYPED) if text is None else text
-
-    def _fault(self, place: str, value: str | None, finding: str) -> str:
-        self.faults.add(finding, f"{place} ({quoted(value)})")
-        return ""
+    def _other(self, place: str, value: str, kind: str) -> str:
+        """Return a shared text, or that of a truth value, an error or a date in ISO form."""
+        if kind == "s" and value.isdecimal():
+            return self._shared[int(value)]
+        if kind == "b":
+            return _TRUTH[value]
+        if kind == "d":
+            return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
+        if kind != "e":
+            raise ValueError(value)
+        self.remarks.add(_ERRORS, f"{place} ({value})")
+        return value

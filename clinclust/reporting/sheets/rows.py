@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.files.selection.condition import All, Comparison, Condition, compared_columns, is_order, parsed
+from clinclust.files.selection.condition import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.files.selection.rows_taken import RowCounts, rows_taken
 from clinclust.reporting.layout import WITHHELD
@@ -43,8 +43,7 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     if "where" in words:
         reasons.append(f"{words['where']} ({shown['not meeting']} left out{shown['unknown']})")
     if "one_row_per" in words:
-        further = "further rows" if choice.keep == "mean" else "left out"  # their values are in the means
-        reasons.append(f"{words['one_row_per']} ({shown['further']} {further})")
+        reasons.append(f"{words['one_row_per']} ({shown['further']} left out)")
     if counts.taken > n_subjects:
         reasons.append(f"without others ({shown['after']}) that were left out after the table was read")
     return [f"Of {shown['in table']} rows of the table, {n_subjects:,} were analysed: {', and '.join(reasons)}."]
@@ -107,7 +106,7 @@ def _holds_of_everybody(condition: Condition) -> bool:
 
     Other values, such as those that are excluded, may be those of few people.
     """
-    parts = condition.parts if isinstance(condition, All) else (condition,)
+    parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
     return all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
 
 

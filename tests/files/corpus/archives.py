@@ -29,8 +29,8 @@ ARCHIVES = (
         "gzip that is not said", "lab.csv", gzip.compress(LAB_TEXT.encode()), LAB, ("packed with gzip, although",)
     ),
     MessyFile("gzip of tabs", "lab.tsv.gz", gzip.compress(LAB_TEXT.replace(",", "\t").encode()), LAB),
-    MessyFile("half of gzip", "lab.csv.gz", gzip.compress(LAB_TEXT.encode())[:-12], refused="gzip file is damaged"),
-    MessyFile("text under the name of gzip", "lab.csv.gz", LAB_TEXT, refused="not a gzip file: give it the name"),
+    MessyFile("half of gzip", "lab.csv.gz", gzip.compress(LAB_TEXT.encode())[:-12], refused="gzip .* cannot be read"),
+    MessyFile("text under the name of gzip", "lab.csv.gz", LAB_TEXT, refused="not a gz file: give it the name"),
     MessyFile("a bomb", "lab.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 40_000_000), refused="no table does"),
     MessyFile("zip", "lab.zip", zipped(export__lab_csv=LAB_TEXT), LAB, ("read 'export/lab.csv', the one file",)),
     MessyFile(

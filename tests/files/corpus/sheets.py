@@ -39,14 +39,18 @@ SHEETS = (
     ),
     MessyFile("a workbook under the old name", "lab.xls", xlsx(CELLS), LAB, (r"Excel workbook \(.xlsx\), although",)),
     MessyFile(
-        "an old workbook under the new name", "lab.xlsx", xls(CELLS), LAB, (r"old format of Excel \(.xls\), although",)
+        "an old workbook under the new name",
+        "lab.xlsx",
+        xls(CELLS),
+        LAB,
+        ("old format .* although",),
     ),
     MessyFile(
         "a logo and titles",
         "lab.xlsx",
         xlsx([*LOGO, *CELLS]),
         LAB,
-        (r"the header is row 5: what stands above it, in rows 1 to 3, is left out \('University Hospital', 'Cohort",),
+        (r"the header is row 5: what stands above it, in rows 1, 3, is left out \('University Hospital', 'Cohort",),
         numbers=[6, 7, 8],
     ),
     MessyFile(
@@ -121,9 +125,9 @@ SHEETS = (
         (
             "the header is row 3: what stands above it, in row 1",
             "two rows, 3 and 4",
-            "row 5 holds units",
-            r"row 10 holds totals or means of the rows above, and is left out \('Mean'\)",
-            r"row 12 stands below the table as a note, and is left out \('\* first visit only'\)",
+            "row 5 explains the columns, and is no subject: it holds units",
+            r"row 10 \('Mean'\): totals or means of the rows above, left out",
+            r"row 12 \('\* first visit only'\)",
         ),
         numbers=[6, 7, 8],
         notes={"Labs - CRP": {"unit": "mg/L", "section": "Labs"}, "Motor - UPDRS": {"unit": "points"}},
@@ -160,7 +164,7 @@ SHEETS = (
         "lab.xlsx",
         xlsx([*CELLS, [None], ["Gesamt", 164, None]]),
         LAB,
-        (r"row 6 holds totals or means of the rows above, and is left out \('Gesamt'\)",),
+        (r"row 6 \('Gesamt'\): totals or means of the rows above, left out",),
     ),
     MessyFile(
         "two tables side by side",
@@ -189,7 +193,12 @@ SHEETS = (
         rows=[*LAB, ["004", "1", "2"]],
         told=("3 of 4 columns are kept",),
     ),
-    MessyFile("the old format", "alt.xls", xls([*CELLS[:2], ["002", 48, True]]), [*LAB[:2], ["002", "48", "True"]]),
+    MessyFile(
+        "the old format",
+        "alt.xls",
+        xls([*CELLS[:2], ["002", 48, True]]),
+        [*LAB[:2], ["002", "48", "True"]],
+    ),
     MessyFile(
         "the old format with a title, groups and dates",
         "alt.xls",
@@ -237,7 +246,7 @@ SHEETS = (
             [["Ambulanz"], [None], ["id", "seen", "crp"], ["001", DAY, 3.5], ["002", DAY, 4], [None], ["Quelle: Labor"]]
         ),
         [["id", "seen", "crp"], ["001", "2024-05-31", "3.5"], ["002", "2024-05-31", "4"]],
-        (BLIND, "the header is row 3", "row 7 stands below the table as a note"),
+        (BLIND, "the header is row 3", "row 7 .*: notes below the table"),
         numbers=[4, 5],
     ),
 )

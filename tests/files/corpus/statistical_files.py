@@ -101,8 +101,7 @@ STATISTICAL_FILES = (
         "portable SPSS",
         "c.por",
         spss({"ID": ["a", "b"], "N": [1.0, 2.5]}, "write_por"),
-        [["ID", "N"], ["a", "1"], ["b", "2.5"]],
-        ("a portable file of SPSS does not say which values stand for a missing one",),
+        refused="a portable file of SPSS.* save it in SPSS as .sav",
     ),
     MessyFile(
         "Stata with labels, dates and single precision",

@@ -113,20 +113,15 @@ WITHOUT_HEADER = (
         "names that are days",
         "days.csv",
         "id;0;7;14\nP1;13.7;13.3;11.8\nP2;11.3;13.1;12.9\nP3;9.9;10.1;10.4\n",
-        [
+        refused="row 1 .* looks like a subject .* if the names stand in row 1, say --header-row 1",
+        repaired={"header_row": 1},
+        rows=[
             ["id", "0", "7", "14"],
             ["P1", "13.7", "13.3", "11.8"],
             ["P2", "11.3", "13.1", "12.9"],
             ["P3", "9.9", "10.1", "10.4"],
         ],
-        ("the numbers 0, 7, 14 in row 1 are taken for names of columns; .* --header-row 0",),
-    ),
-    MessyFile(
-        "names that count the columns",
-        "array.csv",
-        "0,1,2\n5,6,2\n4,4,1\n",
-        [["0", "1", "2"], ["5", "6", "2"], ["4", "4", "1"]],
-        ("the numbers 0, 1, 2 in row 1 are taken for names of columns",),
+        told=("row 1 names the columns, as --header-row says, though it looks like a subject",),
     ),
     MessyFile(
         "names that stand over texts alone",
@@ -151,7 +146,7 @@ BELOW_THE_HEADER = (
         "cohort.xlsx",
         xlsx([HEADER, [None, "years", "mg/L", None], ["code", None, "0=none", "m=male, f=female"], *typed(SUBJECTS)]),
         TABLE,
-        ("row 2 holds units", "row 3 explains the columns"),
+        ("row 2 explains the columns, and is no subject: it holds units", "row 3 explains the columns"),
         numbers=[4, 5, 6, 7, 8, 9],
         notes={"crp": {"unit": "mg/L", "description": "0=none"}},
     ),
@@ -176,7 +171,7 @@ BELOW_THE_HEADER = (
     asked(
         "a remark below the header in one column",
         [HEADER, ["", "", "", "see the appendix"], *SUBJECTS],
-        r"row 2 holds nothing in the first column, and elsewhere only 'see the appendix'.*\n.* say --rows 3-8; .* 2-8",
+        r"row 2 holds nothing in the first column.* \('see the appendix'\).*\n.* say --rows 3-8; .* 2-8",
         {"rows": "3-8"},
         told=("row 2 explains the columns",),
     ),
@@ -223,7 +218,7 @@ BETWEEN = (
         "wards.csv",
         joined(by_ward(SUMS)),
         WARDS,
-        (r"rows 5, 10 hold totals or means", "rows without any value"),
+        (r"rows 5, 10 .*: totals or means", "rows without any value"),
         numbers=[2, 3, 4, 7, 8, 9],
     ),
     MessyFile(
@@ -236,7 +231,7 @@ BETWEEN = (
             ]
         ),
         WARDS,
-        (r"rows 5, 10, 11 hold totals",),
+        (r"rows 5, 10, 11 .*: totals",),
         numbers=[2, 3, 4, 7, 8, 9],
     ),
     MessyFile(
@@ -244,19 +239,19 @@ BETWEEN = (
         "wards.csv",
         joined([*TABLE[:4], ["", "54.7", "5.43", ""], *TABLE[4:], *MORE]),
         [*TABLE, *MORE],
-        (r"row 5 holds totals or means of the rows above, and is left out \('54.7'\)",),
+        (r"row 5 \('54.7'\): totals or means of the rows above, left out",),
     ),
     asked(
         "sums that do not add up",
         by_ward(WRONG),
-        r"rows 5, 10 hold the word of a total \('Summe A', 'Summe B'\), but .* no sums.*\n.*--rows 2-4,7-9;",
+        r"rows 5, 10 \('Summe A', 'Summe B'\): the word of a total .* no sums.*\n.*--rows 2-4,7-9;",
         {"rows": "2-4,7-9"},
         kept=WARDS,
     ),
     asked(
         "a total below that does not add up",
         [*TABLE, ["Gesamt", "1100", "2600", ""]],
-        r"row 8 holds the word of a total \('Gesamt'\).*\n.*--rows 2-7; .* --rows 2-8",
+        r"row 8 \('Gesamt'\): the word of a total.*\n.*--rows 2-7; .* --rows 2-8",
         {"rows": "2-7"},
     ),
     MessyFile(
@@ -276,7 +271,7 @@ BETWEEN = (
         ),
         TABLE,
         (
-            r"rows 5, 6, 10, 11, 12 and 1 more hold totals or means .* "
+            r"rows 5, 6, 10, 11, 12 and 1 more "
             r"\('Station 1 gesamt', 'Surgery: mean', 'Ward 2 total', 'Alle Patienten', 'N. pazienti' and 1 more\)",
         ),
         numbers=[2, 3, 4, 7, 8, 9],
@@ -284,14 +279,14 @@ BETWEEN = (
     asked(
         "norms among the subjects",
         [HEADER, ["Normwert", "", "<5", ""], *SUBJECTS],
-        r"row 2 holds the word of a total or of a norm \('Normwert'\).*\n.*--rows 3-8; .* --rows 2-8",
+        r"row 2 \('Normwert'\): the word of a total.*\n.*--rows 3-8; .* --rows 2-8",
         {"rows": "3-8"},
         numbers=[3, 4, 5, 6, 7, 8],
     ),
     asked(
         "a count of a group that is wrong",
         [*TABLE[:4], ["Surgery total", "31", "", ""], *TABLE[4:]],
-        r"row 5 holds the word of a total \('Surgery total'\).*\n.*--rows 2-4,6-8;",
+        r"row 5 \('Surgery total'\): the word of a total.*\n.*--rows 2-4,6-8;",
         {"rows": "2-4,6-8"},
     ),
     MessyFile(
@@ -323,13 +318,13 @@ BETWEEN = (
         "wards.csv",
         joined([HEADER, ["Station A", "", "", ""], *SUBJECTS[:3], ["Station B", "", "", ""], *SUBJECTS[3:]]),
         TABLE,
-        (r"rows 2, 6 hold one text each \('Station A', 'Station B'\) as a heading between the subjects",),
+        (r"rows 2, 6 \('Station A', 'Station B'\): headings between the subjects",),
         numbers=[3, 4, 5, 7, 8, 9],
     ),
     asked(
         "a remark between subjects",
         [*TABLE[:4], ["moved house", "", "", ""], *TABLE[4:]],
-        r"row 5 holds one text \('moved house'\), unlike those of other rows, .*\n.*--rows 2-4,6-8;",
+        r"row 5 \('moved house'\): one text, unlike those of other rows, .*\n.*--rows 2-4,6-8;",
         {"rows": "2-4,6-8"},
     ),
     MessyFile(
@@ -343,7 +338,7 @@ BETWEEN = (
         "cohort.csv",
         joined([*TABLE[:4], ["ID", "Age ", "CRP", "Sex"], *TABLE[4:]]),
         TABLE,
-        ("the header is repeated in row 5: left out",),
+        ("row 5 .*: the header again, left out",),
     ),
 )
 
@@ -354,14 +349,14 @@ TWO_TABLES = (
     asked(
         "a small table below the subjects",
         [*TABLE, ["", "", "", ""], *SMALL],
-        r"a second table seems to begin in row 9 \('group', 'n', 'mean'\): .* below an empty row, with words in "
+        r"rows 9 to .*: a second table .* below an empty row, with words in "
         r"columns of numbers\n.*--rows 2-7; .*--rows 2-11",
         {"rows": "2-7"},
     ),
     asked(
         "a small table below the subjects of a workbook",
         [],
-        r"a second table seems to begin in row 9 .*\n.*--rows 2-7;",
+        r"rows 9 to 11 .*: a second table seems to begin here: .*\n.*--rows 2-7;",
         {"rows": "2-7"},
         name="cohort.xlsx",
         make=xlsx([*typed(TABLE), [None], *typed(SMALL)]),
@@ -369,13 +364,13 @@ TWO_TABLES = (
     asked(
         "a second cohort with its columns in another order",
         [*TABLE, *OTHER_ORDER],
-        r"a second table seems to begin in row 8 .*: it holds names of columns, in another order or choice",
+        r"rows 8 to 10 .*: a second table seems to begin here: names of columns, in another order or choice",
         {"rows": "2-7"},
     ),
     asked(
         "the second of two tables",
         [*TABLE, ["", "", "", ""], *OTHER_ORDER],
-        "a second table seems to begin in row 9",
+        "rows 9 to .*: a second table seems to begin here",
         {"rows": "10-11", "header_row": 9},
         kept=OTHER_ORDER,
         told=("the header is row 9: what stands above it",),
@@ -384,58 +379,56 @@ TWO_TABLES = (
     asked(
         "rows below an empty row that lack what all others have",
         [*TABLE, ["", "", "", ""], ["A", "3", "", ""], ["B", "3", "", ""]],
-        "a second table seems to begin in row 9 .* without a value in 'crp', 'sex', which all rows above it have",
+        "rows 9, 10 .*: a second table .* without a value in 'crp', 'sex', which all rows above it have",
         {"rows": "2-7"},
     ),
     asked(
         "a second table of another width",
         [],
-        r"line 9 has 2 fields.* the header has 4: .*\(if these rows are none of its subjects, say "
-        r"--rows 2-7\)\n  - a second table seems to begin in row 9",
+        r"line 9 has 2 fields, line 10 has 2 fields, the header has 4: .* another table \(--rows FIRST-LAST",
         {"rows": "2-7"},
         make=joined(TABLE) + "\ngroup,n\nA,3\n",
     ),
     asked(
         "excluded subjects below a title",
         [],
-        r"line 10 has 1 field, the header has 4: .*--rows 2-7\)\n.*row 10 holds one text \('Dropouts'\).*; below an "
-        "empty row, it may be the title of rows that are none",
+        r"line 10 has 1 field, the header has 4: .* another table \(--rows FIRST-LAST",
         {"rows": "2-7"},
         make=joined(TABLE) + "\n\nDropouts\n" + joined(MORE[:2]),
     ),
     asked(
         "the header again below an empty row, with other numbers",
         [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
-        r"the header is repeated in row 9, below an empty row: a second table .*\n.* --rows 2-7; .* --rows 2-7,10-26",
+        r"rows 10 to 26 .*: a second table .*: the header again.*\n.* --rows 2-7; .* --rows 2-7,10-26",
         {"rows": "2-7"},
     ),
     asked(
         "the header again below an empty row, with all of its subjects",
         [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
-        "the header is repeated in row 9, below an empty row",
+        "a second table .*: the header again, below an empty row",
         {"rows": "2-7,10-26"},
         kept=[*TABLE, *MORE[3:]],
     ),
-    MessyFile(
-        "the header again below an empty row, with the next numbers",
-        "cohort.csv",
-        joined([*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]]),
-        [*TABLE, ["P07", "50", "1.5", "f"]],
-        ("the header is repeated in row 9: left out", "rows without any value"),
+    asked(
+        "the header again below an empty row, with the next number",
+        [*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]],
+        r"row 10 \('P07'\): a second table .*: the header again, below an empty row\n.*--rows 2-7; .* --rows 2-7,10",
+        {"rows": "2-7,10"},
+        kept=[*TABLE, ["P07", "50", "1.5", "f"]],
     ),
     MessyFile(
         "the header again below an empty row on every page",
         "cohort.csv",
         joined([*TABLE[:3], *PAGE, *TABLE[5:], *PAGE, *TABLE[3:5]]),
         [*TABLE[:3], *TABLE[5:], *TABLE[3:5]],
-        ("the header is repeated in rows 5, 9: left out", "rows without any value"),
+        ("rows 5, 9 .*: the header again, left out", "rows without any value"),
     ),
     MessyFile(
         "the header again in other words",
         "cohort.csv",
         joined([*TABLE[:4], ["id", "age (years)", "CRP [mg/L]", "Sex:"], *TABLE[4:]]),
         TABLE,
-        ("the header is repeated in row 5: left out",),
+        ("row 5 .*: the header again, left out",),
     ),
     MessyFile(
         "a subject with words instead of numbers",

@@ -11,7 +11,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         TITLED + LAB_TEXT,
         LAB,
-        (r"the header is row 4: what stands above it, in rows 1 to 2, is left out \('Medizinische Klinik', 'Stand",),
+        (r"the header is row 4: what stands above it, in rows 1, 2, is left out \('Medizinische Klinik', 'Stand",),
         numbers=[5, 6, 7],
     ),
     MessyFile(
@@ -22,7 +22,7 @@ TEXT_LAYOUTS = (
         (
             "the header is row 3",
             DECIMAL,
-            r"row 7 holds totals or means of the rows above, and is left out \('Mittelwert'\)",
+            r"row 7 \('Mittelwert'\): totals or means of the rows above, left out",
         ),
         numbers=[4, 5, 6],
     ),
@@ -31,7 +31,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         "id,age,crp\n,years,mg/L\n" + joined(LAB[1:]),
         LAB,
-        (r"row 2 holds units, and is no subject \(age: years, crp: mg/L\)",),
+        (r"row 2 explains the columns, and is no subject: it holds units \('years', 'mg/L'\)",),
         numbers=[3, 4, 5],
         notes={"age": {"unit": "years"}, "crp": {"unit": "mg/L"}},
     ),
@@ -40,7 +40,7 @@ TEXT_LAYOUTS = (
         "labor.csv",
         "Patient;Alter;CRP\r\nNr.;Jahre;mg/l\r\n1;61;3\r\n2;48;4\r\n",
         [["Patient", "Alter", "CRP"], ["1", "61", "3"], ["2", "48", "4"]],
-        ("row 2 holds units",),
+        ("row 2 explains the columns, and is no subject: it holds units",),
     ),
     MessyFile(
         "a row of questions below the names",
@@ -57,7 +57,7 @@ TEXT_LAYOUTS = (
         "falls.csv",
         "id,falls\na,1\nb,2\nTotal,3\n",
         [["id", "falls"], ["a", "1"], ["b", "2"]],
-        (r"row 4 holds totals or means of the rows above, and is left out \('Total'\)",),
+        (r"row 4 \('Total'\): totals or means of the rows above, left out",),
     ),
     MessyFile(
         "columns kept apart by spaces",
@@ -80,7 +80,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         "Export\n\nid;age;crp\n;[Jahre];[mg/dl]\n" + joined(LAB[1:], ";"),
         LAB,
-        ("the header is row 3", "row 4 holds units"),
+        ("the header is row 3", "row 4 explains the columns, and is no subject: it holds units"),
         notes={"age": {"unit": "Jahre"}, "crp": {"unit": "mg/dl"}},
     ),
     MessyFile(
@@ -95,21 +95,21 @@ TEXT_LAYOUTS = (
         "lab.csv",
         LAB_TEXT + "Total,164,16.3\n",
         LAB,
-        (r"row 5 holds totals or means of the rows above, and is left out \('Total'\)",),
+        (r"row 5 \('Total'\): totals or means of the rows above, left out",),
     ),
     MessyFile(
         "sums, means and a count below an empty row",
         "lab.csv",
         LAB_TEXT + "\nSumme,164,16.3\nMittelwert,54.7,5.43\nN = 3,,\n",
         LAB,
-        (r"rows 6, 7 hold totals or means", "row 8 stands below the table as a note"),
+        (r"rows 6, 7 .*: totals or means", "row 8 .*: notes below the table"),
     ),
     MessyFile(
         "sums without a word",
         "lab.csv",
         LAB_TEXT + ",164,16.3\n",
         LAB,
-        (r"row 5 holds totals or means of the rows above, and is left out \('164'\)",),
+        (r"row 5 \('164'\): totals or means of the rows above, left out",),
     ),
     MessyFile(
         "a subject whose row begins like a total",
@@ -128,7 +128,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         joined([*LAB[:3], ["Zwischensumme", "109", "15.5"], LAB[3]]),
         LAB,
-        (r"row 4 holds totals or means .* left out \('Zwischensumme'\)",),
+        (r"row 4 \('Zwischensumme'\): totals or means",),
         numbers=[2, 3, 5],
     ),
     MessyFile(
@@ -142,14 +142,14 @@ TEXT_LAYOUTS = (
         "lab.csv",
         LAB_TEXT + "\n* measured twice\nSource: laboratory system\n",
         LAB,
-        (r"rows 6, 7 stand below the table as notes, and are left out \('\* measured twice', 'Source: labor",),
+        (r"line 6 \('\* measured twice'\), line 7 \('Source: labor.*'\): single texts below the table",),
     ),
     MessyFile(
         "a legend below",
         "lab.csv",
         joined(LAB, ";") + "\nLegende:;;\n1 = m;;\n2 = w;;\n",
         LAB,
-        (r"rows 6 to 8 stand below the table as notes",),
+        (r"rows 6 to 8 .*: notes below the table",),
     ),
     MessyFile(
         "a last subject of whom only the number is known",
@@ -179,7 +179,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         joined([*LAB[:3], LAB[0], LAB[3]]),
         LAB,
-        (r"the header is repeated in row 4: left out",),
+        (r"row 4 .*: the header again, left out",),
         numbers=[2, 3, 5],
     ),
     MessyFile(
