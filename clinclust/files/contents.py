@@ -60,7 +60,7 @@ def _of_zip(source: Source) -> str:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
-    except (zipfile.BadZipFile, ValueError, IndexError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
         return "xlsx"
     found = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
     if found not in _KINDS:

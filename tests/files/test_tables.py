@@ -259,3 +259,13 @@ def test_reading_a_sound_file_warns_of_nothing(tmp_path):
         warnings.simplefilter("error")
         read_cohort(write(tmp_path / "x.csv", "a,b\n1,2\n"))
         read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", [["a"], [1]])))
+
+
+def test_totals_below_numbers_of_any_size_are_looked_for_without_a_warning_of_numpy(tmp_path):
+    path = tmp_path / "cohort.csv"
+    rows = "".join(f"P{k},{k}e300,{k}\n" for k in range(1, 9))
+    path.write_text(f"id,a,b\n{rows}Total,3.6e301,36\n", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(InputError, match="the word of a total"):
+            read_cohort(path)

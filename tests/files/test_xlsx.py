@@ -269,8 +269,10 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
     sound = workbook_bytes(SOUND)
     at = sound.index(b"xl/worksheets/sheet1.xml") + len(b"xl/worksheets/sheet1.xml")
     flipped = sound[:at] + bytes(255 - byte for byte in sound[at : at + 40]) + sound[at + 40 :]
+    entry = sound.index(b"PK\x01\x02") + 6  # the version of zip that is needed
     for content, words in (
         (sound[: len(sound) // 2], "not an xlsx file"),
+        (sound[:entry] + b"\x61" + sound[entry + 1 :], "not an xlsx file"),
         (flipped, "cannot be read"),
         (zipped({**workbook_parts(SOUND)}).replace(b"xl/styles.xml", b"XL/workbook.x"), "damaged|missing"),
     ):

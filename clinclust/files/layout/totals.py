@@ -158,6 +158,7 @@ def _without_name(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
     return [_Claim(at, -1, frame.iloc[at].tolist()) for at in blank.tolist()]
 
 
+@np.errstate(all="ignore")  # sums of numbers of any size may be infinite, and then they are no total's
 def _figures_of(numbers: NDArray[np.float64], counts: set[int], figures: Sequence[str]) -> list[float]:
     if numbers.size < 2:
         return [*counts] if "count" in figures else []

@@ -37,7 +37,7 @@ class Archive:
     def __init__(self, file: BinaryIO) -> None:
         try:
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, ValueError, IndexError):
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
             raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR}") from None
         self._parts = {_key(part.filename): part for part in self._zip.infolist()}
 
