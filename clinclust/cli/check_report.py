@@ -34,8 +34,8 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
     """Return what `draft_schema` left to be decided, what changes the result most first.
 
     First are columns that are left out for a fault in their cells; then those that may be of another kind, the least
-    probable first; then the rest. Columns with the same remark are one `Look`. Its repair is empty: what is wrong in a
-    draft is corrected there.
+    probable first; then the rest; last what forms no subtypes. Columns with the same remark are one `Look`. Its repair
+    is empty: what is wrong in a draft is corrected there.
     """
     by_remark: dict[str, list[str]] = {}
     weights: dict[str, float] = {}
@@ -49,7 +49,8 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
             if remark.startswith("otherwise "):
                 remark = f"{first}; {remark}"
             by_remark.setdefault(remark, []).append(feature.name)
-            weights[remark] = 0.0 if feature.is_ignored else float(probability) if "; otherwise " in remark else 1.0
+            weight = 0.0 if feature.is_ignored else float(probability) if "; otherwise " in remark else 1.0
+            weights[remark] = weight + (2.0 if feature.is_described else 0.0)
     in_order = sorted(by_remark, key=lambda remark: weights[remark])
     return [Look(tuple(by_remark[remark]), remark, "") for remark in in_order]
 

@@ -13,9 +13,9 @@ from command_line import SCHEMA, cohort
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust import MAPDP, FeatureSchema, draft_schema
+from clinclust import MAPDP, Feature, FeatureSchema, draft_schema
 from clinclust.cli import main
-from clinclust.cli.check_report import check_lines, unused_lines
+from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_table, path_given
 from clinclust.drafting.proposal import Look
@@ -73,6 +73,18 @@ def test_what_a_draft_did_itself_is_not_left_to_do():
         "to decide (1); read each, and edit s.yaml where that is wrong:",
         "  - falls: a code, taken for missing",
     ]
+
+
+def test_questions_on_what_forms_no_subtypes_come_last():
+    roles = {"los": "time", "visits": "cluster", "note": "ignore"}
+    likelihoods = {"los": "exponential", "visits": "poisson", "note": None}
+    schema = FeatureSchema(
+        [Feature(name=name, role=role, likelihood=likelihoods[name]) for name, role in roles.items()]
+    )
+    for name, probability in (("los", 0.5), ("visits", 0.7)):
+        schema.comments[name] = f"counts; probability {probability}\nLOOK: otherwise likelihood: geometric"
+    schema.comments["note"] = "numbers and other texts\nLOOK: write numbers"
+    assert [look.columns for look in looks_at_draft(schema)] == [("note",), ("visits",), ("los",)]
 
 
 @given(
