@@ -27,7 +27,7 @@ LAYERS = (
     ("engine.kernels",),
     ("engine.problem",),
     ("engine.search",),
-    ("engine.beside",),
+    ("engine.joint_estimates",),
     ("engine.sampling",),
     ("engine.continuum",),
     ("estimators",),

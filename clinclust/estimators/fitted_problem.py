@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.outlying import without_outlying
+from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.problem import pose
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.engine.beside.concentration import DEFAULT
+from clinclust.engine.joint_estimates.concentration import DEFAULT
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
 from clinclust.errors import InputError

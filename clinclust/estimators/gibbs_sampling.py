@@ -6,8 +6,8 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
-from clinclust.engine.beside.concentration import DEFAULT
-from clinclust.engine.beside.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.concentration import DEFAULT
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior
 from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling.chain import Unknown

@@ -15,7 +15,7 @@ from clinclust.estimators.parameters import check_parameters, cluster_codes
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.engine.beside.outlying import OutlyingMask
+    from clinclust.engine.joint_estimates.outlying import OutlyingMask
     from clinclust.engine.problem.problem import Problem
     from clinclust.schema import FeatureSchema
 
@@ -88,9 +88,9 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
-    from clinclust.engine.beside.outlying import best_outlying, without_outlying
-    from clinclust.engine.beside.outlying_search import none_outlying
-    from clinclust.engine.beside.selection import best_inclusion, log_inclusion
+    from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
+    from clinclust.engine.joint_estimates.outlying_search import none_outlying
+    from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
     from clinclust.engine.problem.objective import log_joint as joint_of
     from clinclust.engine.problem.posterior import partition_of
     from clinclust.engine.problem.problem import pose

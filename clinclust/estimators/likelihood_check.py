@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
 from clinclust.errors import SchemaError
 from clinclust.estimators.alternatives import alternatives_of

@@ -15,7 +15,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
 
 if TYPE_CHECKING:
-    from clinclust.engine.beside.resolution import ResolutionStep
+    from clinclust.engine.joint_estimates.resolution import ResolutionStep
     from clinclust.schema import FeatureSchema
 
 __all__ = ["ResolutionPath", "path_of", "resolution_path"]
@@ -134,7 +134,7 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
-    from clinclust.engine.beside.resolution import resolution_steps
+    from clinclust.engine.joint_estimates.resolution import resolution_steps
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.block_powers import has_repeated, reproduced_powers
-from clinclust.engine.beside.mode_filling import search_filling
-from clinclust.engine.beside.outlying import OutlyingMask
-from clinclust.engine.beside.outlying_search import none_outlying, search_with_outlying
-from clinclust.engine.beside.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
-from clinclust.engine.beside.sampled_resolution import LARGE_BESIDE, sampled_steps
+from clinclust.engine.joint_estimates.block_powers import has_repeated, reproduced_powers
+from clinclust.engine.joint_estimates.mode_filling import search_filling
+from clinclust.engine.joint_estimates.outlying import OutlyingMask
+from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
+from clinclust.engine.joint_estimates.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
+from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE, sampled_steps
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.restarts import index_of_best, run_restarts

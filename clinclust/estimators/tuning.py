@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.beside.alternation import Estimated, alternate, carry_on
-from clinclust.engine.beside.cross_validation import deal_folds, held_out_log_density, starts_among, training_problem
-from clinclust.engine.beside.greedy import choose_greedily
-from clinclust.engine.beside.hyperprior import Hyperprior
-from clinclust.engine.beside.selection import run_selecting_restarts
+from clinclust.engine.joint_estimates.alternation import Estimated, alternate, carry_on
+from clinclust.engine.joint_estimates.cross_validation import (
+    deal_folds,
+    held_out_log_density,
+    starts_among,
+    training_problem,
+)
+from clinclust.engine.joint_estimates.greedy import choose_greedily
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.selection import run_selecting_restarts
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from clinclust.engine.beside.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.outlying_search import none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import clusters_of, partition_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.engine.beside.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import model_values
 
 if TYPE_CHECKING:

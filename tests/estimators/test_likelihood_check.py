@@ -10,7 +10,7 @@ from cohorts import EVERY_LIKELIHOOD, feature, mixed_cohort
 
 import clinclust as cc
 from clinclust.control_characters import visible
-from clinclust.engine.beside.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.estimators import likelihood_check
 from clinclust.estimators.alternatives import alternatives_of
 from clinclust.estimators.likelihood_check import compared_likelihoods

@@ -8,11 +8,11 @@ from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.special import gammaln
 
 from clinclust import MAPDP, FeatureSchema, log_joint
-from clinclust.engine.beside.alternation import Estimated, alternate
-from clinclust.engine.beside.concentration import concentration_mode, log_concentration_hyperprior
-from clinclust.engine.beside.cross_validation import deal_folds, starts_among
-from clinclust.engine.beside.empirical import maximise_hyperparameters
-from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.alternation import Estimated, alternate
+from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
+from clinclust.engine.joint_estimates.cross_validation import deal_folds, starts_among
+from clinclust.engine.joint_estimates.empirical import maximise_hyperparameters
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
@@ -176,7 +176,7 @@ def test_the_grid_is_judged_by_the_joint():
 
 
 def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_others():
-    from clinclust.engine.beside.cross_validation import held_out_log_density, training_problem
+    from clinclust.engine.joint_estimates.cross_validation import held_out_log_density, training_problem
 
     frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
     problem = pose(schema.validate(frame), schema, None, 3.0)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.concentration import log_concentration_hyperprior
-from clinclust.engine.beside.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior
 from clinclust.engine.kernels.draws import draw_moves
 from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
 from clinclust.engine.kernels.sweep import UNLIMITED
@@ -60,7 +60,7 @@ class Unknown:
     Attributes
     ----------
     concentration : bool
-        Whether the concentration is drawn, under the hyperprior of `clinclust.engine.beside.concentration`.
+        Whether the concentration is drawn, under the hyperprior of `clinclust.engine.joint_estimates.concentration`.
     hyperprior : Hyperprior or None
         The hyperprior under which the hyperparameters are drawn.
     """

@@ -1,4 +1,4 @@
-"""Draws of the concentration N0 given a partition, under the gamma hyperprior of `clinclust.engine.beside`.
+"""Draws of the concentration N0 given a partition, under the gamma hyperprior of `clinclust.engine.joint_estimates`.
 
 The density of u = ln N0 is that of Raykov et al. (2016, eq. 35) with one more factor N0, as in Rasmussen (2000). It is
 log-concave, and is drawn from by slice sampling with stepping out (Neal 2003, Annals of Statistics 31, 705-767), which
@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from clinclust.engine.beside.concentration import log_concentration_hyperprior
+from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
 from clinclust.priors.gamma_functions import log_gamma_ratio
 
 __all__ = ["draw_concentration"]

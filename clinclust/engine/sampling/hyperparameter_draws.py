@@ -1,4 +1,4 @@
-"""Draws of the hyperparameters given a partition, under the weak hyperprior of `clinclust.engine.beside.hyperprior`.
+"""Draws of the hyperparameters given a partition, under the weak hyperprior of `joint_estimates.hyperprior`.
 
 Given a partition, the features are independent of each other. Every feature makes a random walk of its own (Metropolis
 et al. 1953) in u, the offsets from the default, in which the hyperprior is standard normal; all features with the same
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.engine.beside.empirical import objectives
-from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.empirical import objectives
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.beside.empirical import objectives
-from clinclust.engine.beside.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.empirical import objectives
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior
 from clinclust.engine.kernels.draws import draw_moves
 from clinclust.engine.problem import problem as posing
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.beside.independent_features import independent_features
+from clinclust.engine.joint_estimates.independent_features import independent_features
 from clinclust.estimators.preparation import prepared
 
 N = 3000

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.dissolution import Dissolution
-from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
-from clinclust.engine.beside.outlying_search import none_outlying
-from clinclust.engine.beside.resolution import (
+from clinclust.engine.joint_estimates.dissolution import Dissolution
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
+from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.resolution import (
     ONWARD,
     ResolutionStep,
     at_coarsening,

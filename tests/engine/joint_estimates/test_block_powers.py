@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
-from clinclust.engine.beside.block_powers import block_share, powers_left_by, reproduced_powers
-from clinclust.engine.beside.coarsening import independent_share
+from clinclust.engine.joint_estimates.block_powers import block_share, powers_left_by, reproduced_powers
+from clinclust.engine.joint_estimates.coarsening import independent_share
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.base_measures import log_bases
 from clinclust.engine.problem.blocks import powers_of_features

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.engine.beside.within_clusters import within_clusters
+from clinclust.engine.joint_estimates.within_clusters import within_clusters
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem

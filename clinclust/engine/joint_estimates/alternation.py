@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.engine.beside.concentration import concentration_mode, log_concentration_hyperprior
-from clinclust.engine.beside.empirical import maximise_hyperparameters
+from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
+from clinclust.engine.joint_estimates.empirical import maximise_hyperparameters
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.starts import starts_from
 
 if TYPE_CHECKING:
-    from clinclust.engine.beside.hyperprior import Hyperprior
+    from clinclust.engine.joint_estimates.hyperprior import Hyperprior
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.one_start import RestartResult

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.alternation import Search, carry_on
-from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.alternation import Search, carry_on
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.dissolution import Dissolution
-from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
+from clinclust.engine.joint_estimates.dissolution import Dissolution
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.one_start import RestartResult, search_from
 from clinclust.engine.search.restarts import index_of_best, run_restarts

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from clinclust.engine.beside.dependence import mutual_dependence
+from clinclust.engine.joint_estimates.dependence import mutual_dependence
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.search.attempts import Attempts

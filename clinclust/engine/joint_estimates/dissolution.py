@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.settle import SweepResult, minimum_gain

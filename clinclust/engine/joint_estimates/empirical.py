@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.hyperprior import Hyperprior, with_prior
-from clinclust.engine.beside.newton import climb
+from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.newton import climb
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.beside.within_clusters import WithinClusters, within_clusters
+from clinclust.engine.joint_estimates.within_clusters import WithinClusters, within_clusters
 from clinclust.engine.problem.blocks import members_of_blocks
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.coarsening import independent_share
-from clinclust.engine.beside.outlying import OutlyingMask, best_outlying, without_outlying
-from clinclust.engine.beside.outlying_search import (
+from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
+from clinclust.engine.joint_estimates.outlying_search import (
     OutlyingResult,
     raise_in_turns,
     run_outlying_restarts,

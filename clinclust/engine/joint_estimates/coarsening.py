@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.beside.within_clusters import within_clusters
+from clinclust.engine.joint_estimates.within_clusters import within_clusters
 from clinclust.engine.problem.blocks import members_of_chains
 
 if TYPE_CHECKING:
