@@ -93,14 +93,10 @@ def _show_first_steps() -> int:
 
 def _carried_out(options: argparse.Namespace) -> int:
     from clinclust.errors import CohortWarning
-    from clinclust.files.moves import LeftoverWarning, settle_leftovers
 
     with warnings.catch_warnings(), quiet(getattr(options, "quiet", False)), _stages_in_lines():
-        for category in (CohortWarning, LeftoverWarning):
-            warnings.filterwarnings("always", category=category)
+        warnings.filterwarnings("always", category=CohortWarning)
         warnings.showwarning = _show_warning
-        if getattr(options, "model", None) is not None:
-            settle_leftovers(options.model)  # a fit that died while it moved its files left parts of two models
         code: int = options.run(options)
     return code
 

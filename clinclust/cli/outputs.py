@@ -110,13 +110,16 @@ def spare_folder(
     ------
     InputError
         If the folder holds such files. The message names them.
+    OSError
+        If one of them is allowed to be replaced, and cannot be.
     """
-    from clinclust.files.moves import settle_leftovers
+    from clinclust.files.writing import check_place
 
-    settle_leftovers(folder)  # a run that died while it moved its files here left parts of two sets
     held = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
     if held and not allowed:
         raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(held)}); {instead}")
+    for name in held:
+        check_place(folder / name)
 
 
 def tell_of_other_files(folder: Path, names: Collection[str]) -> None:

@@ -23,7 +23,6 @@ from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
 from clinclust.estimators.saved_text import LARGEST, read_text, written_text
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
-from clinclust.files.scratch import final_place
 from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
@@ -59,7 +58,7 @@ def save(model: MAPDP, folder: Path) -> Path:
     np.savez_compressed(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
-    with write_together(folder, last=MANIFEST) as new, naming(final_place(folder), instead_of=new):
+    with write_together(folder, last=MANIFEST) as new, naming(folder, instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])
@@ -104,7 +103,8 @@ def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
     """
     for name in (_TEXT, _NUMBERS):
         if not (folder / name).is_file():
-            raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing"))
+            repair = f"; {_REPAIR}" if (folder / MANIFEST).is_file() else ""
+            raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
         _refuse_link(folder, name)
     text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
     if not (folder / MANIFEST).is_file():
@@ -126,9 +126,10 @@ def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
 
 
 _UNREADABLE = "holds no model that can be read"
+_REPAIR = "copy the whole folder again, or fit the model again"
 _DIFFERS = (
-    f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted copy mixed two models; copy "
-    "the whole folder again, or fit the model again"
+    f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted run or copy mixed two "
+    f"models; {_REPAIR}"
 )
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from clinclust.errors import InputError
-from clinclust.files.moves import is_plain_name
 from clinclust.files.writing import atomic_write
 
 __all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
@@ -20,6 +19,7 @@ MANIFEST = "manifest.json"
 
 _FORMAT = 1
 _SHA256 = re.compile("[0-9a-f]{64}")
+_SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
 _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
 
@@ -69,7 +69,12 @@ def _sha256s_in(content: Any) -> dict[str, str] | None:
     if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
         return None
     sound = all(
-        is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
+        _is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
         for name, sha256 in sha256s.items()
     )
     return sha256s if sound and type(content["clinclust_manifest"]) is int else None
+
+
+def _is_plain_name(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    return name not in ("", ".", "..") and not _SEPARATOR_OR_CONTROL.search(name) and len(name) <= 255

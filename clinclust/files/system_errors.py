@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,13 @@ from pathlib import Path
 from clinclust.control_characters import on_one_line
 from clinclust.data import data
 
-__all__ = ["naming", "plain_error", "plain_sentence"]
+__all__ = ["PRIVATE_FOLDER", "naming", "plain_error", "plain_sentence"]
+
+PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
+"""Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
 
 _LONGEST_PATH = 300
+_IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE_FOLDER.pattern}$")
 _MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
 
 
@@ -58,5 +63,5 @@ def _is_sentence(error: OSError) -> bool:
 
 
 def _shown(name: object) -> str:
-    text = on_one_line(os.fsdecode(name) if isinstance(name, bytes) else str(name))
+    text = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(name) if isinstance(name, bytes) else str(name)))
     return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"

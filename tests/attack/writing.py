@@ -16,9 +16,9 @@ from attack.written import WRITERS, write_earlier
 from clinclust import MAPDP
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
-from clinclust.files.moves import LeftoverWarning, settle_leftovers
 
 _STEPS = ("replace", "rename", "fsync", "unlink", "mkdir", "rmdir", "open", "remove", "chmod")
+FILES_OF_THE_MODEL = ("model.json", "model.npz", MANIFEST)
 _FAULTS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)
 
 
@@ -34,7 +34,7 @@ def kills(count, rng, folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        yield _fault(f"kill {number} of {name}", target, expected, folder)
+        yield _fault_after_a_death(f"kill {number} of {name}", name, target, expected, folder)
 
 
 def deaths_at_a_step(count, rng, folder):
@@ -48,7 +48,8 @@ def deaths_at_a_step(count, rng, folder):
             _count_steps(lambda: os._exit(9), step, after)
             _as_a_child(lambda: WRITERS[name](target), folder)  # noqa: B023
         os.waitpid(child, 0)
-        yield _fault(f"death {'after' if after else 'before'} step {step} of {name}", target, expected, folder)
+        about = f"death {'after' if after else 'before'} step {step} of {name}"
+        yield _fault_after_a_death(about, name, target, expected, folder)
 
 
 def faults_at_a_step(count, rng, folder):
@@ -59,7 +60,7 @@ def faults_at_a_step(count, rng, folder):
         step, code = int(rng.integers(1, 25)), int(rng.choice(_FAULTS))
         said = _in_a_child(lambda: WRITERS[name](target), folder, step=step, code=code)  # noqa: B023
         about = f"{errno.errorcode[code]} at step {step} of {name}"
-        yield _wrong_words(about, said, target) or _fault(about, target, expected, folder, settled=True)
+        yield _wrong_words(about, said, target) or _fault(about, target, expected, folder)
 
 
 def files_that_grow_too_large(count, rng, folder):
@@ -70,7 +71,7 @@ def files_that_grow_too_large(count, rng, folder):
         limit = int(rng.integers(0, max(map(len, expected[1].values())) + 1000))
         said = _in_a_child(lambda: WRITERS[name](target), folder, limit=limit)  # noqa: B023
         about = f"limit of {limit} bytes for {name}"
-        yield _wrong_words(about, said, target) or _fault(about, target, expected, folder, settled=True)
+        yield _wrong_words(about, said, target) or _fault(about, target, expected, folder)
 
 
 def _written(name, folder):
@@ -167,34 +168,52 @@ def _count_steps(act, step, after):
         setattr(os, name, counted(getattr(os, name)))
 
 
-def _fault(about, target, expected, folder, *, settled=False):
-    """Return what is wrong with the files after a death or a fault; None if nothing is."""
-    left = [path.name for path in folder.rglob(".clinclust-*")]
-    if settled and left:
-        return f"{about}: left {left[0]}"
-    if (target / MANIFEST).exists() and not changed_files(target, read_manifest(target)):
-        # A file that the manifest does not list may still stand there, but all that it lists are of one run.
-        listed = read_manifest(target)
-        if not any(listed.items() <= _sha256s(run).items() for run in expected):
-            return f"{about}: the manifest holds for files of two runs"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftoverWarning)
-        for place in (target, target.parent):
-            if place.is_dir():
-                settle_leftovers(place)
-    if "model" in target.name and not _is_one_model(target):
-        return f"{about}: the model cannot be loaded"
-    if "model" not in target.name and _content(target) not in expected:
+def _fault(about, target, expected, folder):
+    """Return what is wrong with the files after a fault; None if nothing is."""
+    if _content(target) not in expected:
         return f"{about}: it was lost or is not whole"
+    if "model" in target.name and not _loads(target):
+        return f"{about}: the model cannot be loaded"
     left = [path.name for path in (*folder.rglob(".clinclust-*"), *(folder / "temporary").iterdir())]
     return f"{about}: left {left[0]}" if left else None
 
 
-def _is_one_model(target):
-    """Return whether the files of a model belong together."""
+def _fault_after_a_death(about, name, target, expected, folder):
+    """Return what is wrong with the files after a death, or after the next run, once what is left is a week old."""
+    if _content(target) not in expected:
+        if "folder" not in name:
+            return f"{about}: it was lost or is not whole"
+        if fault := _fault_of_a_mixture(target, expected):
+            return f"{about}: {fault}"
+    for left in folder.rglob(".clinclust-*"):
+        os.utime(left, (0, 0))
+    WRITERS[name](target)
+    return _fault(f"the run after {about}", target, expected[1:], folder)
+
+
+def _fault_of_a_mixture(target, expected):
+    """Return what is wrong with a folder of files of two runs: one is lost, or it can be read as that of one run."""
+    kept = [path.read_bytes() for path in target.rglob("*") if path.is_file()]
+    lost = [file for run in expected for file, content in run.items() if content not in kept]
+    if lost:
+        return f"{lost[0]} was lost"
+    # A file that the manifest does not list may still be there, but all that it lists are of one run.
+    listed = read_manifest(target)
+    if not changed_files(target, listed) and not any(listed.items() <= _sha256s(run).items() for run in expected):
+        return "the manifest holds for files of two runs"
+    model = {file: (target / file).read_bytes() for file in FILES_OF_THE_MODEL if (target / file).is_file()}
+    is_of_one_run = any(model.items() <= run.items() for run in expected) and len(model) == len(FILES_OF_THE_MODEL)
+    if _loads(target) != is_of_one_run:
+        return "a model is loaded that is of two runs, or one is refused that is of one"
+    return None
+
+
+def _loads(target):
+    """Return whether a model is loaded; False if it is refused with a repair. Any other end is an error of the attack."""
     try:
         MAPDP.load(target)
-    except InputError:
+    except (InputError, FileNotFoundError) as error:
+        assert "fit the model again" in str(error), error
         return False
     return True
 

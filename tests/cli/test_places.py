@@ -9,7 +9,7 @@ from command_line import FILES, FIT, SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.manifest import changed_files, read_manifest, write_manifest
+from clinclust.files.manifest import changed_files, read_manifest
 from clinclust.files.writing import write_together
 
 
@@ -86,30 +86,60 @@ def test_the_manifest_lists_the_files_of_the_fit(fitted):
     assert changed_files(fitted, sha256s) == []
 
 
-def test_a_fit_that_died_while_it_moved_its_files_is_taken_back_by_the_next_command(here, fitted, capsys):
+@pytest.mark.parametrize("lost", ["model.json", "model.npz"])
+def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it_is_written_again(
+    here, fitted, capsys, lost
+):
     shutil.copytree(fitted, "old")
-    before = sorted(path.name for path in Path("old").iterdir())
     child = os.fork()
     if child == 0:
         replace = os.replace
 
         def dies(source, target):
-            if Path(target).name == "model.npz" and Path(target).parent == Path("old"):
+            if Path(target) == Path("old", lost):
                 os._exit(9)
             replace(source, target)
 
         os.replace = dies
         with write_together("old", replacing=FILES, last="manifest.json") as folder:
-            MAPDP.load(fitted).save(folder)
-            write_manifest(folder, ["model.json", "model.npz"])
+            MAPDP.load(fitted).set_params(n_restarts=3).save(folder)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    message = refused(capsys, "assign", "cohort.csv", "--model", "old", "--out", "new.csv")
+    assert f"old holds no saved model: {lost} is missing; copy the whole folder again, or fit the model" in message
+    shutil.copy(fitted / lost, "old")
+    if lost == "model.npz":
+        message = refused(capsys, "assign", "cohort.csv", "--model", "old", "--out", "new.csv")
+        assert "an interrupted run or copy mixed two models" in message
+    assert main([*FIT[:4], "--out", "old", *FIT[6:], "--overwrite"]) == 0
     assert main(["assign", "cohort.csv", "--model", "old", "--out", "new.csv"]) == 0
-    assert (
-        "clinclust: note: old: a run was interrupted while it moved its files here; they were taken back"
-        in capsys.readouterr().err
-    )
-    assert sorted(path.name for path in Path("old").iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["fit", "report", "table", "assign", "draft"])
+def test_a_file_that_another_program_holds_is_refused_before_the_work(here, fitted, capsys, monkeypatch, command):
+    """As a workbook that is open in a spreadsheet program: nobody waits for a search that could not be written."""
+    shutil.copytree(fitted, "model")
+    shutil.copytree(fitted, "there")
+    arguments = [command, "cohort.csv", *OUTPUTS[command], "--overwrite"]
+    if command == "report":
+        arguments = [command, "cohort.csv", "--model", "model", "--associations", "none", "--overwrite"]
+    place = {"fit": "there/subtypes.xlsx", "report": "model/subtypes.xlsx"}.get(command, OUTPUTS[command][-1])
+    Path(place).touch()
+    before, opening = contents(), Path.open
+
+    def held(self, mode="r", *more, **options):
+        if self == Path(place) and mode != "rb":
+            raise PermissionError(13, "Permission denied", str(self))
+        return opening(self, mode, *more, **options)
+
+    def never(*arguments, **options):
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr(Path, "open", held)
+    monkeypatch.setattr(MAPDP, "fit", never)
+    monkeypatch.setattr("clinclust.reporting.gathering.gathered_findings", never)
+    assert f"{place} is protected from writing, or another program has it open" in refused(capsys, *arguments)
+    assert contents() == before
 
 
 def test_the_temporary_files_of_a_workbook_stay_beside_it(here, fitted, monkeypatch):
@@ -123,7 +153,7 @@ def test_the_temporary_files_of_a_workbook_stay_beside_it(here, fitted, monkeypa
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     assert list(Path("temporary").iterdir()) == []
-    (left,) = Path().glob(".clinclust-scratch-*")
+    (left,) = Path().glob(".clinclust-*.partial")
     assert len(list(left.rglob("sheet *.xml"))) == 1
 
 

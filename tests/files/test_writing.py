@@ -1,25 +1,23 @@
-"""A file is written whole or not at all; what a dead run left is put in order, and what a living one uses is not."""
+"""A file is written whole or not at all; what a killed run left is refused by its reader, and removed in time."""
 
-import contextlib
 import errno
 import os
+import signal
 import stat
-import subprocess
-import sys
-import warnings
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYetError
+import time
 from pathlib import Path
 
 import pytest
 
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
-from clinclust.files.moves import LeftoverWarning, settle_leftovers
-from clinclust.files.scratch import LOCK, NEW, PLAN, alone_in, final_place, is_scratch_name, scratch_folder
+from clinclust.files.system_errors import PRIVATE_FOLDER
 from clinclust.files.writing import atomic_write, check_place, write_together
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests end a forked process")
+
+MOVES = range(1, 8)
+"""Calls that move a file while `write_set` replaces the earlier set."""
 
 
 def names(folder):
@@ -45,186 +43,138 @@ def write_set(folder, mark):
         write_manifest(new, names(new))
 
 
-def die_at_move(folder, number):
-    """Write the new set, and die at a call that renames a file."""
+def at_moves(numbers, act):
+    """Return an `os.replace` that calls `act` before the moves of these numbers."""
     replace, moves = os.replace, 0
 
     def counted(*arguments):
         nonlocal moves
         moves += 1
-        if moves == number:
-            os._exit(9)
+        if moves in numbers:
+            act()
         replace(*arguments)
 
-    os.replace = counted
-    write_set(folder, "new")
-    os._exit(9)
+    return counted
+
+
+def fail():
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 # --- deaths -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(1, 7))
-def test_a_set_of_files_survives_a_death_at_every_move(tmp_path, number):
+@pytest.mark.parametrize("number", MOVES)
+def test_a_death_between_moves_is_seen_by_the_manifest_and_loses_no_file(tmp_path, number):
     write_set(tmp_path, "old")
-    dies(lambda: die_at_move(tmp_path, number))
-    if not changed_files(tmp_path, read_manifest(tmp_path)):  # the manifest holds for a set of one run alone
-        assert len({(tmp_path / name).read_text() for name in read_manifest(tmp_path)}) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftoverWarning)
-        settle_leftovers(tmp_path)
-    assert changed_files(tmp_path, read_manifest(tmp_path)) == []
-    whole = {"old": ["a", "b", "c", MANIFEST], "new": ["a", "b", MANIFEST]}
-    assert names(tmp_path) == whole[(tmp_path / "a").read_text()]
-    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
-
-
-def test_moves_that_were_begun_are_taken_back_and_told(tmp_path):
-    write_set(tmp_path, "old")
-    dies(lambda: die_at_move(tmp_path, 4))
-    assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("new", "old")
-    assert not (tmp_path / "c").exists()
-    with pytest.warns(LeftoverWarning, match="they were taken back: run it again"):
-        settle_leftovers(tmp_path)
-    assert (tmp_path / "a").read_text() == "old"
-    assert names(tmp_path) == ["a", "b", "c", MANIFEST]
-
-
-@pytest.mark.parametrize("number", range(1, 4))
-def test_a_death_while_moves_are_taken_back_is_settled_too(tmp_path, number):
-    write_set(tmp_path, "old")
-    dies(lambda: die_at_move(tmp_path, 5))
 
     def die():
-        replace, calls = os.replace, 0
-
-        def counted(*arguments):
-            nonlocal calls
-            calls += 1
-            if calls == number:
-                os._exit(9)
-            replace(*arguments)
-
-        os.replace = counted
-        settle_leftovers(tmp_path)
-        os._exit(9)
+        os.replace = at_moves([number], lambda: os._exit(9))
+        write_set(tmp_path, "new")
 
     dies(die)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftoverWarning)
-        settle_leftovers(tmp_path)
-    assert names(tmp_path) == ["a", "b", "c", MANIFEST]
-    assert {(tmp_path / name).read_text() for name in "abc"} == {"old"}
+    is_whole = {name: (tmp_path / name).read_text() for name in "abc" if (tmp_path / name).exists()} == dict.fromkeys(
+        "abc", "old"
+    )
+    assert is_whole == (number <= 2)  # the manifest of the new set, then the first of the old
+    assert (changed_files(tmp_path, read_manifest(tmp_path)) == []) == is_whole
+    assert {"old", "new"} == {path.read_text() for path in tmp_path.rglob("a")}
+    assert [path.read_text() for path in tmp_path.rglob("c")] == ["old"]
+    write_set(tmp_path, "new")
     assert changed_files(tmp_path, read_manifest(tmp_path)) == []
 
 
-def test_what_a_dead_run_left_is_removed_by_the_next_and_told(tmp_path):
+def test_a_private_folder_is_private_and_removed_when_it_is_old(tmp_path):
     def die():
         with atomic_write(tmp_path / "t.csv") as path:
             path.write_text("patients")
             os._exit(9)
 
     dies(die)
-    (left,) = names(tmp_path)
-    assert is_scratch_name(left)
-    assert stat.S_IMODE((tmp_path / left).stat().st_mode) == 0o700
-    with pytest.warns(LeftoverWarning, match="removed the temporary files"), atomic_write(tmp_path / "u.csv"):
-        pass
+    (left,) = tmp_path.iterdir()
+    assert PRIVATE_FOLDER.fullmatch(left.name)
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    for days, stays in ((6.9, True), (7.1, False)):  # another run may still use what is younger
+        os.utime(left, (time.time() - days * 24 * 3600,) * 2)
+        with atomic_write(tmp_path / "u.csv"):
+            pass
+        assert left.exists() == stays
     assert names(tmp_path) == ["u.csv"]
 
 
-def test_a_death_between_making_a_folder_and_its_lock_is_settled(tmp_path):
-    (tmp_path / ".clinclust-scratch-0123456789abcdef").mkdir()
-    with pytest.warns(LeftoverWarning, match="removed the temporary files"):
-        settle_leftovers(tmp_path)
-    assert names(tmp_path) == []
-
-
-def test_what_a_living_run_uses_is_left_alone(tmp_path):
-    code = (
-        "import sys\nfrom clinclust.files.writing import atomic_write\n"
-        "with atomic_write('slow.csv') as path:\n    path.write_text('x')\n    print('ready', flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
-    slow = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert slow.stdout.readline() == "ready\n"
-    with atomic_write(tmp_path / "quick.csv"):
-        pass
-    assert len(names(tmp_path)) == 2
-    slow.communicate("", timeout=60)
-    assert slow.returncode == 0
-    assert names(tmp_path) == ["quick.csv", "slow.csv"]
-
-
-@pytest.mark.parametrize("made", ["file", "link", "more inside", "other name", "earlier shape"])
+@pytest.mark.parametrize("made", ["file", "link", "other name"])
 def test_what_the_package_did_not_make_is_left_alone(tmp_path, made):
     folder, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     folder.mkdir()
     elsewhere.mkdir()
-    (elsewhere / LOCK).touch()
-    mine = folder / (".clinclust-mine" if made == "other name" else ".clinclust-scratch-0123456789abcdef")
+    (elsewhere / "thesis.docx").touch()
+    mine = folder / (".clinclust-mine" if made == "other name" else ".clinclust-abcd_123.partial")
     if made == "file":
         mine.write_text("mine")
     elif made == "link":
         mine.symlink_to(elsewhere)
     else:
         mine.mkdir()
-        (mine / ("thesis.docx" if made == "more inside" else "subtypes.xlsx")).write_text("mine")
-        (mine / LOCK).touch()
-    settle_leftovers(folder)
-    assert names(folder) == [mine.name]
-    assert names(elsewhere) == [LOCK]
-
-
-def test_files_written_since_are_not_replaced_by_moves_that_were_begun(tmp_path):
-    write_set(tmp_path, "old")
-    dies(lambda: die_at_move(tmp_path, 4))
-    assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("new", "old")
-    (tmp_path / "b").write_text("since")
-    with pytest.warns(LeftoverWarning, match="b; look through both"):
-        settle_leftovers(tmp_path)
-    assert (tmp_path / "b").read_text() == "since"
-
-
-@pytest.mark.parametrize("plan", ["{", "[]", '{"x": 1}', '{"../x": [null, null]}', "[" * 100_000])
-def test_a_damaged_plan_moves_nothing(tmp_path, plan):
-    def die():
-        with scratch_folder(tmp_path, tmp_path) as scratch:
-            (scratch / NEW / "x").write_text("x")
-            (scratch / PLAN).write_text(plan)
-            os._exit(9)
-
-    dies(die)
-    with pytest.warns(LeftoverWarning, match="could not be mended: .*is damaged"):
-        settle_leftovers(tmp_path)
-    assert names(tmp_path.parent / tmp_path.name) == names(tmp_path)
-    assert not (tmp_path.parent / "x").exists()
+    os.utime(mine, (0, 0), follow_symlinks=False)
+    os.utime(elsewhere, (0, 0))
+    with atomic_write(folder / "t.csv"):
+        pass
+    assert names(folder) == [mine.name, "t.csv"]
+    assert names(elsewhere) == ["thesis.docx"]
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
-@pytest.mark.parametrize("failing", range(1, 7))
-def test_after_an_error_at_any_move_the_folder_is_as_before(tmp_path, failing, error, monkeypatch):
+@pytest.mark.parametrize("number", MOVES)
+def test_after_an_error_at_any_move_the_folder_is_as_before(tmp_path, number, error, monkeypatch):
     write_set(tmp_path, "old")
-    replace, calls = os.replace, 0
 
-    def once(*arguments):
-        nonlocal calls
-        calls += 1
-        if calls == failing:
-            raise error
+    def fail():
+        raise error
+
+    monkeypatch.setattr(os, "replace", at_moves([number], fail))
+    with pytest.raises(type(error)):
+        write_set(tmp_path, "new")
+    assert names(tmp_path) == ["a", "b", "c", MANIFEST]
+    assert {(tmp_path / name).read_text() for name in "abc"} == {"old"}
+    assert changed_files(tmp_path, read_manifest(tmp_path)) == []
+
+
+def test_after_an_error_a_new_folder_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "replace", at_moves([3], fail))  # the manifest into the set, a, b
+    with pytest.raises(OSError, match="b cannot be written: the disk is full"):
+        write_set(tmp_path / "deep" / "out", "new")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("second", [fail, lambda: signal.raise_signal(signal.SIGINT)], ids=["fault", "Ctrl-C"])
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_what_cannot_be_put_back_is_not_removed(tmp_path, monkeypatch, second):
+    write_set(tmp_path, "old")
+    replace, moves = os.replace, 0
+
+    def broken(*arguments):
+        nonlocal moves
+        moves += 1
+        if moves == 5:
+            fail()
+        if moves > 5:
+            second()
         replace(*arguments)
 
-    monkeypatch.setattr(os, "replace", once)
-    with contextlib.suppress(OSError, KeyboardInterrupt):
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(OSError, match="files of two runs, because they could be neither moved nor put back") as caught:
         write_set(tmp_path, "new")
-    assert (tmp_path / "c").exists() == (calls >= failing)
+    monkeypatch.undo()
+    (kept,) = tmp_path.rglob(".replaced")
+    assert str(kept) in str(caught.value)
+    assert "[Errno" not in str(caught.value)
+    assert changed_files(tmp_path, read_manifest(tmp_path)) != []
+    for path in kept.iterdir():  # as the message says
+        path.replace(tmp_path / path.name)
     assert changed_files(tmp_path, read_manifest(tmp_path)) == []
-    assert not [name for name in names(tmp_path) if name.startswith(".")]
 
 
 def test_the_last_file_moves_last(tmp_path, monkeypatch):
@@ -286,16 +236,50 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
 
 def test_permissions_are_kept(tmp_path):
     (tmp_path / "private").touch(mode=0o600)
-    with atomic_write(tmp_path / "private") as path:
-        path.write_text("new")
-    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+    for begin in (lambda: atomic_write(tmp_path / "private"), lambda: write_together(tmp_path)):
+        with begin() as path:
+            (path / "private" if path.is_dir() else path).write_text("new")
+        assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
 
 
-def test_a_protected_file_is_not_replaced(tmp_path, monkeypatch):
-    (tmp_path / "kept").touch(mode=0o400)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may write everything
-    with pytest.raises(PermissionError, match="protected from writing"), atomic_write(tmp_path / "kept"):
-        pass
+def held(self, *arguments, **options):
+    """Open no file, as where another program holds it or it is protected: the superuser may write everything."""
+    raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+
+def test_a_file_that_is_protected_or_open_elsewhere_is_refused_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "kept").write_text("mine")
+    monkeypatch.setattr(Path, "open", held)
+    for begin in (
+        lambda: check_place(tmp_path / "kept"),
+        lambda: atomic_write(tmp_path / "kept").__enter__(),
+        lambda: write_together(tmp_path, replacing=["kept"]).__enter__(),
+    ):
+        with pytest.raises(PermissionError, match="kept is protected from writing, or another program has it open"):
+            begin()
+    monkeypatch.undo()
+    assert names(tmp_path) == ["kept"]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_can_only_be_read_is_refused_before_the_work(tmp_path, monkeypatch, code):
+    def refuse(path, *arguments):
+        raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    for place in (tmp_path / "t.csv", tmp_path / "out"):
+        begin = check_place if place.suffix else lambda folder: write_together(folder).__enter__()
+        with pytest.raises(OSError, match=f"{place} cannot be written: (you have no|the disk can only)"):
+            begin(place)
+
+
+def test_asking_changes_nothing(tmp_path):
+    (tmp_path / "t.csv").write_text("mine")
+    os.utime(tmp_path / "t.csv", (0, 0))
+    check_place(tmp_path / "t.csv")
+    check_place(tmp_path / "new.csv")
+    assert names(tmp_path) == ["t.csv"]
+    assert ((tmp_path / "t.csv").read_text(), (tmp_path / "t.csv").stat().st_mtime) == ("mine", 0)
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "a\ud800b"])
@@ -316,12 +300,6 @@ def test_names_that_are_too_long_are_told_in_a_short_sentence(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_scratch_folders_are_not_named_to_people(tmp_path):
-    inner = f".clinclust-scratch-{'0' * 16}"
-    assert final_place(tmp_path / inner / NEW / inner / NEW / "t.csv") == tmp_path / "t.csv"
-    assert final_place(tmp_path / "t.csv") == tmp_path / "t.csv"
-
-
 def test_a_folder_in_the_way_ends_all_moves_with_a_message(tmp_path):
     (tmp_path / "b").mkdir()
     together = write_together(tmp_path)
@@ -331,17 +309,3 @@ def test_a_folder_in_the_way_ends_all_moves_with_a_message(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"):
         together.__exit__(None, None, None)
     assert names(tmp_path) == ["b"]
-
-
-@pytest.mark.parametrize("act", [lambda folder: write_set(folder, "newer"), settle_leftovers], ids=["moves", "settles"])
-def test_whoever_moves_files_into_a_folder_waits_for_whoever_does_already(tmp_path, act):
-    write_set(tmp_path, "old")
-    with warnings.catch_warnings(), ThreadPoolExecutor(1) as pool:
-        warnings.simplefilter("ignore", LeftoverWarning)
-        dies(lambda: die_at_move(tmp_path, 2))
-        with alone_in(tmp_path):
-            acting = pool.submit(act, tmp_path)
-            with pytest.raises(NotYetError):
-                acting.result(timeout=0.3)
-        acting.result(timeout=60)
-    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
