@@ -82,7 +82,8 @@ def read_cohort(
     where : str, optional
         Keep the rows that meet a condition, such as ``visit == 'baseline' and 18 <= age < 65``; `and`, `or`, `not`,
         `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column
-        writes them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
+        writes them (``crp > '5,2'``), and dates as usual (``seen >= '01.03.2020'``). A number with a unit or a flag in
+        its cell is not compared.
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional

@@ -18,7 +18,6 @@ __all__ = [
     "Marks",
     "ThousandsMark",
     "WrittenNumber",
-    "are_flags",
     "are_thousands",
     "is_known_unit",
     "is_unit",
@@ -48,7 +47,6 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
-_FLAGS, _NEARLY_ALL = ("H", "L", "HH", "LL", "N", "A"), 0.9
 _FAR = 1000**0.5
 
 
@@ -135,11 +133,6 @@ def are_thousands(numbers: Sequence[str]) -> bool:
     """Return whether all points stand before three digits, as in `1.305` beside `987`."""
     pointed = [number for number in numbers if "." in number]
     return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
-
-
-def are_flags(unit: str, count: int, n_cells: int) -> bool:
-    """Return whether what mostly follows the numbers, in `count` cells, is a flag or part of a number, and no unit."""
-    return not is_unit(unit) or (unit.upper() in _FLAGS and count < _NEARLY_ALL * n_cells)
 
 
 def is_unit(text: str) -> bool:

@@ -153,8 +153,8 @@ def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path)
     frame, told = told_of(write(tmp_path), where="age > 10", only=["id", "age"])
     assert frame.to_numpy().tolist() == [["a", "61"], ["a", "61.5"]]
     assert told == [
-        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition; to "
-        "keep those with an empty cell, add `or ... is missing`",
+        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition, "
+        "such as a number with a unit; to keep those with an empty cell, add `or ... is missing`",
         "2 of 5 rows are kept, as --where says ('age > 10')",
         "2 of 5 columns are kept, as --only and --drop say",
     ]

@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
 from clinclust.files.chosen_columns import place_of_column
-from clinclust.files.flags import Marked, without_flags
 from clinclust.files.layout.decimal_marks import Decimal
-from clinclust.files.limits_in_words import limits_in_words
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import (
     GROUPED_BY_POINT,
     Marks,
     WrittenNumber,
-    are_flags,
     are_thousands,
     marks_of,
     number_as_written,
     parts_of,
-    unit_key,
 )
 from clinclust.files.selection.dates import DateColumn, DateOrder, date_column, looks_like_date
 from clinclust.files.text_table import TableRead
@@ -78,19 +74,20 @@ class Cells:
     def bounds(self) -> tuple[Floats, Floats]:
         """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN where it holds none.
 
-        InputError is raised if a comma may be a decimal mark or keep thousands apart.
+        A number with a unit or a flag beside it is not compared. InputError is raised if a comma may be a decimal mark
+        or keep thousands apart.
         """
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
             raise InputError(f"{said}: say --decimal , or --decimal .")
-        known = {text: self._bounds(parts) for text, parts in self._parts.items() if parts is not None}
+        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
         low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
         return low, high
 
     def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
-        number = self._number(parts, self.marks)
+        number = self._number(parts.number, self.marks)
         if not parts.limit or np.isnan(number):
             return number, number
         end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
@@ -98,88 +95,56 @@ class Cells:
             number = float(np.nextafter(number, end))
         return (end, number) if end < 0 else (number, end)
 
-    def _number(self, parts: WrittenNumber, marks: Marks) -> float:
-        written = number_as_written(parts.number, marks.decimal, marks.thousands)
-        is_other = written is None or unit_key(parts.unit) not in ("", unit_key(self.unit))
-        return np.nan if is_other else number_of(str(written))
+    @cached_property
+    def are_words(self) -> NDArray[np.bool_]:
+        """Which cells hold no digit, and so are certainly no number."""
+        return np.array([not any(map(str.isdigit, text)) for text in self.texts.tolist()], dtype=bool)
+
+    def _number(self, number: str, marks: Marks) -> float:
+        written = number_as_written(number, marks.decimal, marks.thousands)
+        return np.nan if written is None else number_of(written)
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
         number, parts, marks = np.nan, parts_of(text), self.marks
         if in_quotes or "," in text:
-            if parts is not None and not parts.limit:
-                number, own = self._number(parts, marks), marks_of([parts.number])
+            if parts is not None and not parts.limit and not parts.unit:
+                number, own = self._number(parts.number, marks), marks_of([parts.number])
                 if np.isnan(number) and not marks.decimal and not own.is_guess:
-                    number = self._number(parts, own)
+                    number = self._number(parts.number, own)
         elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
-            unit = f" (in {self.unit})" if self.unit else ""
             raise InputError(
                 f"{quoted(text)}, with which {quoted(self.name)} is compared, is no date and no number as its cells "
-                f"write them{unit}, or could be read in two ways: write it in quotes as the cells are, or with a "
-                "decimal point and nothing between its thousands"
+                "write them, or could be read in two ways: write it without a unit, in quotes as the cells are, or "
+                "with a decimal point and nothing between its thousands"
             )
         return number
-
-    def refuse_several_units(self) -> None:
-        """Raise InputError if the numbers of the column have several units, so that they have no order."""
-        units = list(self._units)
-        units += ["none"] if units == ["%"] and any(parts and not parts.unit for parts in self._parts.values()) else []
-        if len(units) > 1:
-            raise InputError(f"{quoted(self.name)} has several units ({listed(units)}): give all in one in the table")
 
     def notation(self) -> list[str]:
         """Return how the numbers are read, in words; nothing if they are plain."""
         said = ["a decimal comma"] if self.marks.decimal else []
         said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
-        said += [f"the unit {quoted(self.unit)}"] if self.unit else []
-        flags = self._marked.marks
-        said += [f"{listed(map(quoted, flags), len(flags))} beside them left off"] if flags else []
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
 
     @cached_property
-    def _is_plain(self) -> bool:
-        return not np.isnan(numbers_of(list(self.counts))).any()
-
-    @cached_property
-    def _marked(self) -> Marked:
-        """The texts of the column without the flags beside their numbers, as a drafted schema reads them."""
-        texts = list(self.counts)
-        if self._is_plain:
-            return Marked((), texts, np.zeros(len(texts), dtype=bool))
-        counts = np.array(list(self.counts.values()), dtype=np.int64)
-        meaning = limits_in_words(texts, counts)
-        return without_flags([meaning.get(text, text) for text in texts], counts)
-
-    @cached_property
-    def _parts(self) -> dict[str, WrittenNumber | None]:
-        return {text: parts_of(body) for text, body in zip(self.counts, self._marked.texts, strict=True)}
+    def _parts(self) -> dict[str, WrittenNumber]:
+        """The parts of the texts that are a number, or a limit and a number, and nothing else."""
+        found = {text: parts_of(text) for text in self.counts}
+        return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
 
     @cached_property
     def marks(self) -> Marks:
         """The decimal mark and the separator of thousands of the column."""
-        numbers = [parts.number for parts in self._parts.values() if parts is not None]
+        numbers = [parts.number for parts in self._parts.values()]
         if self.has_comma_beside and are_thousands(numbers) and not any("," in number for number in numbers):
             return Marks(",", ".")
         marks = marks_of(numbers)
-        if self.has_comma and (marks.is_guess or (marks == Marks() and not self._is_plain)):
+        is_plain = not np.isnan(numbers_of(list(self.counts))).any()
+        if self.has_comma and (marks.is_guess or (marks == Marks() and not is_plain)):
             return Marks(",", None)
         return Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
-
-    @cached_property
-    def _units(self) -> list[str]:
-        units: Counter[str] = Counter()
-        for text, parts in self._parts.items():
-            units.update({parts.unit: self.counts[text]} if parts and parts.unit else {})
-        if not units or are_flags(*units.most_common(1)[0], self.counts.total()):
-            return []
-        return list({unit_key(unit): unit for unit, _ in reversed(units.most_common())}.values())[::-1]
-
-    @property
-    def unit(self) -> str:
-        """The unit that stands beside the numbers; nothing if there is none, or more than one."""
-        return self._units[0] if len(self._units) == 1 else ""
 
     @cached_property
     def dates(self) -> DateColumn:

@@ -97,7 +97,6 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
 
 def _numbers(cells: Cells) -> NDArray[np.float64]:
     """Return the numbers by which rows are ordered."""
-    cells.refuse_several_units()
     low, high = cells.bounds
     wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
     if wrong:

@@ -87,11 +87,9 @@ class Matching:
                 f"{quoted(cells.name)} has decimal commas: write in ({one}, {two}) with a space for two numbers, or == "
                 f"{one},{two} for one"
             )
-        if is_order(sign):
-            cells.refuse_several_units()
         self._remarks += cells.notation()
         met, is_known = _met(low, high, sign, number)
-        return met, is_known if is_order(sign) else is_known | np.isnan(low)  # a word is not this number
+        return met, is_known if is_order(sign) else is_known | cells.are_words  # and not this number
 
     def _with_date(self, cells: Cells, sign: str, text: str) -> tuple[Mask, Mask]:
         """Compare with a date. A date without a time means the whole day."""
@@ -115,8 +113,8 @@ class Matching:
         if names:
             said.append(
                 f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
-                "empty or do not tell whether they meet the condition; to keep those with an empty cell, add `or ... "
-                "is missing`"
+                "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
+                "with an empty cell, add `or ... is missing`"
             )
         return list(dict.fromkeys(said))
 
