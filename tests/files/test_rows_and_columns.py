@@ -217,15 +217,12 @@ def test_decimal_commas_are_compared_as_numbers(tmp_path):
     assert frame["crp"].tolist() == ["3,5", "12,0"]
 
 
-def test_repeated_subjects_are_recognised_with_the_column_of_visits():
+def test_repeated_subjects_are_recognised_with_a_column_of_visits():
     found = repeated_subjects(VISITS, "id")
     assert (found.n_rows, found.n_subjects, found.n_repeated, found.most_rows) == (5, 3, 2, 2)
-    assert found.visit_column == "visit"
+    assert found.has_visits
     assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
     assert "--one-row-per id (the first; with --keep last the last)" in found.sentence()
-    assert "--by" not in found.sentence()
-    assert "--where 'visit == \"baseline\"'" in found.sentence()
-    dated = repeated_subjects(VISITS.assign(visit_date=["2024-05-31", "01.06.2024", "", "", "3.7.2024"]), "id")
-    assert dated.sentence().index("in the order of --by visit_date") < dated.sentence().index("--where")
+    assert not repeated_subjects(VISITS.drop(columns="visit"), "id").has_visits
     assert repeated_subjects(VISITS.iloc[[0, 2, 3]], "id") is None
     assert repeated_subjects(pd.DataFrame({"id": ["", None, "a"]}), "id") is None
