@@ -11,17 +11,15 @@ import pandas as pd
 
 from clinclust.files.layout.sheet_rows import is_blank
 from clinclust.files.listed import listed, quoted
+from clinclust.files.number_notation import GROUPED_BY_POINT, marks_of, parts_of
 
-__all__ = ["Decimal", "columns_with_comma", "looks_like_number", "number_with", "share_of_numbers"]
+__all__ = ["Decimal", "columns_with_comma", "looks_like_number", "share_of_numbers"]
 
 Decimal = Literal[",", "."]
 _WRITTEN = re.compile(
     r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
     r"\d{1,3}(?:[.,'\u2019\u00a0\u202f ]\d{3})+(?:[.,]\d+)?)(?:[eE][+-]?\d+)?\s*%?"
 )
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?,\d+(?:[eE][+-]?\d+)?")
-_GROUPED_OR_DECIMAL = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_DECIMAL_POINT = re.compile(r"[+-]?(?!(?!0\.)\d{1,3}\.\d{3}$)\d*\.\d+")  # 1.234 may be grouped
 _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
 _TOLD = {
@@ -41,13 +39,6 @@ def share_of_numbers(texts: Iterable[str]) -> float:
     """Return the share of texts that are numbers; 0 if there are none."""
     found = [looks_like_number(text) for text in texts]
     return sum(found) / len(found) if found else 0.0
-
-
-def number_with(text: str, decimal: str | None) -> str:
-    """Return a text with a point as its decimal mark if it is a number with this decimal mark, otherwise unchanged."""
-    if decimal == "," and _DECIMAL_COMMA.fullmatch(text.strip()):
-        return text.strip().replace(".", "").replace(",", ".")
-    return text
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: Decimal | None) -> tuple[set[int], list[str]]:
@@ -74,14 +65,17 @@ def columns_with_comma(frame: pd.DataFrame, decimal: Decimal | None) -> tuple[se
 
 def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
     """Return what the numbers of a column show, and one of them: ``comma``, ``either``, ``mixed`` or nothing."""
-    commas = [text.strip() for text in texts if "," in text and _DECIMAL_COMMA.fullmatch(text.strip())]
-    if not commas:
+    if not any("," in text for text in texts):
         return "", ""
     filled = [text.strip() for text in texts if not is_blank(text)]
-    point = next(filter(_DECIMAL_POINT.fullmatch, filled), None)
-    if point is not None:
-        return "mixed", f"{commas[0]} and {point}"
-    if len(commas) + sum(text.lstrip("+-").isdecimal() for text in filled) < _FEWEST * len(filled):
+    numbers = [parts.number for text in filled if (parts := parts_of(text)) is not None and not parts.unit]
+    commas = [number for number in numbers if number.count(",") == 1 and number.find(",") > number.rfind(".")]
+    if not commas or len(numbers) < _FEWEST * len(filled):
         return "", ""
-    clear = next((text for text in commas if not _GROUPED_OR_DECIMAL.fullmatch(text)), None)
-    return ("either", quoted(commas[0])) if clear is None else ("comma", quoted(clear))
+    points = (number for number in numbers if number.count(".") == 1 and "," not in number)
+    if (point := next((number for number in points if not GROUPED_BY_POINT.fullmatch(number)), None)) is not None:
+        return "mixed", f"{commas[0]} and {point}"
+    marks = marks_of(numbers)
+    if marks.thousands == ",":
+        return ("either" if marks.is_guess else ""), quoted(commas[0])
+    return ("comma" if marks.decimal and not marks.is_guess else "mixed"), quoted(commas[0])

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.layout.decimal_marks import number_with
 from clinclust.files.layout.doubts import Finding
 from clinclust.files.layout.other_tables import filled_columns
 from clinclust.files.layout.sheet_rows import is_blank
+from clinclust.files.number_notation import number_as_written
 
 __all__ = ["is_total_alone", "names_group", "totals"]
 
@@ -175,4 +175,5 @@ def _figures_of(numbers: NDArray[np.float64], counts: set[int], figures: Sequenc
 
 
 def _plain(text: str, decimal: str | None) -> str:
-    return number_with(text.strip(), "," if decimal != "." and "," in text else None)
+    text = text.strip()
+    return (number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
