@@ -11,7 +11,7 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
 from clinclust.files.selection.repeated_subjects import note_several_rows, subjects_with_several_rows
@@ -48,7 +48,7 @@ def read_cohort(
     encoding: str | None = None,
     header_row: int | None = None,
     rows: str | None = None,
-    decimal: Decimal | None = None,
+    decimal: DecimalMark | None = None,
     where: str | None = None,
     only: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 
 
 class Cells(HTMLParser):

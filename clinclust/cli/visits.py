@@ -38,7 +38,7 @@ def refuse_visits(
     from clinclust.files.listed import limited, quoted
     from clinclust.files.opening import shown_name
     from clinclust.files.selection.repeated_subjects import noted_several_rows
-    from clinclust.files.selection.rows_taken import rows_taken
+    from clinclust.files.selection.row_choice import rows_taken
 
     found, taken = noted_several_rows(table), rows_taken(table)
     if found is None or options.every_row or (taken is not None and taken.choice.by_values is not None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clinclust.disclosure.rule import Rule
-from clinclust.files.selection.rows_taken import RowCounts
+from clinclust.files.selection.row_choice import RowCounts
 
 __all__ = ["are_small_rows"]
 

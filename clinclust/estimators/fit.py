@@ -23,7 +23,7 @@ from clinclust.estimators.subtype_mixture import SubtypeMixture
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import TreeTest
 from clinclust.estimators.versions import software_versions
-from clinclust.files.selection.rows_taken import RowCounts, rows_taken
+from clinclust.files.selection.row_choice import RowCounts, rows_taken
 from clinclust.schema import FeatureSchema
 from clinclust.schema.parts import of_wholes
 

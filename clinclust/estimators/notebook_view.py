@@ -12,7 +12,7 @@ from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.estimators.membership import own_membership
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import is_fitted
-from clinclust.files.notebook_html import block, paragraph, table
+from clinclust.schema.notebook_view import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes

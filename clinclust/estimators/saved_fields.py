@@ -21,7 +21,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.resolution_path import ResolutionPath
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import TreeTest
-from clinclust.files.selection.rows_taken import RowCounts
+from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["HELD", "Arrays", "read_fields", "written_fields"]

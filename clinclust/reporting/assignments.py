@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.reasons import reasons_of_cohort
-from clinclust.files.inert_text import inert_text
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
@@ -22,11 +21,53 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["SPEAKS_FOR_IT", "assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
+__all__ = [
+    "SPEAKS_FOR_IT",
+    "assignment_table",
+    "assignments_of",
+    "inert_text",
+    "original_text",
+    "write_assignments",
+    "write_inert_csv",
+]
 
+# The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
+# after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
+# separator or ignores the quotes. White space, quotes and characters that are not seen may stand between. `=`, `@`, `+`
+# and `-` begin formulas, and so do their wide and small forms; a signed number stays as it is.
+_UNSEEN = "\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+_PLACE = rf"(?:^|[,;|\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[\s\"'{_UNSEEN}]*+"
+_SIGNED_NUMBER = r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?=$|[,;|\t\n\r])"
+_START = rf"(?!{_SIGNED_NUMBER})[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋]"
+_LIVE = re.compile(rf"({_PLACE})(?={_START})")
+_INERT = re.compile(rf"({_PLACE})(?<=')(?={_START})")
 SPEAKS_FOR_IT = "speaks_for_it"
 """Name of the column that says which features speak for the subtype of a subject."""
 _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
+
+
+def inert_text(text: str) -> str:
+    """Return the text with an apostrophe before each character that could begin a formula.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.assignments import inert_text
+    >>> inert_text("=1+1"), inert_text("a;=1+1"), inert_text("p-01"), inert_text("-3.5")
+    ("'=1+1", "a;'=1+1", 'p-01', '-3.5')
+    """
+    return _LIVE.sub(r"\1'", text)
+
+
+def original_text(text: str) -> str:
+    """Return the text that `inert_text` was given.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.assignments import original_text
+    >>> original_text("'=1+1"), original_text("''=1+1"), original_text("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return _INERT.sub(lambda match: match[1][:-1], text)
 
 
 def assignment_table(
@@ -137,7 +178,7 @@ def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO
     """Write a table as csv to a file or stream, so that no text is read as a formula.
 
     Text that a spreadsheet program could read as a formula gets apostrophes by a rule that can be undone: see
-    `clinclust.files.inert_text`. Numbers are unchanged.
+    `clinclust.reporting.assignments`. Numbers are unchanged.
     """
     columns = [_fields(table.iloc[:, place]) for place in range(table.shape[1])]
     lines = (",".join(fields) + "\n" for fields in zip(*columns, strict=True))

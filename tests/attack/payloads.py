@@ -20,8 +20,7 @@ import clinclust as cc
 from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
-from clinclust.files.inert_text import original_text
-from clinclust.reporting.assignments import assignment_table, write_assignments
+from clinclust.reporting.assignments import assignment_table, original_text, write_assignments
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.page.svg import as_svg

@@ -10,8 +10,7 @@ import pytest
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError
-from clinclust.files.selection.row_choice import RowChoice
-from clinclust.files.selection.rows_taken import RowCounts
+from clinclust.files.selection.row_choice import RowChoice, RowCounts
 
 CHOICE = RowChoice(where="visit == 1")
 FEATURES = [Feature(name="falls", likelihood="poisson"), Feature(name="visits", likelihood="poisson")]

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.command_words import name_in_condition, names_in_list, option_in_shell, text_in_condition
-from clinclust.files.selection.cells import Reader
+from clinclust.files.listed import name_in_condition, names_in_list, option_in_shell, text_in_condition
 from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.matching import Matching
+from clinclust.files.selection.matching import Matching, Reader
 from clinclust.files.text_table import TableRead
 
 

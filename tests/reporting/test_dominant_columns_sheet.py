@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from clinclust.files.command_words import in_shell
+from clinclust.files.listed import in_shell
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.dominant_columns import on_dominant_columns, refit_options

@@ -23,7 +23,7 @@ from clinclust import (
     plot_restarts,
     plot_tree,
 )
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 from clinclust.reporting.profiles import profiles_of
 
 from .stand_in import cohort, fitted

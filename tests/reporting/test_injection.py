@@ -12,7 +12,7 @@ import pytest
 from cohorts import every_example
 
 from clinclust import MAPDP, compare_subtypes, plot_profile
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.svg import as_svg

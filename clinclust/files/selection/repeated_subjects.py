@@ -12,10 +12,10 @@ import pandas as pd
 
 from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.command_words import option_in_shell
-from clinclust.files.listed import quoted
+from clinclust.files.listed import option_in_shell, quoted
 
 __all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_several_rows", "one_row_of_each"]
+
 __all__ += ["repeated_subjects", "subjects_with_several_rows"]
 
 SEVERAL_ROWS = "several_rows"

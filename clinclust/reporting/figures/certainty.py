@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
+from clinclust.control_characters import shortened
 from clinclust.errors import InputError
 from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
 from clinclust.estimators.subtype_model import require_fitted
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
 from clinclust.reporting.figures.serial import serially
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, TEXT, WHOLE, accepting
+from clinclust.control_characters import shortened
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
 from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.layout import WITHHELD

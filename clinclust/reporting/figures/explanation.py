@@ -9,8 +9,8 @@ import numpy as np
 from pandas.api.types import is_scalar
 
 from clinclust.arguments import AXES, EXPLANATION, WHOLE, accepting
+from clinclust.control_characters import shortened
 from clinclust.errors import InputError
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for, remark
 from clinclust.reporting.figures.serial import serially
 from clinclust.schema.parts import mass_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.arguments import AXES, COMPARISONS, NAMES, WHOLE, accepting
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size
 from clinclust.reporting.figures.profile import headings

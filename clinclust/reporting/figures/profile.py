@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
+from clinclust.control_characters import shortened
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
 from clinclust.reporting.figures.canvas import axes_for, named, remark
 from clinclust.reporting.figures.heat_map import draw_heat_map, heat_map_size

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.arguments import AXES, MODEL, WHOLE, accepting
+from clinclust.control_characters import shortened
 from clinclust.estimators.subtype_model import require_search
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, remark
 from clinclust.reporting.figures.serial import serially
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 from clinclust.reporting.divisions import Division, divisions_of
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for
 from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess

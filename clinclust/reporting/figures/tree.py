@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
+from clinclust.control_characters import shortened
 from clinclust.estimators.subtype_model import require_search
-from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named
 from clinclust.reporting.figures.serial import serially
 from clinclust.reporting.figures.tested_tree import draw_tested_tree

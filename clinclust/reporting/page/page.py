@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
 from clinclust.reporting.page.illustrations import Illustration

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
-from clinclust.files.command_words import in_shell, names_in_list, option_words
+from clinclust.files.listed import in_shell, names_in_list, option_words
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clinclust.control_characters import on_one_line
 from clinclust.files.selection.condition import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows
-from clinclust.files.selection.rows_taken import RowCounts, rows_taken
+from clinclust.files.selection.row_choice import RowCounts, rows_taken
 from clinclust.reporting.layout import WITHHELD
 
 if TYPE_CHECKING:

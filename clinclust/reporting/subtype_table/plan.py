@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.reporting.percent import percent
 from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.summaries import Summary

@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clinclust.control_characters import shortened
 from clinclust.errors import MissingPackageError
-from clinclust.files.visible_text import shortened
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import NO_DATE, copy_without_times
 

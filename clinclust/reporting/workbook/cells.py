@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clinclust.control_characters import visible
 from clinclust.errors import InputError
-from clinclust.files.visible_text import visible
 from clinclust.reporting.layout import Value
 from clinclust.reporting.workbook.styles import SHADES, shade_fill
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.reporting.layout import Chart
 from clinclust.reporting.workbook.cells import letter
 from clinclust.reporting.workbook.styles import BLUE, INK, QUIET, RULE

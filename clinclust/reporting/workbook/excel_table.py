@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.reporting.layout import Table
 from clinclust.reporting.workbook.cells import safe_text
 

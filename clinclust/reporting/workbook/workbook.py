@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet

@@ -8,16 +8,13 @@ from functools import cache
 from xml.etree.ElementTree import Element
 
 from clinclust.errors import InputError
-from clinclust.files.cover_sheets import read_sheet
-from clinclust.files.layout.header_groups import Area
-from clinclust.files.layout.sheet_rows import SheetRows
+from clinclust.files.layout.header import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import listed, quoted
-from clinclust.files.packed import Source
-from clinclust.files.text_table import TableRead
-from clinclust.files.xlsx.archive import Archive, local
-from clinclust.files.xlsx.cells import Cells, Shown, shown_by, text_of
-from clinclust.files.xlsx.references import column_of, letters_of
+from clinclust.files.opening import Source
+from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
+from clinclust.files.workbooks import read_sheet
+from clinclust.files.xlsx_parts import Archive, Cells, Shown, local, shown_by, text_of
 
 __all__ = ["read_xlsx"]
 
