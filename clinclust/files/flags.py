@@ -29,7 +29,6 @@ _BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]
 _AFTER = re.compile(
     rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
 )
-_BETWEEN = re.compile(rf"(?P<number>.*[0-9])(?P<mark>\s*(?:{_SIGNS})|\s+{_FLAG})(?P<unit>\s+[^\W\d_].*)")
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
 _WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
@@ -75,9 +74,6 @@ def _marks_of(text: str) -> tuple[list[str], list[str], str]:
     while found := _AFTER.fullmatch(body):
         after.append(found["mark"].strip())
         body = body[: found.start("mark")].rstrip()
-    if found := _BETWEEN.fullmatch(body):  # `6.5* mg/l`, `6.5 H mg/l`
-        after.append(found["mark"].strip())
-        body = found["number"] + found["unit"]
     return before, after, body
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -144,16 +145,10 @@ class SheetRows:
 
 def column_of(letters: str) -> int:
     """Return the number of a column, from 1, by its letters."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
+    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters, 0)
 
 
 def letters_of(column: int) -> str:
     """Return the name of a column from its number, from 1."""
-    letters = ""
-    while column:
-        column, place = divmod(column - 1, 26)
-        letters = chr(ord("A") + place) + letters
-    return letters
+    before, place = divmod(column - 1, 26)
+    return (letters_of(before) if before else "") + chr(ord("A") + place)

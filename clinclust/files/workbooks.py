@@ -19,15 +19,15 @@ from clinclust.files.opening import Source, guarded, package
 from clinclust.files.text_table import TableRead, letters_of
 from clinclust.nearest import did_you_mean
 
-__all__ = ["read_ods_or_xlsb", "read_sheet", "read_xls"]
+__all__ = ["ERRORS", "NO_DATE", "read_ods_or_xlsb", "read_sheet", "read_xls", "with_remarks"]
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
 _MOST_READ = 12
 """The most other sheets that are looked at."""
 _REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
-_ERRORS = "spreadsheet errors kept as text"
-_NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
+ERRORS = "spreadsheet errors kept as text"
+NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
 def read_sheet(
@@ -76,6 +76,17 @@ def read_sheet(
     return replace(found, remarks=[told, *found.remarks]) if others else found
 
 
+def with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
+    """Return a table with what its reader must know of some cells, and of what a spreadsheet program does not show."""
+    named = zip(read.places, read.frame.columns, strict=True)
+    unseen = {
+        "rows": [row for row in (read.frame.index + 2).tolist() if row in hidden_rows],
+        "columns": [column for place, column in named if place in hidden_columns],
+    }
+    told = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
+    return replace(read, remarks=[*cells.sentences(), *told, *read.remarks])
+
+
 def _place_of(asked: str, names: Sequence[str]) -> int:
     """Return the place of the sheet of this name or number."""
     if asked in names:
@@ -109,15 +120,10 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
             cells = enumerate(chosen.row(number - 1), 1)
             rows.add(number, [_xls_text(xlrd, c, book.datemode, f"{letters_of(k)}{number}", places) for k, c in cells])
         merged = [(top + 1, left + 1, bottom, right) for top, bottom, left, right in chosen.merged_cells]
-        table = sheet_table(rows, options, merged)
-        unseen = {
-            "rows": [k + 1 for k, row in sorted(chosen.rowinfo_map.items()) if row.hidden and k < chosen.nrows],
-            "columns": [
-                letters_of(k + 1) for k, c in sorted(chosen.colinfo_map.items()) if c.hidden and k < chosen.ncols
-            ],
-        }
-        told = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
-        return replace(table, remarks=[*places.sentences(), *told, *table.remarks])
+        hidden = [
+            {at + 1 for at, info in infos.items() if info.hidden} for infos in (chosen.rowinfo_map, chosen.colinfo_map)
+        ]
+        return with_remarks(sheet_table(rows, options, merged), places, *hidden)
 
     return read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
 
@@ -128,12 +134,12 @@ def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -
         try:
             moment = xlrd.xldate_as_datetime(cell.value, datemode)
         except (ValueError, OverflowError):
-            places.add(_NO_DATE, place)
+            places.add(NO_DATE, place)
             return canonical_text(cell.value)
         return canonical_text(moment.time() if cell.value < 1 else moment)
     if cell.ctype == xlrd.XL_CELL_ERROR:
         text = str(xlrd.error_text_from_code.get(cell.value, "#N/A"))
-        places.add(_ERRORS, f"{place} ({text})")
+        places.add(ERRORS, f"{place} ({text})")
         return text
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:
         return str(bool(cell.value))

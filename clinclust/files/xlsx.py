@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 from clinclust.errors import InputError
 from clinclust.files.layout.header import Area
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
-from clinclust.files.listed import listed, quoted
+from clinclust.files.listed import quoted
 from clinclust.files.opening import Source
 from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
-from clinclust.files.workbooks import read_sheet
+from clinclust.files.workbooks import read_sheet, with_remarks
 from clinclust.files.xlsx_parts import Archive, Cells, Shown, local, shown_by, text_of
 
 __all__ = ["read_xlsx"]
@@ -104,14 +104,7 @@ def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, option
         )
     if not rows.first:
         raise InputError(f"sheet {quoted(name)} is empty")
-    read = sheet_table(rows, options, merged)
-    named = zip(read.places, read.frame.columns, strict=True)
-    unseen = {
-        "rows": [row for row in (read.frame.index + 2).tolist() if row in hidden_rows],
-        "columns": [column for place, column in named if place in hidden_columns],
-    }
-    told = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
-    return replace(read, remarks=[*cells.remarks.sentences(), *told, *read.remarks])
+    return with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
 
 
 def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:

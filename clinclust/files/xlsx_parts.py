@@ -16,6 +16,7 @@ from clinclust.errors import InputError
 from clinclust.files.cell_text import NUMBER, canonical_text
 from clinclust.files.listed import Places, quoted
 from clinclust.files.opening import guarded, refuse_bomb
+from clinclust.files.workbooks import ERRORS, NO_DATE
 
 __all__ = ["Archive", "Cells", "Shown", "local", "shown_by", "text_of"]
 
@@ -38,8 +39,6 @@ _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of char
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _FAULTY = "cells with a value that their type does not have"
 _NO_VALUE = "formulas without a computed value, which Excel or LibreOffice computes when it opens the file"
-_NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
-_ERRORS = "spreadsheet errors kept as text"
 
 
 @cache
@@ -174,7 +173,7 @@ class Cells:
         if shown != "number":
             if (text := _date_text(float(value), shown, self._has_1904)) is not None:
                 return text
-            self.remarks.add(_NO_DATE, place)
+            self.remarks.add(NO_DATE, place)
         return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
 
     def _other(self, place: str, value: str, kind: str) -> str:
@@ -187,5 +186,5 @@ class Cells:
             return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
         if kind != "e":
             raise ValueError(value)
-        self.remarks.add(_ERRORS, f"{place} ({value})")
+        self.remarks.add(ERRORS, f"{place} ({value})")
         return value

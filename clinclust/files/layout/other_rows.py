@@ -167,8 +167,5 @@ def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     certain = [at for at in odd if names_group(texts[at])]
     rest = [at for at in odd if at not in certain] if shapes else []
     asked = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
-    if rest and rest[0] and frame.index[rest[0]] > frame.index[rest[0] - 1] + 1 and kept[rest[0] + 1 :].any():
-        asked += "; below an empty row, it may be the title of rows that are none"
-        rest = list(range(rest[0], len(frame)))
     told = "headings between the subjects, whose groups can be kept in a column of their own"
     return [Finding(told, certain), Finding(asked, rest, is_certain=False)]
