@@ -23,7 +23,6 @@ __all__ = [
     "means_missing",
     "plain_text",
     "said_missing",
-    "says_missing",
     "words_of",
 ]
 
@@ -80,11 +79,6 @@ def words_of(text: str) -> list[str]:
     """
     apart = unicodedata.normalize("NFKD", text.casefold())
     return re.findall(r"[^\W_]+", "".join(sign for sign in apart if not unicodedata.combining(sign)))
-
-
-def says_missing(text: str) -> bool:
-    """Return whether the text of a cell among numbers says that there is no value, as "NA", "n.d." and "-" do."""
-    return not text or text.casefold() in MISSING_SIGNS or means_missing(text)
 
 
 def means_missing(label: str) -> bool:
