@@ -1,11 +1,16 @@
-"""Parquet files: what is damaged is refused, and nothing is read as something else."""
+"""Files that say what their columns are: parquet and statistical programs; what is said without their packages."""
+
+import sys
 
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from corpus.sheets import CELLS
+from corpus.statistical_files import spss
+from old_and_open_workbooks import ods, xls
 
 from clinclust import read_cohort
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files.column_notes import ColumnNotes, add_notes, notes_of
 
 
@@ -71,3 +76,33 @@ def test_text_that_is_no_text_is_refused(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"name": broken}), tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x\.parquet: this parquet file cannot be read"):
         read_cohort(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "make"),
+    [
+        ("c.xls", "xlrd", xls(CELLS)),
+        ("c.ods", "python_calamine", lambda path: path.write_bytes(ods(CELLS))),
+        ("c.sav", "pyreadstat", spss({"n": [1.0]})),
+    ],
+)
+def test_a_missing_package_is_named_with_how_to_install_it(tmp_path, monkeypatch, name, package, make):
+    make(tmp_path / name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'clinclust\[formats\]'"):
+        read_cohort(tmp_path / name)
+
+
+def test_a_file_that_claims_more_cells_than_it_can_hold_is_refused_before_memory_is_taken(tmp_path):
+    path = tmp_path / "c.sav"
+    spss({"n": [1.0]})(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:80] + (10**9).to_bytes(4, "little") + content[84:])  # its number of rows
+    with pytest.raises(InputError, match="it has 1,000,000,000 cells, which it cannot hold"):
+        read_cohort(path)
+
+
+def test_single_precision_is_read_as_its_program_shows_it(tmp_path):
+    path = tmp_path / "c.dta"
+    pd.DataFrame({"x": pd.Series([0.1, 1e-7, 2.0], dtype="float32")}).to_stata(path, write_index=False)
+    assert read_cohort(path)["x"].tolist() == ["0.1", "1e-07", "2"]
