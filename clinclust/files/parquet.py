@@ -16,7 +16,7 @@ __all__ = ["read_parquet"]
 
 def read_parquet(source: Source) -> TableRead:
     """Read a parquet file; see `clinclust.read_cohort`."""
-    package("pyarrow", "a parquet file", "parquet")
+    package("pyarrow", "a parquet file")
     from pyarrow import parquet
 
     with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):

@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from clinclust.errors import InputError, MissingPackageError
+from clinclust.errors import InputError, missing_package
 from clinclust.files.listed import quoted
 
 __all__ = ["guarded", "package"]
 
 
-def package(name: str, what: str, extra: str = "formats") -> Any:
+def package(name: str, what: str) -> Any:
     """Return an imported package, or raise MissingPackageError with how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        shown = name.replace("_", "-")
-        raise MissingPackageError(f"reading {what} needs {shown}: pip install 'clinclust[{extra}]'") from None
+        raise missing_package(f"reading {what}", name.replace("_", "-")) from None
 
 
 @contextmanager

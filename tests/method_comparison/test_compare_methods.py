@@ -232,7 +232,7 @@ def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs
     )
     row = found.table.iloc[1]
     assert np.isnan(row["n_clusters"])
-    assert 'pip install "clinclust[methods]"' in row["said"]
+    assert "pip install stepmix" in row["said"]
     assert list(found.models) == ["MAP-DP"]
     assert "Latent classes, K by BIC: left out." in found.summary
 

@@ -145,13 +145,13 @@ def test_nothing_to_cluster_on_is_refused(name):
 
 
 @pytest.mark.parametrize("method", PACKAGES)
-def test_a_package_that_is_not_installed_is_named_with_the_extra(method, monkeypatch):
+def test_a_package_that_is_not_installed_is_named(method, monkeypatch):
     module = {"scikit-learn": "sklearn"}.get(PACKAGES[method], PACKAGES[method])
     for known in [known for known in sys.modules if known.partition(".")[0] == module]:
         monkeypatch.setitem(sys.modules, known, None)
     monkeypatch.setitem(sys.modules, module, None)
     frame, _ = cohort(1, 0.0)
-    said = rf'^{method} needs {PACKAGES[method]}: pip install "clinclust\[methods\]"$'
+    said = f"^{method} needs {PACKAGES[method]}: pip install {PACKAGES[method]}$"
     with pytest.raises(MissingPackageError, match=said), warnings.catch_warnings():
         METHODS[method][0](SCHEMA).fit(frame)
 
