@@ -49,16 +49,19 @@ class MAPDP(Parameterised, Prediction):
         Schema of the columns. By default a schema is drafted from the data; check this draft (`schema_`) before you
         rely on the results.
     n_clusters : int, "distinct" or None
-        Number of subtypes. None: it follows from the data, and each subtype is a cluster that the search found.
+        Number of subtypes.
+
+        ``"distinct"``, the default, merges all clusters between which there is no more than one continuous population
+        explains, such as slices of one severity. `distinct_subtypes` does this test, here with its default arguments,
+        after the search and outside of `max_seconds`; `tree_test_` keeps it. Where features depend on each other inside
+        a disease, it needs ``coarsening="auto"``: the clusters are otherwise more than there are subtypes.
+
+        None: each subtype is a cluster that the search found.
 
         With a number, the search is the same, and its clusters are then merged along `tree_` until so many subtypes
         are left: each subtype is a union of clusters, and its predictive the mixture of theirs. If the search found
         fewer clusters, the fit is refused. `cut` does the same after a fit, and keeps the search whatever it found.
 
-        ``"distinct"`` merges all clusters between which there is no more than one continuous population explains, such
-        as slices of one severity. `distinct_subtypes` does this test, here with its default arguments, after the
-        search and outside of `max_seconds`; `tree_test_` keeps it. Use it with ``coarsening="auto"``: where features
-        depend on each other inside a disease, the clusters are otherwise more than there are subtypes.
     min_size : int, float or None
         Fewest subjects of a subtype that is tested: a number of at least 2, or a share of the cohort above 0 and at
         most 0.5 (rounded up to whole subjects). No subject is ever left out; a subtype below this floor is
@@ -100,10 +103,11 @@ class MAPDP(Parameterised, Prediction):
         cause extra clusters. Below 1 each cluster needs more evidence from the data. `log_joint_` is the coarsened
         joint.
 
-        ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
-        zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
-        clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
-        the zeta of its own partition, within a tolerance of .01, and ends there; if there is none, the last. The
+        ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes zeta =
+        1 / (1 + mean over features of the sum of the squared correlations with the other features within clusters, each
+        less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above the zeta of its
+        own partition, within a tolerance of .01, and ends there; if there is none, the last. It cannot be combined with
+        another search (`select_features`, hyperparameters or a concentration to be estimated): state a number then. The
         function `resolution_path` goes on to coarser ones. In a cohort searched in a sample, finer coarsenings are
         turned down in the sample; where all subjects do not bear out the one it chose, the path goes on among all of
         them.
@@ -147,8 +151,8 @@ class MAPDP(Parameterised, Prediction):
         result is computed from observed values alone, under the partition found: `log_joint_`, probabilities,
         predictions, relevance, `tree_`, imputations and reports. The cluster of a subject in `labels_` need not be its
         most probable one in `membership_`; it was not in 11% to 15% of the subjects of these cohorts. It cannot be
-        combined with ``n_clusters="distinct"``, ``coarsening="auto"``, outlying values, feature selection, or
-        hyperparameters or a concentration to be estimated.
+        combined with ``n_clusters="distinct"``, ``coarsening="auto"`` (use `as_published`), outlying values,
+        feature selection, or hyperparameters or a concentration to be estimated.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
@@ -333,11 +337,11 @@ class MAPDP(Parameterised, Prediction):
         self,
         schema: FeatureSchema | None = None,
         *,
-        n_clusters: int | str | None = None,
+        n_clusters: int | str | None = "distinct",
         min_size: float | None = None,
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
-        coarsening: float | str = 1.0,
+        coarsening: float | str = "auto",
         block_powers: Mapping[str, float] | str | None = "auto",
         missing: str = "marginal",
         outlying_share: float | None = None,
@@ -371,20 +375,19 @@ class MAPDP(Parameterised, Prediction):
         self.progress = progress
 
     @classmethod
-    def recommended(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
-        """Return an estimator with the parameters that suit most clinical cohorts, not fitted.
+    def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
+        """Return an estimator of the model of Raykov et al. (2016), not fitted.
 
-        It has ``coarsening="auto"``, which also sets outlying values aside, and ``n_clusters="distinct"``: the subtypes
-        are those between which there is more than a continuum. In clinical data features depend on each other inside a
-        disease, by its severity if nothing else. The defaults of the class are the model as published, whose clusters
-        then divide a continuum as well (benchmarks/results/distinct.md). The command line does the same.
+        Its parameters are ``n_clusters=None``, ``coarsening=1.0`` and ``block_powers=None``: every cluster of the
+        search is a subtype, and every feature counts in full. Where features depend on each other inside a disease,
+        by its severity if nothing else, such clusters divide a continuum as well. ``missing="mode"``,
+        ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
 
         Parameters
         ----------
         schema : FeatureSchema, optional
         **parameters
-            Other parameters of `MAPDP`; those that are given here hold. If one asks for another search beside the
-            partition (`select_features`, hyperparameters or concentration to be estimated), coarsening is 1.
+            Other parameters of `MAPDP`, or other values of these three.
 
         Raises
         ------
@@ -394,14 +397,10 @@ class MAPDP(Parameterised, Prediction):
         Examples
         --------
         >>> import clinclust as cc
-        >>> cc.MAPDP.recommended(random_state=0)
-        MAPDP(n_clusters='distinct', coarsening='auto', random_state=0)
-        >>> cc.MAPDP.recommended(select_features=True)
-        MAPDP(n_clusters='distinct', select_features=True)
+        >>> cc.MAPDP.as_published(random_state=0)
+        MAPDP(n_clusters=None, coarsening=1.0, block_powers=None, random_state=0)
         """
-        from clinclust.estimators.recommended import recommended_parameters
-
-        return cls(schema, **recommended_parameters(cls, parameters))
+        return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_powers": None, **parameters})
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of a cohort.

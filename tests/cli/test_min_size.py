@@ -100,7 +100,7 @@ def test_the_fit_is_that_of_the_model_with_this_floor(wild, text, floor, number)
     assert main([*WILD, *more, "--min-size", text]) == 0
     model = MAPDP.load("out")
     options = {"n_clusters": number, "min_size": floor, "block_powers": None}
-    expected = MAPDP(model.schema_, **options, n_restarts=4, random_state=0)
+    expected = MAPDP.as_published(model.schema_, **options, n_restarts=4, random_state=0)
     expected.fit(read_cohort("wild.csv"))
     assert model.get_params() == expected.get_params()
     assert model.min_size_ == expected.min_size_ > 1

@@ -111,7 +111,7 @@ def test_the_distribution_function_adds_up_the_probabilities(name):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=4, missing=0.2)
-    model = MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame
 

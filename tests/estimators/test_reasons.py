@@ -20,7 +20,7 @@ ODDS = re.compile(r" \(([0-9.]+) nats, ([0-9.,]+|over 1,000,000) : 1\)")
 
 def fitted(seed, **options):
     frame, schema, _, _ = mixed_cohort(seed, n=80)
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
     return model, model.schema_.validate(frame, warn=False)
 
 
@@ -30,7 +30,7 @@ def walkers():
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
     schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
-    return cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    return cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -95,7 +95,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
     frame.loc[59] = 30.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
+    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
     scores = left_out_scores(model.fit_, cohort)[alone]

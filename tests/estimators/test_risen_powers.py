@@ -14,7 +14,7 @@ SCHEMA = FeatureSchema([Feature(name=name, likelihood="ordinal", trials=4, block
 
 def fitted(values, schema=SCHEMA, **options):
     frame = pd.DataFrame(values, columns=schema.names)
-    return MAPDP.recommended(schema, n_restarts=4, random_state=0, progress=False, **options).fit(frame)
+    return MAPDP(schema, n_restarts=4, random_state=0, progress=False, **options).fit(frame)
 
 
 def answers(centres, severity, n=300, seed=1):

@@ -45,9 +45,9 @@ FITTED = (
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(4, n=50, likelihoods=LIKELIHOODS * 2)
-    return MAPDP(with_blocks(schema), n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)).fit(
-        frame
-    ), frame
+    return MAPDP.as_published(
+        with_blocks(schema), block_powers="auto", n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)
+    ).fit(frame), frame
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
     hyperparameters = random_hyperparameters(np.random.default_rng(0), columns)
     del hyperparameters["gaussian_6"]["kappa"], hyperparameters["poisson_3"]
     hyperparameters["binomial_1"]["a"] = np.float64(0.5)
-    model = MAPDP(
+    model = MAPDP.as_published(
         schema,
         init=np.array(["x", "y", "z"])[groups] if init == "labels" else init,
         hyperparameters=hyperparameters,
@@ -143,7 +143,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_stated_powers_of_blocks_are_saved(tmp_path):
     frame, schema, _, _ = mixed_cohort(6, n=40)
     powers = {"block 1": np.float64(0.25)}
-    model = MAPDP(with_blocks(schema), block_powers=powers, n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(with_blocks(schema), block_powers=powers, n_restarts=2, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.block_powers == powers
     assert loaded.block_powers_ == model.block_powers_ == {"block 0": 1.0, "block 1": 0.25}
@@ -195,7 +195,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
         }
     )
     frame.loc[3, "no"] = "null"
-    model = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.schema_ == schema
     assert loaded.schema_[name].levels == HOSTILE
@@ -206,7 +206,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
 def test_a_model_without_a_schema_of_its_own_keeps_the_drafted_one(tmp_path):
     X = np.random.default_rng(0).normal(np.repeat([0, 9], 20)[:, None], 1, (40, 3))
     X[2, 1] = np.nan
-    model = MAPDP(n_restarts=3, random_state=0).fit(X)
+    model = MAPDP.as_published(n_restarts=3, random_state=0).fit(X)
     loaded = MAPDP.load(model.save(tmp_path / "deeper" / "model"))
     assert loaded.schema_ == model.schema_
     assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
@@ -515,7 +515,7 @@ def test_changed_assignments_are_told(folder):
 @pytest.mark.parametrize("fit", [False, True])
 def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
     frame, schema, _, _ = mixed_cohort(2, n=40)
-    model = MAPDP(schema, n_restarts=2, coarsening=0.5, random_state=7)
+    model = MAPDP.as_published(schema, n_restarts=2, coarsening=0.5, random_state=7)
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     if fit:
         model.fit(frame)
@@ -536,7 +536,11 @@ def test_a_missing_file_is_named(name, folder):
 
 def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
     model, frame = fitted
-    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame).save(tmp_path / "other")
+    other = (
+        MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5)
+        .fit(frame)
+        .save(tmp_path / "other")
+    )
     (folder / "model.npz").write_bytes((other / "model.npz").read_bytes())
     with pytest.raises(InputError, match=r"model\.npz is not the file that manifest\.json lists"):
         MAPDP.load(folder)
@@ -549,7 +553,7 @@ def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, monkeypatch):
     model, frame = fitted
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
+    other = MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
 
     def fail(self, *arguments, **options):
         raise OSError(28, "No space left on device")
@@ -578,7 +582,7 @@ def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
 
     column = pa.Column(float, pa.Check(lambda x: x < 100), metadata={"clinclust": {"likelihood": "gaussian"}})
     schema = FeatureSchema.from_pandera(pa.DataFrameSchema({"x": column}))
-    model = MAPDP(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
+    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
     with pytest.raises(SchemaError):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()

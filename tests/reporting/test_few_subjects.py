@@ -30,7 +30,7 @@ def fitted():
     frame = pd.DataFrame(values, columns=list("abcde")).assign(outcome=rng.normal(size=182))
     roles = {name: "describe" if name == "outcome" else "cluster" for name in frame}
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", role=roles[name]) for name in frame])
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.cut(None, min_size=FLOOR).cluster_sizes_.tolist()[2:] == [9, 2, 2]
     return model, schema.validate(frame)
 

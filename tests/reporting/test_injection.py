@@ -147,7 +147,7 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
 
 def test_no_text_becomes_markup_in_a_notebook(everywhere):
     model, _ = everywhere
-    shown = MAPDP(model.schema_)
+    shown = MAPDP.as_published(model.schema_)
     vars(shown).update(
         vars(model), subtype_of_=model.subtype_of_, described_only_=model.described_only_, remarks_=model.remarks_
     )
