@@ -38,7 +38,7 @@ OPTION_COHORTS = (1, 6)
 def fingerprint(model: cc.MAPDP) -> str:
     """Return the line of one fit."""
     digest = hashlib.sha256()
-    for array in (model.labels_, model.membership_, model.log_joint_trace_, model.outlying_):
+    for array in (model.labels_, model.membership_, model.log_joint_trace_, model.outliers_):
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(model.restarts_["log_joint"].to_numpy().tobytes())
     digest.update(model.feature_relevance_.to_numpy().tobytes())
@@ -63,7 +63,7 @@ def fit_in_blocks(index: int) -> str:
         cc.Feature(**{**feature.content(), "block": f"block {place % 3}"}) if place % 2 else feature
         for place, feature in enumerate(schema)
     ]
-    return fingerprint(as_published(cc.FeatureSchema(features), block_powers="auto").fit(frame))
+    return fingerprint(as_published(cc.FeatureSchema(features), block_weights="auto").fit(frame))
 
 
 def main() -> None:

@@ -32,19 +32,19 @@ from block_cohorts import SETTINGS, block_cohort
 
 RESULTS = Path(__file__).parent / "results" / "blocks.md"
 WAYS: dict[str, dict[str, object]] = {
-    "in full": {"block_powers": None},
-    "worth": {"block_powers": "auto"},
-    "coarsened": {"block_powers": None, "coarsening": "auto", "outlying_share": 0.0},
-    "both": {"block_powers": "auto", "coarsening": "auto", "outlying_share": 0.0},
-    "one kept": {"block_powers": None},
+    "in full": {"block_weights": None},
+    "worth": {"block_weights": "auto"},
+    "coarsened": {"block_weights": None, "coarsening": "auto", "outlying_share": 0.0},
+    "both": {"block_weights": "auto", "coarsening": "auto", "outlying_share": 0.0},
+    "one kept": {"block_weights": None},
     "modelled": {},
 }
 MEANINGS = {
     "in full": "every feature counts in full: `MAPDP.as_published()`",
-    "worth": "each block counts for what it is worth: `MAPDP.as_published(block_powers='auto')`",
+    "worth": "each block counts for what it is worth: `MAPDP.as_published(block_weights='auto')`",
     "coarsened": 'the whole likelihood is coarsened, no powers: `MAPDP.as_published(coarsening="auto", '
     "outlying_share=0)`",
-    "both": 'powers and coarsening: `MAPDP.as_published(block_powers="auto", coarsening="auto", outlying_share=0)`',
+    "both": 'powers and coarsening: `MAPDP.as_published(block_weights="auto", coarsening="auto", outlying_share=0)`',
     "one kept": "the other features of each block are left out",
     "modelled": "blocks of measurements are multivariate Gaussians: `likelihood: multivariate_gaussian`; "
     "only where all blocks hold measurements",
@@ -128,7 +128,7 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
         began = time.perf_counter()
         model = MAPDP.as_published(asked, n_restarts=n_restarts, n_jobs=1, random_state=seed, progress=False, **options)
         model.fit(frame[list(asked.names)])
-        powers = list(model.block_powers_.values())
+        powers = list(model.block_weights_.values())
         rows.append(
             {
                 "seed": seed,

@@ -57,7 +57,7 @@ def small_clusters(task: tuple[int, str, int, float, float | str]) -> list[dict[
         cut = model.cut(None, min_size=FLOOR)
         for cluster in np.flatnonzero(model.cluster_sizes_ < FLOOR):
             members = model.labels_ == cluster
-            is_large = not cut.described_only_[cut.subtype_of_[cluster]]
+            is_large = not cut.untested_[cut.subtype_of_[cluster]]
             is_rare = (truth[members] == 2).mean() > 0.5
             rows.append({"kind": kind, "coarsening": coarsening, "bound": bound, "rare": is_rare, "merged": is_large})
     return rows

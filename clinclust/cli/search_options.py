@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ _PARAMETERS = {
     "concentration": "concentration",
     "hyperparameters": "hyperparameters",
     "coarsening": "coarsening",
-    "block_powers": "block_powers",
+    "block_weights": "block_weights",
     "select_features": "select_features",
     "restarts": "n_restarts",
     "max_sweeps": "max_sweeps",
@@ -58,7 +59,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--as-published",
         action="store_true",
-        help="search as Raykov et al. (2016) published: --n-clusters found --coarsening 1 --block-powers none",
+        help="search as Raykov et al. (2016) published: --n-clusters found --coarsening 1 --block-weights none",
     )
     group.add_argument(
         "--concentration",
@@ -80,10 +81,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--concentration need a number)",
     )
     group.add_argument(
-        "--block-powers",
+        "--block-weights",
         choices=("auto", "none"),
         help="count the features of a block of the schema for what they hold beside each other (auto), or each in full "
         "(none) (default: auto; none with --as-published)",
+    )
+    group.add_argument(
+        "--block-powers", dest="block_weights", choices=("auto", "none"), action=_OldName, help=argparse.SUPPRESS
     )
     group.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
@@ -105,6 +109,15 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--seed", type=whole_number, default=0, help="seed of the search, printed in the report (default: 0)"
     )
     add_jobs(group)
+
+
+class _OldName(argparse.Action):
+    """An option that was renamed to that of its `dest`; the old name works for one version."""
+
+    def __call__(self, parser: object, options: argparse.Namespace, values: object, called: str | None = None) -> None:
+        told = f"{called} is called {_called(self.dest)} now; the old name will be removed in the next version"
+        warnings.warn(told, FutureWarning, stacklevel=2)
+        setattr(options, self.dest, values)
 
 
 def number_asked_for(options: argparse.Namespace) -> int | None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
+from clinclust.estimators.renamed import renamed_parameters
 from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
@@ -37,7 +38,7 @@ class MAPDP(Parameterised, Prediction):
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k).
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
-    `discount` generalises the first line, `coarsening` and `block_powers` the second. Missing values are integrated
+    `discount` generalises the first line, `coarsening` and `block_weights` the second. Missing values are integrated
     out: they have no influence on the cluster of their subject (`missing` can change this). Each restart reassigns one
     subject at a time until a full sweep changes no label. It then tries to merge and to divide whole clusters, and
     repeats both until no move raises the joint. The result depends neither on the order of the subjects in the table
@@ -70,7 +71,7 @@ class MAPDP(Parameterised, Prediction):
           the test decides: they are, if no division between them was found distinct. Where it was not, they are if
           their merger lowers the log joint by less than 5 nats (a Bayes factor of 150). The pair whose merger lowers
           it least comes first. With a number as `n_clusters`, there are then fewer subtypes than asked for;
-        - else described only (`described_only_`): it stays a subtype, to which new subjects can belong, and reports
+        - else described only (`untested_`): it stays a subtype, to which new subjects can belong, and reports
           describe it and say that it has few subjects. It takes no part in tests and effect sizes, except as part of
           "all others".
 
@@ -111,7 +112,7 @@ class MAPDP(Parameterised, Prediction):
         function `resolution_path` goes on to coarser ones. In a cohort searched in a sample, finer coarsenings are
         turned down in the sample; where all subjects do not bear out the one it chose, the path goes on among all of
         them.
-    block_powers : "auto", None or dict
+    block_weights : "auto", None or dict
         What the features of a `block` of the schema count for. Their likelihoods are raised to a power w in (0, 1], so
         that p features count for w p: `log_joint_` then holds w ln m_d in the place of ln m_d. Without it, eight
         measurements of one blood pressure weigh as much as eight independent features, and each slice of the blood
@@ -122,7 +123,7 @@ class MAPDP(Parameterised, Prediction):
         independent within clusters, and for a block of one. A block of multivariate Gaussian features has no power,
         because its likelihood says how they depend on each other. w p is the number of independent features that tell
         clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
-        from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
+        from the powers of one cluster on, until the powers reproduce themselves (`block_weights_`); the search of the
         fit then keeps them. With ``n_clusters="distinct"``, every feature is then counted in full once: where the
         distinct subtypes of that leave at most .4 of the dependence inside a block, 1 / w - 1, the search is made again
         with the powers that they imply, and kept if it has more distinct subtypes. Else groups that differ in the
@@ -156,7 +157,7 @@ class MAPDP(Parameterised, Prediction):
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
-        Outlying values (`outlying_`) add nothing to the statistics of their clusters. Each contributes
+        Outlying values (`outliers_`) add nothing to the statistics of their clusters. Each contributes
         coarsening * (ln m_d(x) + ln share) to the joint, as a single value drawn from the prior; every other observed
         value contributes coarsening * ln(1 - share) in addition. Both are multiplied by the power of a block as well.
         As ordinary values, outlying ones would open clusters of their own. The search finds them together with the
@@ -231,7 +232,7 @@ class MAPDP(Parameterised, Prediction):
         Number of subtypes, K.
     cluster_sizes_ : int64 (K,)
         Number of subjects in each subtype.
-    finer_labels_ : int64 (N,)
+    cluster_labels_ : int64 (N,)
         Cluster that the search found of each subject, 0 .. J - 1 by decreasing size. Without a merger, J is K, and it
         equals `labels_`.
     min_size_ : int
@@ -239,14 +240,14 @@ class MAPDP(Parameterised, Prediction):
     remarks_ : list of tuple of str
         For each subtype, what suggests that it is noise: ``few``, it has fewer than 5 subjects; ``weak``, there are
         less than 3 nats of evidence between it and its nearest other. Reports mark it so.
-    described_only_ : bool (K,)
+    untested_ : bool (K,)
         Which subtypes have fewer subjects than `min_size_`.
-    finer_membership_ : float64 (N, J)
+    cluster_membership_ : float64 (N, J)
         Probability of each of these clusters for each subject, as in `membership_`.
     subtype_of_ : int64 (J,)
         Subtype that holds each of these clusters.
     log_joint_ : float
-        Log joint of the partition that the search found (`finer_labels_`) in nats, all constants included. Densities
+        Log joint of the partition that the search found (`cluster_labels_`) in nats, all constants included. Densities
         are those of the validated columns after their declared transform.
     merged_log_joint_ : float
         Log joint of the partition into subtypes (`labels_`); it is below `log_joint_` by the evidence of the joins.
@@ -283,13 +284,13 @@ class MAPDP(Parameterised, Prediction):
     selected_features_ : list of str
         The clustered features that differ between the clusters, in the order of the schema: with `select_features`
         those that were selected (none if there is one cluster), else all.
-    kept_out_ : dict
+    uninformative_ : dict
         Features that cannot inform the clustering (constant, or never observed), with the reason. Of a feature with a
         spike, one part may be kept out alone, such as ``crp: rest`` where few values are none.
     tree_ : SubtypeTree
         Tree of the clusters that the search found, each join with its evidence in nats. It shows which of them are
         hardly distinct, and `cut` cuts it. If it was tested, clusters of one distinct subtype are joined first.
-    outlying_ : bool (N, D)
+    outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit. The attributes
         above are computed without these values, except for their terms in `log_joint_` (see `outlying_share`).
     tree_test_ : TreeTest
@@ -307,8 +308,8 @@ class MAPDP(Parameterised, Prediction):
         Schema used, given or drafted. Its `rows` say which rows of the file were taken, if `read_cohort` chose them.
     concentration_, discount_, coarsening_, outlying_share_ : float
         Values of the final model.
-    block_powers_ : dict
-        The power of each block with a feature that was clustered on, by its name (see `block_powers`); empty without
+    block_weights_ : dict
+        The power of each block with a feature that was clustered on, by its name (see `block_weights`); empty without
         blocks.
     random_seed_ : int
         Seed used.
@@ -333,6 +334,7 @@ class MAPDP(Parameterised, Prediction):
     (2, [60, 40])
     """
 
+    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,
@@ -342,7 +344,7 @@ class MAPDP(Parameterised, Prediction):
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
         coarsening: float | str = "auto",
-        block_powers: Mapping[str, float] | str | None = "auto",
+        block_weights: Mapping[str, float] | str | None = "auto",
         missing: str = "marginal",
         outlying_share: float | None = None,
         select_features: bool = False,
@@ -361,7 +363,7 @@ class MAPDP(Parameterised, Prediction):
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
-        self.block_powers = block_powers
+        self.block_weights = block_weights
         self.missing = missing
         self.outlying_share = outlying_share
         self.select_features = select_features
@@ -378,7 +380,7 @@ class MAPDP(Parameterised, Prediction):
     def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
         """Return an estimator of the model of Raykov et al. (2016), not fitted.
 
-        Its parameters are ``n_clusters=None``, ``coarsening=1.0`` and ``block_powers=None``: every cluster of the
+        Its parameters are ``n_clusters=None``, ``coarsening=1.0`` and ``block_weights=None``: every cluster of the
         search is a subtype, and every feature counts in full. Where features depend on each other inside a disease,
         by its severity if nothing else, such clusters divide a continuum as well. ``missing="mode"``,
         ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
@@ -398,9 +400,9 @@ class MAPDP(Parameterised, Prediction):
         --------
         >>> import clinclust as cc
         >>> cc.MAPDP.as_published(random_state=0)
-        MAPDP(n_clusters=None, coarsening=1.0, block_powers=None, random_state=0)
+        MAPDP(n_clusters=None, coarsening=1.0, block_weights=None, random_state=0)
         """
-        return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_powers": None, **parameters})
+        return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_weights": None, **parameters})
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of a cohort.
@@ -509,7 +511,7 @@ class MAPDP(Parameterised, Prediction):
         >>> coarse = model.cut(2)
         >>> model.cluster_sizes_.tolist(), coarse.cluster_sizes_.tolist(), coarse.subtype_of_.tolist()
         ([60, 50, 8], [110, 8], [0, 0, 1])
-        >>> model.cut(None, min_size=20).described_only_.tolist()
+        >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
         from clinclust.estimators.cut import cut_model

@@ -160,7 +160,7 @@ RULES: dict[str, Rule] = {
     "discount": _SHARE,
     "coarsening": Rule("a number above 0 and at most 1", _is_power),
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
-    "block_powers": _Powers("a dictionary by block or None", lambda value: value is None),
+    "block_weights": _Powers("a dictionary by block or None", lambda value: value is None),
     "outlying_share": _SHARE,
     "select_features": _ON_OR_OFF,
     "n_restarts": _whole(1),
@@ -219,7 +219,7 @@ MAPDP_RULES: dict[str, Rule] = {
         "'auto' or a number above 0 and at most 1",
         lambda value: value == "auto" if isinstance(value, str) else _is_power(value),
     ),
-    "block_powers": _Powers(
+    "block_weights": _Powers(
         "'auto', a dictionary by block or None",
         lambda value: value is None or (isinstance(value, str) and value == "auto"),
     ),

@@ -217,7 +217,7 @@ class _AtHand:
 
     @property
     def _powers(self) -> dict[str, float]:
-        return dict(self.ours.block_powers_)
+        return dict(self.ours.block_weights_)
 
     @cached_property
     def _our_density(self) -> NDArray[np.float64]:

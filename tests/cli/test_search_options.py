@@ -13,7 +13,7 @@ from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.cli import main
 from clinclust.cli.search_options import add_search, model_asked_for
 
-PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_powers": None}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
 
 
@@ -28,8 +28,8 @@ def asked_for(*words):
     [
         ([], {}),
         (["--as-published"], PUBLISHED),
-        (["--as-published", "--block-powers", "auto"], {**PUBLISHED, "block_powers": "auto"}),
-        (["--block-powers", "none"], {"block_powers": None}),
+        (["--as-published", "--block-weights", "auto"], {**PUBLISHED, "block_weights": "auto"}),
+        (["--block-weights", "none"], {"block_weights": None}),
         (["--n-clusters", "found"], {"n_clusters": None}),
         (["--n-clusters", "3"], {"n_clusters": 3}),
         (["--coarsening", "1"], {"coarsening": 1.0}),
@@ -107,7 +107,7 @@ def test_a_number_that_the_search_found_is_cut_from_it(here):
     expected.fit(read_cohort("cohort.csv"))
     assert model.get_params() == expected.get_params()
     np.testing.assert_array_equal(model.subtype_of_, expected.subtype_of_)
-    np.testing.assert_array_equal(model.finer_labels_, expected.finer_labels_)
+    np.testing.assert_array_equal(model.cluster_labels_, expected.cluster_labels_)
 
 
 def severity(folder):

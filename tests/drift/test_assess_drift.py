@@ -84,7 +84,7 @@ def test_members_are_judged_without_themselves(model, cohort):
             model.schema_, hyperparameters=model.hyperparameters_, init=labels.to_numpy(), max_sweeps=1, **QUICK
         ).fit(cohort.iloc[others])
         order = [int(np.bincount(labels[again.labels_ == k]).argmax()) for k in range(again.n_clusters_)]
-        expected = again.finer_scores(cohort.iloc[[subject]])[0]
+        expected = again.cluster_scores(cohort.iloc[[subject]])[0]
         found = scores[subject][[*order, model.n_clusters_]]
         np.testing.assert_allclose(found - found[-1], expected - expected[-1], atol=1e-6)
 

@@ -26,7 +26,7 @@ OPTIONS = {
     "discount": {"discount": 0.3},
     "outlying": {"outlying_share": 0.02},
     "selection": {"select_features": True},
-    "blocks": {"block_powers": {"block 0": 0.5}},
+    "blocks": {"block_weights": {"block 0": 0.5}},
 }
 QUICK = {"n_restarts": 3, "random_state": 0, "progress": False}
 
@@ -74,8 +74,8 @@ def assert_same(one, other):
             assert ours == theirs, name
     for name in ("labels", "joins", "evidence"):
         assert getattr(one.tree_, name).tobytes() == getattr(other.tree_, name).tobytes()
-    assert one.clusters_.sizes.tobytes() == other.clusters_.sizes.tobytes()
-    assert one.clusters_.statistics.tobytes() == other.clusters_.statistics.tobytes()
+    assert one.subtypes_.sizes.tobytes() == other.subtypes_.sizes.tobytes()
+    assert one.subtypes_.statistics.tobytes() == other.subtypes_.statistics.tobytes()
     assert one.cohort_fingerprint_.digest == other.cohort_fingerprint_.digest
 
 
@@ -117,7 +117,7 @@ def test_subtypes_are_sums_of_clusters(fitted):
         cut = model.cut(k)
         assert cut.labels_.tolist() == model.tree_.cut(k).tolist() == cut.subtype_of_[model.labels_].tolist()
         assert cut.labels_.dtype == np.int64
-        assert cut.finer_labels_.tobytes() == model.labels_.tobytes()
+        assert cut.cluster_labels_.tobytes() == model.labels_.tobytes()
         np.testing.assert_allclose(cut.membership_, joined(model.membership_, cut.subtype_of_), rtol=1e-12)
         assert cut.membership_.max() <= 1.0
         proba = cut.predict_proba(new)
@@ -128,11 +128,11 @@ def test_subtypes_are_sums_of_clusters(fitted):
         assert cut.log_joint_ == model.log_joint_
         lost = model.tree_.evidence[: model.n_clusters_ - k].sum()
         assert cut.merged_log_joint_ == pytest.approx(model.log_joint_ - lost, abs=1e-7)
-        assert (cut.clusters_.sizes == cut.cluster_sizes_).all()
+        assert (cut.subtypes_.sizes == cut.cluster_sizes_).all()
 
 
 def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
-    mixture = SubtypeMixture(plain[0].finer_clusters_, np.array([1, 0, 2, 1]))
+    mixture = SubtypeMixture(plain[0].clusters_, np.array([1, 0, 2, 1]))
     probabilities = np.array([[0.25, 0.4, 0.05, 0.2, 0.1]])
     summed = [[0.4, 0.45, 0.05, 0.1]]
     np.testing.assert_allclose(mixture.summed(probabilities), summed)
@@ -142,13 +142,13 @@ def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
 def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     model, frame = plain
     schema = model.schema_
-    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_powers=model.block_powers_)
+    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_weights=model.block_weights_)
     names = [feature.name for feature in problem.cohort.encoding.features]
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
         expected = feature_relevance(problem, partition_of(problem, cut.labels_[problem.cohort.order]))
         np.testing.assert_allclose(cut.feature_relevance_[names], expected, rtol=1e-9, atol=1e-9)
-        joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_powers=model.block_powers_)
+        joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_weights=model.block_weights_)
         assert cut.merged_log_joint_ == pytest.approx(joint, abs=1e-7)
 
 
@@ -272,7 +272,7 @@ EDITS = {
     "a cluster less": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"][1:])),
     "another type": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"].astype(float))),
     "no map": edited(lambda text: text["fit"].update(subtype_of_=None)),
-    "no included features": with_arrays(lambda arrays: arrays.pop("finer_clusters_.included")),
+    "no included features": with_arrays(lambda arrays: arrays.pop("clusters_.included")),
 }
 
 

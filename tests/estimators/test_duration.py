@@ -91,9 +91,9 @@ def test_restarts_and_powers_of_blocks_take_time():
     frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
     features = [Feature(name=name, likelihood="gaussian", block="one" if name < "c" else None) for name in frame]
     problem = pose(frame, FeatureSchema(features), None, 3.0)
-    seconds = estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_powers="auto"), with_report=False)
+    seconds = estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_weights="auto"), with_report=False)
     assert (
-        estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_powers="auto", n_restarts=30), with_report=False)
+        estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_weights="auto", n_restarts=30), with_report=False)
         > 1.5 * seconds
     )
     assert estimated_seconds(problem, MAPDP.as_published(n_jobs=1), with_report=False) < seconds

@@ -57,7 +57,7 @@ def test_of_unions_the_other_clusters_have_a_row():
 @pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 def test_single_predictives_are_those_of_scipy(seed):
     model, frame = fitted(seed)
-    clusters = model.finer_clusters_
+    clusters = model.clusters_
     values = model_values(model.schema_.validate(frame), clusters.encoding.features)
     everybody = np.ones(len(frame), dtype=np.int64)
     found = np.stack([log_predictives(clusters, values, k * everybody) for k in range(clusters.sizes.size + 1)], axis=2)

@@ -146,13 +146,13 @@ def tree_of_one():
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     model, _ = fitted(schema, pd.DataFrame({"x": [1.0, 1.5, 2.0]}), concentration=1e-9)
     assert model.n_clusters_ == 1
-    return ClusterTree(model.finer_clusters_, model.tree_.joins, model.tree_.evidence)
+    return ClusterTree(model.clusters_, model.tree_.joins, model.tree_.evidence)
 
 
 def test_features_pay_together_what_a_division_costs():
     frame, schema, *_ = mixed_cohort(5, 300, n_groups=4)
     model, _ = fitted(schema, frame)
-    clusters, tree = model.finer_clusters_, model.tree_
+    clusters, tree = model.clusters_, model.tree_
     assert model.n_clusters_ > 2
     found = ClusterTree(clusters, tree.joins, tree.evidence)
     nodes = [clusters.pooled(np.zeros(clusters.sizes.size, dtype=np.int64))]  # the last join, by another way

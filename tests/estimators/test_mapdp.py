@@ -194,7 +194,7 @@ def test_what_a_fitted_model_holds_fits_together(cohort):
     assert (model.schema_, model.concentration_, model.random_seed_) == (schema, 1.7, 0)
     assert model.feature_names_in_.tolist() == list(schema.names) == list(frame.columns)
     assert model.n_features_in_ == len(schema)
-    assert model.kept_out_ == {}
+    assert model.uninformative_ == {}
 
 
 def test_columns_that_say_nothing_are_kept_out_and_named():
@@ -203,7 +203,7 @@ def test_columns_that_say_nothing_are_kept_out_and_named():
         model = MAPDP.as_published(
             FeatureSchema([feature(f"x{d}", "gaussian") for d in range(5)]), n_restarts=3, random_state=0
         ).fit(X)
-    assert model.kept_out_ == {"x3": "the same value in every subject observed", "x4": "no observed value"}
+    assert model.uninformative_ == {"x3": "the same value in every subject observed", "x4": "no observed value"}
     assert set(model.feature_relevance_.index) == {"x0", "x1", "x2"}
     other = X.copy()
     other[:, 3:] = 7.0
@@ -288,7 +288,7 @@ def test_every_bad_parameter_is_said_at_once():
         "concentration": 0.0,
         "discount": 1.0,
         "coarsening": 0.0,
-        "block_powers": {"pressure": 0.0},
+        "block_weights": {"pressure": 0.0},
         "missing": "mean",
         "select_features": 1,
         "outlying_share": 1.0,
@@ -318,7 +318,7 @@ def test_every_bad_parameter_is_said_at_once():
         ("hyperparameters", ["flat", 3.0, ["empirical"]]),
         ("discount", [np.nan, -0.1, 1, "0", None, False]),
         ("coarsening", [np.nan, 1.1, -1, "1", "automatic", None, True]),
-        ("block_powers", [0.5, "none", True, [0.5], {"a": 0.0}, {"a": 1.1}, {"a": np.nan}, {"a": "1"}, {"a": None}]),
+        ("block_weights", [0.5, "none", True, [0.5], {"a": 0.0}, {"a": 1.1}, {"a": np.nan}, {"a": "1"}, {"a": None}]),
         ("outlying_share", [np.nan, 1.0, -0.1, "auto", True]),
         ("n_restarts", [-1, 1.0, "3", None, True]),
         ("n_jobs", [-2, 1.5, "2", False]),

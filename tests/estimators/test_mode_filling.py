@@ -232,9 +232,9 @@ def test_a_fit_that_ends_before_the_filled_values_stay_says_so():
 def test_blocks_and_numbers_of_subtypes_can_be_asked_for():
     frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.3)
     model = MAPDP.as_published(
-        with_blocks(schema), missing="mode", n_clusters=2, n_restarts=2, block_powers="auto", **QUICK
+        with_blocks(schema), missing="mode", n_clusters=2, n_restarts=2, block_weights="auto", **QUICK
     ).fit(frame)
     assert model.n_clusters_ == 2
-    assert set(model.block_powers_) == {"block 0", "block 1"}
-    expected = log_joint(frame, model.finer_labels_, with_blocks(schema), block_powers=model.block_powers_)
+    assert set(model.block_weights_) == {"block 0", "block 1"}
+    expected = log_joint(frame, model.cluster_labels_, with_blocks(schema), block_weights=model.block_weights_)
     assert model.log_joint_ == pytest.approx(expected, abs=1e-7)

@@ -78,7 +78,7 @@ def test_described_columns_and_outlying_values_stay():
         ]
     )
     model = cc.MAPDP.as_published(schema, outlying_share=0.01, **QUICK).fit(frame)
-    assert model.outlying_[3, 0]
+    assert model.outliers_[3, 0]
     for table in model.multiple_imputations(frame, m=3, n_sweeps=2, random_state=0):
         assert table.loc[3, "a"] == 300.0
         pd.testing.assert_series_equal(table["age"], frame["age"])

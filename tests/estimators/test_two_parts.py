@@ -219,8 +219,8 @@ def test_few_amounts_are_described_only_and_the_fit_says_so():
     frame, schema, _ = cohort(6, spike=(0.97, 0.93))
     with pytest.warns(cc.CohortWarning, match=r"gaussian0: rest \(.* of 200 values only"):
         model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
-    assert "gaussian0: rest" in model.kept_out_
-    assert "gaussian0" not in model.kept_out_
+    assert "gaussian0: rest" in model.uninformative_
+    assert "gaussian0" not in model.uninformative_
     assert "gaussian0" in model.feature_relevance_
     frame.loc[:9, "gaussian0"] = np.nan
     assert model.impute(frame, how="draw", random_state=0)["gaussian0"].notna().all()

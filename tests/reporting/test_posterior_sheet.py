@@ -121,7 +121,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
     wild.loc[3, "b"] = 60.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in wild])
     model = cc.MAPDP.as_published(schema, coarsening="auto", n_restarts=2, random_state=0, progress=False).fit(wild)
-    assert model.outlying_[3, 1]
+    assert model.outliers_[3, 1]
     given = {}
 
     def fit(self, table):
@@ -130,7 +130,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
 
     monkeypatch.setattr(cc.GibbsDP, "fit", fit)
     posterior_around(model, wild, progress=False)
-    expected = wild.mask(model.outlying_)
+    expected = wild.mask(model.outliers_)
     pd.testing.assert_frame_equal(given["table"].astype(float), expected, check_dtype=False)
     assert given["sampler"].random_state == model.random_seed_
     assert given["sampler"].coarsening == model.coarsening_

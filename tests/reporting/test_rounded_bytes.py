@@ -161,7 +161,7 @@ def stand_in(seed):
         model.log_joint_ = model.restarts_["log_joint"].max()
         model.given = {"concentration": "map", "coarsening": "auto"}
         model.concentration_, model.coarsening_ = rng.random(2)
-        model.kept_out_ = {"rare": "the same value in every subject observed"} if seed else {}
+        model.uninformative_ = {"rare": "the same value in every subject observed"} if seed else {}
         return model
 
     return fit

@@ -141,7 +141,7 @@ def test_a_column_without_values_changes_no_label():
         )
     assert second.labels_.tolist() == first.labels_.tolist()
     assert second.log_joint_ == first.log_joint_
-    assert second.kept_out_ == {"never_measured": "no observed value"}
+    assert second.uninformative_ == {"never_measured": "no observed value"}
 
 
 def test_restarts_stop_when_the_best_was_found_three_times():

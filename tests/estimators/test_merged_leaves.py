@@ -1,4 +1,4 @@
-"""Sides of a tree that are one continuum are joined again where the tree has divided by severity before disease."""
+"""Leaves of a tree that are one continuum are merged where the tree has divided by severity before disease."""
 
 from itertools import combinations
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators import tested_tree
 from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.estimators.joined_again import PairTests, joined_again
+from clinclust.estimators.merged_leaves import PairTests, leaves_merged
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 
@@ -38,7 +38,7 @@ def severe():
 @pytest.mark.simulation
 def test_slices_of_one_disease_come_together(severe, monkeypatch):
     model, frame, disease, distinct = severe
-    monkeypatch.setattr(tested_tree, "joined_again", lambda *_: [])
+    monkeypatch.setattr(tested_tree, "leaves_merged", lambda *_: [])
     along_the_tree = distinct_subtypes(model, frame)
     assert along_the_tree.n_subtypes > distinct.n_subtypes == 2
     assert adjusted_rand_index(along_the_tree.labels, disease) < 0.5
@@ -69,7 +69,7 @@ def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_pat
     loaded = MAPDP.load(cut.save(tmp_path / "model"))
     np.testing.assert_array_equal(loaded.cut("distinct").labels_, distinct.labels)
     np.testing.assert_array_equal(cut.cut(None).labels_, model.labels_)
-    fitted = MAPDP(model.schema_, block_powers=None, n_restarts=4, random_state=0).fit(frame)
+    fitted = MAPDP(model.schema_, block_weights=None, n_restarts=4, random_state=0).fit(frame)
     np.testing.assert_array_equal(fitted.labels_, distinct.labels)
     pd.testing.assert_frame_equal(fitted.tree_test_.joins, distinct.test.joins)
 
@@ -155,7 +155,7 @@ def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
     tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
     slices = frozenset(range(n_sides - 1))
     sides = Sides(n_sides, slices)
-    made = joined_again(tree, list(range(n_sides)), sides)
+    made = leaves_merged(tree, list(range(n_sides)), sides)
     assert frozenset(range(n_sides)) not in sides.asked
     assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
     if n_sides > 7:
