@@ -62,7 +62,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     table = ours("read", lambda: read_cohort(path))
     drafted = ours("draft", lambda: cc.draft_schema(table)) if schema is None else schema
     validated = ours("validate", lambda: drafted.validate(table, warn=False))
-    model = cc.MAPDP.recommended(drafted, random_state=0, progress=False)
+    model = cc.MAPDP(drafted, random_state=0, progress=False)
     cohort = ours("prepare", lambda: prepared(model, validated, stacklevel=1))
     ours("look at the columns", lambda: looks_at_table(cohort, table))
     foreseen = duration_sentence(cohort.problem, model)
@@ -124,7 +124,7 @@ def main() -> None:
     """Time every table, print the stages, and write the results."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
-    cc.MAPDP(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
+    cc.MAPDP.as_published(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
     lines = [
         "# From a table to its reports",
         "",

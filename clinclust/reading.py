@@ -59,9 +59,9 @@ def read_cohort(
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of a statistical program.
 
-    Read are csv, tsv and txt; xlsx; parquet (with ``clinclust[parquet]``); and with ``clinclust[formats]`` xls, xlsb
-    and ods, sav and zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
-    a file is is recognised by its content; a name that says something else is told.
+    Read are csv, tsv, txt and xlsx; parquet with pyarrow; xls with xlrd; xlsb and ods with python-calamine; sav and
+    zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS with pyreadstat. Each may be packed with gzip or zip. What a
+    file is is recognised by its content; a name that says something else gives a warning.
 
     Parameters
     ----------

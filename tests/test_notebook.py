@@ -60,7 +60,7 @@ def model():
         }
     )
     with pytest.warns(match="same"):
-        return MAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+        return MAPDP.as_published(schema, random_state=0, n_restarts=2).fit(frame)
 
 
 def test_a_schema_is_a_table_of_its_features(model):

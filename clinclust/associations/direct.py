@@ -39,7 +39,7 @@ def whole_cohort(model: SubtypeModel) -> list[Part]:
     if model.fit_ is None:
         membership = np.eye(labels.max() + 1)[labels] if model.membership_ is None else model.membership_
     else:
-        membership = cast("MAPDP", model).finer_membership_
+        membership = cast("MAPDP", model).cluster_membership_
     return [Part(np.arange(labels.size), labels, membership, int(labels.max()) + 1)]
 
 

@@ -41,7 +41,7 @@ class FeatureTests:
             model.concentration_,
             model.discount_,
             model.coarsening_,
-            model.block_powers_,
+            model.block_weights_,
         )
         self.model, self.frame, self.method, self.plan, self.rules = model, frame, method, plan, rules
         self.encoded = self.problem.cohort.encoding.features
@@ -85,8 +85,8 @@ class FeatureTests:
         others = dict.fromkeys(self.encoded[place].column for place in np.flatnonzero(left_out))
         others.pop(feature.name, None)
         about = described(feature) | {"left_out": "; ".join(others) or None}
-        if feature.name in self.model.kept_out_:
-            return described(feature) | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
+        if feature.name in self.model.uninformative_:
+            return described(feature) | {"remark": f"not tested: it has {self.model.uninformative_[feature.name]}"}
         if not parts:
             return about | {"remark": "not tested: without it (and its block) no feature is left"}
         found = tested(feature, self.frame, parts, method, self.rules)
@@ -135,7 +135,7 @@ class FeatureTests:
 
         Half of the smallest subtype that is tested is enough: the search without a feature need not find a smaller one.
         """
-        sizes, groups = np.bincount(self.reported), np.bincount(self.model.finer_labels_)
+        sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)
         large = sizes[sizes >= fewest]
         enough = max(fewest, int(large.min()) // 2) if large.size else fewest

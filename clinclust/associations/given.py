@@ -25,7 +25,7 @@ def rows_of_given(
 ) -> list[dict[str, Any]]:
     """Return a row for each feature if the subtypes do not come from a search."""
     parts = whole_cohort(model)
-    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.kept_out_]
+    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.uninformative_]
     doubts = Doubts(formed, frame, rules)
 
     def row(feature: Feature) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _of_new_subjects(
         probabilities[:, :-1],
         probabilities[:, -1],
         everybody,
-        described_only=model.described_only_,
+        described_only=model.untested_,
         reasons=reasons,
     )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))

@@ -80,7 +80,7 @@ def _few(model: MAPDP) -> str:
     """Return which subtypes are described only, to follow their sizes."""
     from clinclust.files.listed import listed
 
-    few = [subtype for subtype, is_small in enumerate(model.described_only_, start=1) if is_small]
+    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
     if not few:
         return ""
     return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"

@@ -34,7 +34,7 @@ def table_of_features(fit: Fit, cohort: pd.DataFrame, batch: Batch, rng: np.rand
     rng : numpy.random.Generator
         It draws the permutations.
     """
-    encoding, names = fit.finer_clusters_.encoding, fit.schema_.names
+    encoding, names = fit.clusters_.encoding, fit.schema_.names
     in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch.frame))
     nobody = np.zeros(len(batch.frame), dtype=np.bool_)
     rows = []

@@ -33,15 +33,15 @@ def subtypes_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Counts:
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    scores, labels = left_out_scores(fit, cohort), fit.finer_labels_
-    is_alone = fit.finer_clusters_.sizes[labels] < 2
+    scores, labels = left_out_scores(fit, cohort), fit.cluster_labels_
+    is_alone = fit.clusters_.sizes[labels] < 2
     scores[is_alone, labels[is_alone]] = -np.inf  # the cluster is empty without the subject
     return _counted(fit, cohort, scores)
 
 
 def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
     """Return the same numbers for new subjects, validated."""
-    clusters = fit.finer_clusters_
+    clusters = fit.clusters_
     values = model_values(frame, clusters.encoding.features)
     return _counted(fit, frame, clusters.scores(values, coarsened=True))
 
@@ -49,7 +49,7 @@ def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
 def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Counts:
     """Count the subjects by their most probable subtype; who has no observed value has none, and is not counted."""
     with np.errstate(invalid="ignore"):
-        found = fit.clusters_.log_summed(scores).argmax(axis=1)
+        found = fit.subtypes_.log_summed(scores).argmax(axis=1)
     observed = frame[fit.selected_features_].notna().any(axis="columns").to_numpy()
     return np.bincount(found[observed], minlength=fit.n_clusters_ + 1)
 

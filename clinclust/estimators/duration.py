@@ -174,7 +174,7 @@ def _of_test(n_subjects: int, n_features: int) -> float:
 def _searches(problem: Problem, model: MAPDP) -> float:
     """Return how many times as long as a default fit a fit with the options of this model takes, roughly."""
     factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * model.n_restarts / _DEFAULT_RESTARTS
-    if model.block_powers == "auto" and has_repeated(problem):
+    if model.block_weights == "auto" and has_repeated(problem):
         factor *= _OF_BLOCK_POWERS
     if isinstance(model.coarsening, str):
         factor *= _OF_COARSENING

@@ -61,7 +61,7 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     frame : DataFrame, n rows
         The subjects, validated.
     """
-    clusters, values = subtypes.finer, model_values(frame, subtypes.encoding.features)
+    clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
     scores = clusters.scores(values, coarsened=True)
     of_subtypes = subtypes.log_summed(scores)
     best = of_subtypes.argmax(axis=1)
@@ -87,8 +87,8 @@ def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    subtypes, clusters, first = fit.clusters_, fit.finer_clusters_, fit.finer_labels_
-    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.finer_clusters_.encoding.features)
+    subtypes, clusters, first = fit.subtypes_, fit.clusters_, fit.cluster_labels_
+    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.clusters_.encoding.features)
     of_subtypes = subtypes.log_summed(scores)
     other = _next(of_subtypes, fit.labels_)
     second = _leading_cluster(scores, subtypes, other)

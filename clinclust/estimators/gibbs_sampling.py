@@ -50,7 +50,7 @@ def checked(model: GibbsDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> 
         DEFAULT if isinstance(concentration, str) else concentration,
         model.discount,
         model.coarsening,
-        model.block_powers,
+        model.block_weights,
     )
     return posed(frame, schema, problem, stacklevel=stacklevel + 1)
 

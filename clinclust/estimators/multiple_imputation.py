@@ -93,7 +93,7 @@ def _draws(
     whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
     problem = with_selected(whole, included)
     order = whole.cohort.order
-    chain = Chain(problem, fit.finer_labels_[order], rng)
+    chain = Chain(problem, fit.cluster_labels_[order], rng)
     for number in range(m):
         for _ in range(n_sweeps * (1 if number else _FIRST)):
             if cancelled.is_set():

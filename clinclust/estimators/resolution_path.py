@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
+from clinclust.estimators.renamed import renamed_parameters
 
 if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
-    from clinclust.schema import FeatureSchema
+from clinclust.schema import FeatureSchema
 
 __all__ = ["ResolutionPath", "path_of", "resolution_path"]
 
@@ -76,6 +77,7 @@ class ResolutionPath:
         return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
 
 
+@renamed_parameters
 @accepting(frame=FRAME, schema=SCHEMA)
 def resolution_path(
     frame: pd.DataFrame,
@@ -84,7 +86,7 @@ def resolution_path(
     concentration: float = 3.0,
     *,
     discount: float = 0.0,
-    block_powers: Mapping[str, float] | str | None = "auto",
+    block_weights: Mapping[str, float] | str | None = "auto",
     coarsenings: Sequence[float] | None = None,
     outlying_share: float = 0.0,
     n_restarts: int = 10,
@@ -105,7 +107,7 @@ def resolution_path(
     frame : DataFrame, shape (N, D)
         A table that fits the schema.
     schema : FeatureSchema
-    hyperparameters, concentration, discount, block_powers, outlying_share, max_sweeps, n_jobs, random_state
+    hyperparameters, concentration, discount, block_weights, outlying_share, max_sweeps, n_jobs, random_state
         As in `MAPDP`. Powers of blocks are estimated once, at coarsening 1.
     coarsenings : sequence of float, optional
         Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
@@ -144,8 +146,8 @@ def resolution_path(
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
-        RULES | {"block_powers": MAPDP_RULES["block_powers"]},
-        block_powers=block_powers,
+        RULES | {"block_weights": MAPDP_RULES["block_weights"]},
+        block_weights=block_weights,
         hyperparameters=hyperparameters,
         concentration=concentration,
         discount=discount,
@@ -157,9 +159,9 @@ def resolution_path(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    stated = None if isinstance(block_powers, str) else block_powers
+    stated = None if isinstance(block_weights, str) else block_weights
     valid = schema.validate(frame, warn=False)
-    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_powers=stated)
+    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
     warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
     plan = SearchPlan(
         seed=seed_of(random_state),
@@ -167,7 +169,7 @@ def resolution_path(
         max_sweeps=max_sweeps,
         n_jobs=n_jobs,
         outlying_share=outlying_share,
-        estimate_powers=isinstance(block_powers, str),
+        estimate_powers=isinstance(block_weights, str),
         resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
 

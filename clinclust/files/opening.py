@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from clinclust.control_characters import visible
 from clinclust.data import data
-from clinclust.errors import InputError, MissingPackageError
+from clinclust.errors import InputError, missing_package
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed, quoted
 from clinclust.nearest import did_you_mean
@@ -84,13 +84,12 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     return found.st_size
 
 
-def package(name: str, what: str, extra: str = "formats") -> Any:
+def package(name: str, what: str) -> Any:
     """Return an imported package, or raise MissingPackageError with how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        shown = name.replace("_", "-")
-        raise MissingPackageError(f"reading {what} needs {shown}: pip install 'clinclust[{extra}]'") from None
+        raise missing_package(f"reading {what}", name.replace("_", "-")) from None
 
 
 @contextmanager

@@ -40,7 +40,7 @@ _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMD
 
 def read_parquet(source: Source) -> TableRead:
     """Read a parquet file; see `clinclust.read_cohort`."""
-    package("pyarrow", "a parquet file", "parquet")
+    package("pyarrow", "a parquet file")
     from pyarrow import parquet
 
     with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):

@@ -71,7 +71,7 @@ def compare_methods(
         At least 20 subjects.
     schema : FeatureSchema
     model : MAPDP, optional
-        Our fit of this cohort; by default ``MAPDP.recommended(schema)`` is fitted.
+        Our fit of this cohort; by default ``MAPDP(schema)`` is fitted.
     methods : sequence of str, optional
         Names of the other methods to run, as in the table; all by default.
     n_resamples : int
@@ -138,7 +138,7 @@ def compare_methods(
     with telling.stage("methods", 1 + len(wanted)) as advance:
         began = time.perf_counter()
         if ours is None:
-            ours = MAPDP.recommended(schema, random_state=random_state, progress=False).fit(valid)
+            ours = MAPDP(schema, random_state=random_state, progress=False).fit(valid)
         seconds = time.perf_counter() - began if model is None else np.nan
         at_hand = _AtHand(valid, ours, n_resamples, n_draws, random_state)
         rows = [at_hand.row(OURS, ours, seconds)]
@@ -217,7 +217,7 @@ class _AtHand:
 
     @property
     def _powers(self) -> dict[str, float]:
-        return dict(self.ours.block_powers_)
+        return dict(self.ours.block_weights_)
 
     @cached_property
     def _our_density(self) -> NDArray[np.float64]:

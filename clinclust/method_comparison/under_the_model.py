@@ -96,4 +96,4 @@ def n_distinct(
 
 
 def _posed(frame: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float]) -> Problem:
-    return pose(frame, schema, None, _CONCENTRATION, block_powers=powers)
+    return pose(frame, schema, None, _CONCENTRATION, block_weights=powers)

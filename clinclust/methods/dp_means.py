@@ -54,7 +54,7 @@ class DPMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises (theorem 3.1).
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

@@ -68,7 +68,7 @@ class GaussianMixture(Method):
         In nats, of the standardised columns.
     tried_ : DataFrame
         One row for each K and kind that was tried, with its BIC.
-    labels_, n_clusters_, cluster_sizes_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
         As of `clinclust.methods.method.Method`.
 
     References

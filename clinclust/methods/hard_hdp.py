@@ -67,7 +67,7 @@ class HardHDP(Method):
         The penalties that were used.
     objective_trace_ : float64 (T,)
         Eq. 2 before the first round and after each; it never rises.
-    labels_, n_clusters_, cluster_sizes_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
         As of `clinclust.methods.method.Method`; the clusters are the global ones.
 
     References

@@ -57,7 +57,7 @@ class KHarmonicMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clinclust.errors import MissingPackageError
+from clinclust.errors import missing_package
 
 __all__ = ["needed", "one_thread", "seed_for_scikit_learn"]
 
@@ -31,15 +31,13 @@ def needed(module: str, method: str) -> Any:
     Raises
     ------
     MissingPackageError
-        If it is not installed; the message names the extra that installs it.
+        If it is not installed; the message names the package.
     """
     top = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        package = _PACKAGES.get(top, top)
-        message = f'{method} needs {package}: pip install "clinclust[methods]"'
-        raise MissingPackageError(message) from error
+        raise missing_package(method, _PACKAGES.get(top, top)) from error
 
 
 @contextmanager

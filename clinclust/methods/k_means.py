@@ -61,7 +61,7 @@ class KMeans(Method):
         The minimised sum, within clusters.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

@@ -50,7 +50,7 @@ class KPrototypes(Method):
     ----------
     cost_ : float
         The minimised sum.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -134,7 +134,7 @@ class KPrototypes(Method):
 
     def _made_by(self, found: Clustered) -> str:
         has_numbers = any(
-            not _has_levels(feature) for feature in self.schema_.clustered if feature.name not in self.kept_out_
+            not _has_levels(feature) for feature in self.schema_.clustered if feature.name not in self.uninformative_
         )
         clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
         return f"{'K-prototypes' if has_numbers else 'K-modes'} with {clusters}, a given number ({found.prepared})"

@@ -61,7 +61,7 @@ class LatentClasses(Method):
         In nats.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC; NaN where it could not be estimated.
-    labels_, n_clusters_, cluster_sizes_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
         As of `clinclust.methods.method.Method`.
 
     Warns

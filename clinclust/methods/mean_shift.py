@@ -42,7 +42,7 @@ class MeanShift(Method):
     Attributes
     ----------
     bandwidth_ : float
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

@@ -16,6 +16,7 @@ from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import RULES, Rule, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
+from clinclust.estimators.renamed import RenamedAttributes
 from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
@@ -75,7 +76,7 @@ class Clustered:
     by_cluster: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-class Method(Parameterised):
+class Method(Parameterised, RenamedAttributes):
     """An estimator that partitions a cohort by another method than MAP-DP; a fitted one is a `SubtypeModel`.
 
     A subclass has a constructor that stores its arguments, among them `schema`, and the methods `_clustered` and
@@ -90,7 +91,7 @@ class Method(Parameterised):
     membership_ : float64 (N, K) or None
         Probability of each cluster for each subject; None if the method has no such probabilities.
     schema_ : FeatureSchema
-    kept_out_ : mapping
+    uninformative_ : mapping
         Features that were not clustered on, with the reason.
     index_ : Index or None
         Index of the cohort.
@@ -109,7 +110,7 @@ class Method(Parameterised):
     cluster_sizes_: NDArray[np.int64]
     membership_: NDArray[np.float64] | None
     schema_: FeatureSchema
-    kept_out_: Mapping[str, str]
+    uninformative_: Mapping[str, str]
     index_: pd.Index | None
     prepared_: str
     random_seed_: int
@@ -208,7 +209,7 @@ class Method(Parameterised):
         if found.membership is not None:
             shares = found.membership[:, order]
             self.membership_ = shares / shares.sum(axis=1, keepdims=True)
-        self.schema_, self.kept_out_, self.index_ = schema, MappingProxyType(dict(without)), index
+        self.schema_, self.uninformative_, self.index_ = schema, MappingProxyType(dict(without)), index
         self.prepared_, self.random_seed_ = found.prepared, seed
         for name, value in {**found.facts, **{key: rows[order] for key, rows in found.by_cluster.items()}}.items():
             setattr(self, name, value)
@@ -231,7 +232,7 @@ class Method(Parameterised):
     def __getstate__(self) -> dict[str, Any]:
         # A view of a dict cannot be pickled.
         state = dict(vars(self))
-        return state | {"kept_out_": dict(self.kept_out_)} if "kept_out_" in state else state
+        return state | {"uninformative_": dict(self.uninformative_)} if "uninformative_" in state else state
 
 
 def _order(before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:

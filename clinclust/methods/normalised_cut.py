@@ -76,7 +76,7 @@ class NormalisedCut(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective of the relaxation's clusters, and after each round of moves; it never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

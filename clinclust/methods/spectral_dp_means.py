@@ -59,7 +59,7 @@ class SpectralDPMeans(Method):
         The objective of `DPMeans` at the partition.
     bound_ : float
         No partition has a lower one.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References

@@ -45,7 +45,7 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
         Number of replicates.
     rng : numpy.random.Generator
     """
-    clusters = fit.finer_clusters_
+    clusters = fit.clusters_
     values = model_values(cohort, clusters.encoding.features)
     names = fit.schema_.names
     of_feature: dict[str, list[dict[str, Any]]] = {}
@@ -54,10 +54,10 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
         zip(clusters.encoding.features, clusters.encoding.alone, places, strict=True)
     ):
         column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
-        kept = ~np.isnan(column) & ~fit.outlying_[:, place]
+        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
         if likelihood.is_share or likelihood.counts_levels or kept.sum() < _FEWEST:
             continue
-        labels = fit.finer_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
+        labels = fit.cluster_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
         of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
     rows = [row for name in names for row in of_feature.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -32,21 +32,21 @@ def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    clusters = fit.finer_clusters_
+    clusters = fit.clusters_
     tree = ClusterTree(clusters, fit.tree_.joins, fit.tree_.evidence)
     values = model_values(cohort, clusters.encoding.features)
     found = {}
     features, likelihoods = clusters.encoding.features, clusters.encoding.likelihoods
     for feature, likelihood, place in zip(features, likelihoods, fit.schema_.places(features), strict=True):
         column = values[feature.name]
-        kept = ~np.isnan(column) & ~fit.outlying_[:, place]
+        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
         tried = likelihood.compared_hyperparameters(column[kept])
         if len(tried) < 2:
             continue
         own = fit.hyperparameters_[feature.name]
         names = likelihood.hyperparameter_names
         priors = np.vstack([[own[name] for name in names], tried])
-        of_nodes = log_marginals_in_tree(likelihood, column[kept], fit.finer_labels_[kept], tree, priors)
+        of_nodes = log_marginals_in_tree(likelihood, column[kept], fit.cluster_labels_[kept], tree, priors)
         evidence = of_nodes[:, : tree.n_clusters].sum(axis=1)
         best = int(evidence.argmax())
         if evidence[best] - evidence[0] >= _CLEAR:

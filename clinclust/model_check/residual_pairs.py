@@ -37,16 +37,16 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    features = list(dict.fromkeys(feature.whole for feature in fit.finer_clusters_.encoding.features))
+    features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
     table = graded(
         ((feature.scores(cohort[feature.name]), feature.traits.is_nominal) for feature in features), mid_ranks
     )
-    left, seen = residuals_in(table.columns, fit.finer_membership_)
+    left, seen = residuals_in(table.columns, fit.cluster_membership_)
     n = seen.T @ seen
     squares = (left**2).T @ seen
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (left.T @ left) / np.sqrt(squares * squares.T)
-    usable = np.isfinite(r) & (n - fit.finer_membership_.shape[1] >= _FEWEST)
+    usable = np.isfinite(r) & (n - fit.cluster_membership_.shape[1] >= _FEWEST)
     r = np.where(usable, np.clip(r, -1.0, 1.0), 0.0)
     first, second = np.triu_indices(len(features), 1)
     rows, n_tried = [], 0
@@ -58,7 +58,7 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
         rows.append((features[i].name, features[j].name, float(r[block][at]), float(n[block][at])))
     found = pd.DataFrame(rows, columns=["first", "second", "correlation", "n"])
     found = found.astype({"correlation": float, "n": float})  # also without a pair
-    found["p"] = _two_sided(found["correlation"].to_numpy(), found["n"].to_numpy() - fit.finer_membership_.shape[1])
+    found["p"] = _two_sided(found["correlation"].to_numpy(), found["n"].to_numpy() - fit.cluster_membership_.shape[1])
     found["p_of_largest"] = np.minimum(found["p"] * max(n_tried, 1), 1.0)
     order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
     return found.loc[order, COLUMNS].reset_index(drop=True).astype({"n": "int64"})

@@ -99,7 +99,7 @@ def assignment_table(
     continuum_score : float64 (N,), optional
         Position of each subject in a cohort that is one continuum; NaN = nothing observed.
     described_only : bool (K,), optional
-        Which subtypes have too few subjects to be tested (`MAPDP.described_only_`).
+        Which subtypes have too few subjects to be tested (`MAPDP.untested_`).
     reasons : sequence of str, optional
         What speaks for the subtype of each subject who was assigned (`clinclust.estimators.reasons`).
 
@@ -156,7 +156,7 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False
         model.labels_,
         model.membership_,
         continuum_score=score,
-        described_only=model.described_only_,
+        described_only=model.untested_,
         reasons=reasons_of_cohort(model.fit_, frame) if explained else None,
     )
 

@@ -224,7 +224,7 @@ class Findings(Results):
         """
         from clinclust.model_check.check import N_DRAWS, check_of
 
-        if self.fit is None or self.is_shared or not self.fit.finer_clusters_.encoding.features:
+        if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
         return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
 
@@ -316,7 +316,7 @@ class Findings(Results):
         If counts are rounded, it is what the schema asks for: a feature is kept out of the search because all its
         values are the same, and this would tell its exact counts.
         """
-        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.kept_out_)
+        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.uninformative_)
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""

@@ -89,8 +89,8 @@ def assess_stability(
         Starts of each search.
     whole_procedure : bool
         Choose coarsening, powers of blocks, concentration and hyperparameters anew in every resample, and test its tree
-        again, as the fit did; ten to thirty times as long for ``MAPDP.recommended``. Permuted cohorts and the fits with
-        other settings keep what the fit chose.
+        again, as the fit did; ten to thirty times as long for ``n_clusters="distinct"``. Permuted cohorts and the fits
+        with other settings keep what the fit chose.
     random_state : int, optional
         Seed; by default that of the fit.
     n_jobs : int, optional

@@ -76,7 +76,7 @@ class Refitter:
             model.concentration_,
             model.discount_,
             model.coarsening_,
-            model.block_powers_,
+            model.block_weights_,
         )
         procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
         return cls(problem, model, n_restarts, cancelled, procedure)

@@ -31,7 +31,7 @@ def read(path, **choice):
 
 
 def fitted(schema, frame):
-    return MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    return MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
 
 
 def schema(rows=None):

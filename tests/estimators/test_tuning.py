@@ -130,7 +130,9 @@ def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeyp
     monkeypatch.setattr("clinclust.estimators.tuning.N_FOLDS", 2)
     monkeypatch.setattr("clinclust.estimators.tuning.CONCENTRATIONS", (0.3, 10.0))
     frame, schema, _, _ = mixed_cohort(5, n=40)
-    models = [MAPDP(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
+    models = [
+        MAPDP.as_published(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)
+    ]
     first, second = models
     assert first.labels_.tobytes() == second.labels_.tobytes()
     assert first.membership_.tobytes() == second.membership_.tobytes()
@@ -156,8 +158,8 @@ def test_what_the_schema_states_stays(how):
         type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
         for feature in schema
     ]
-    model = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
-    default = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
+    default = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
     for name, named in stated.items():
         assert {key: model.hyperparameters_[name][key] for key in named} == named
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
@@ -167,9 +169,9 @@ def test_what_the_schema_states_stays(how):
 
 def test_the_grid_is_judged_by_the_joint():
     frame, schema, _, _ = mixed_cohort(5, n=60)
-    grid = MAPDP(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
+    grid = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
     for row in grid.tuning_.itertuples():
-        alone = MAPDP(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
+        alone = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
         assert (row.log_joint, row.n_clusters) == (alone.log_joint_, alone.n_clusters_)
     assert grid.log_joint_ == grid.tuning_["log_joint"].max()
     assert grid.tuning_["concentration"].tolist() == [0.2, 1.0, 3.0]

@@ -30,7 +30,7 @@ def fitted():
     frame = pd.DataFrame(values, columns=list("abcde")).assign(outcome=rng.normal(size=182))
     roles = {name: "describe" if name == "outcome" else "cluster" for name in frame}
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", role=roles[name]) for name in frame])
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.cut(None, min_size=FLOOR).cluster_sizes_.tolist()[2:] == [9, 2, 2]
     return model, schema.validate(frame)
 
@@ -81,7 +81,7 @@ def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
     assert "Subtype 2" in cells(book["Pairwise tests"]) or "Subtype 2" in cells(book["Effect sizes"])
     assert not few & set(cells(book["Effect sizes"]))
     marked = [row for row in book["Assignments"].iter_rows(values_only=True) if "few subjects, described only" in row]
-    assert len(marked) == model.cluster_sizes_[model.described_only_].sum()
+    assert len(marked) == model.cluster_sizes_[model.untested_].sum()
 
 
 @pytest.mark.parametrize("kind", ["student", "welch", "rank"])
@@ -92,7 +92,7 @@ def test_the_contrasts_are_those_of_the_other_subjects_alone(kind, small):
     comparisons = cc.compare_subtypes(
         frame, model.labels_, model.schema_, min_size=model.min_size_, contrasts=contrasts
     )
-    kept = ~model.described_only_[model.labels_]
+    kept = ~model.untested_[model.labels_]
     alone = cc.compare_subtypes(frame[kept], model.labels_[kept], model.schema_, contrasts=contrasts)
     for kind in ("contrast", "test"):
         ours, theirs = (table[table["kind"] == kind].reset_index(drop=True) for table in (comparisons, alone))
@@ -180,7 +180,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted):
     model, frame = small
     table = assignments_of(model, frame)
     assert table.columns.tolist()[1:4] == ["subtype", "probability", "few_subjects"]
-    assert (table["few_subjects"] == "yes").tolist() == model.described_only_[model.labels_].tolist()
+    assert (table["few_subjects"] == "yes").tolist() == model.untested_[model.labels_].tolist()
     labels = np.array([-1, 0, 4])  # a new subject of none of these is not one of few
     new = assignment_table(
         frame.head(3),
@@ -189,7 +189,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted):
         model.membership_[:3],
         np.zeros(3),
         np.array([True, True, True]),
-        described_only=model.described_only_,
+        described_only=model.untested_,
     )
     assert new["few_subjects"].tolist() == ["no", "no", "yes"]
     assert "few_subjects" not in assignments_of(*fitted)
@@ -199,7 +199,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted):
 
 
 def test_a_notebook_says_it(small, fitted):
-    said = "Few subjects, described only: subtypes 3, 4, 5 have fewer than 20 subjects; see described_only_."
+    said = "Few subjects, described only: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
     assert said in small[0]._repr_html_()
     assert "Few subjects" not in fitted[0]._repr_html_()
 
@@ -214,7 +214,7 @@ def test_validated_associations_leave_them_out(method, small):
     contrast = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=FLOOR).set_index("feature")
     contrast = contrast[contrast["kind"] == "contrast"].loc["outcome"]
     assert found.loc["outcome", "p"] == contrast["p"]
-    assert found.loc["outcome", "n"] == (~model.described_only_[model.labels_]).sum()
+    assert found.loc["outcome", "n"] == (~model.untested_[model.labels_]).sum()
     free = copy.copy(model).cut(5)
     free = cc.validated_associations(free, frame, **quick).set_index("feature")
     assert free.loc["outcome", "n"] > found.loc["outcome", "n"]

@@ -448,7 +448,11 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(frame).cut(2)
+    model = (
+        cc.MAPDP.as_published(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False)
+        .fit(frame)
+        .cut(2)
+    )
     associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     slices = Findings(model, frame, comparisons, 0.01, associations)

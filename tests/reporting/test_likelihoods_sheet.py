@@ -30,7 +30,7 @@ def cohort(declared):
     schema = cc.FeatureSchema(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     return model, schema.validate(frame)
 
 

@@ -25,7 +25,7 @@ def cohort(depend):
 
 def fitted(frame, **declared):
     features = [cc.Feature(name=name, **declared.get(name, {"likelihood": "gaussian"})) for name in frame]
-    return cc.MAPDP(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(frame)
+    return cc.MAPDP.as_published(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(frame)
 
 
 def sheet_of(book, name):

@@ -18,7 +18,7 @@ FOUND = 4
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=FOUND, missing=0.1)
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == FOUND
     return model, schema.validate(frame)
 

@@ -108,22 +108,22 @@ def pose(
     concentration: float,
     discount: float = 0.0,
     coarsening: float = 1.0,
-    block_powers: Mapping[str, float] | None = None,
+    block_weights: Mapping[str, float] | None = None,
 ) -> Problem:
     """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
     Raises
     ------
     ValueError
-        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_powers` names a block that no
-        clustered feature has.
+        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_weights` names a block that
+        no clustered feature has.
     """
     values = model_values(frame, schema.clustered_parts)
     features, excluded = _informative(frame, schema, values)
     if not features:
         found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
-    refuse_unknown_blocks(block_powers or {}, schema.clustered)
+    refuse_unknown_blocks(block_weights or {}, schema.clustered)
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
@@ -140,7 +140,7 @@ def pose(
     cohort = EncodedCohort(encoding, arrays, log_base, order)
     model = Model(prior, np.ones(len(features)), float(concentration), float(discount), float(coarsening))
     problem = Problem(cohort, complete, model, excluded)
-    return problem.with_powers(powers_of_features(encoding.features, block_powers or {}))
+    return problem.with_powers(powers_of_features(encoding.features, block_weights or {}))
 
 
 def _informative(

@@ -25,12 +25,12 @@ def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
 
     A shared report withholds what was chosen by the data: it follows from the values of all features of the block.
     """
-    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.kept_out_]
+    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.uninformative_]
     sizes = Counter(feature.block for feature in clustered)
     is_secret = findings.is_shared and _are_chosen(findings)
     return {
         block: f"{sizes[block]} features count for " + (WITHHELD if is_secret else f"{power * sizes[block]:.1f}")
-        for block, power in fit.block_powers_.items()
+        for block, power in fit.block_weights_.items()
         if sizes[block] > 1
     }
 
@@ -43,7 +43,7 @@ def but_for_blocks(clustered: Iterable[Feature]) -> str:
 
 def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
     """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
-    if not any(power < 1.0 for power in fit.block_powers_.values()):
+    if not any(power < 1.0 for power in fit.block_weights_.values()):
         return
     worth = worth_of_blocks(findings, fit)
     told = [f"{block}, {counted}" for block, counted in worth.items()]
@@ -62,4 +62,4 @@ def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
 
 def _are_chosen(findings: Findings) -> bool:
     """Return whether the search chose what blocks count for."""
-    return bool(parameters_of(findings.model)["block_powers"] == "auto")
+    return bool(parameters_of(findings.model)["block_weights"] == "auto")

@@ -107,7 +107,7 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
     reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored", **REASONS}
-    return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
+    return reasons.get(feature.role) or findings.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:

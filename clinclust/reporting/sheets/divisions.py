@@ -138,7 +138,7 @@ def _on_p(findings: Findings, significance_level: float) -> str:
 
 def _on_blocks(fit: Fit) -> str:
     """Return what blocks that count for less than their features can hide; empty if none does."""
-    if all(power >= _NEARLY_IN_FULL for power in fit.block_powers_.values()):
+    if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
         return ""
     return (
         "The features of a block count for fewer (Summary), because they depend on each other: subtypes that differ "

@@ -151,10 +151,10 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
     # Whether a block counted for less, by powers that the search chose, is a function of exact counts.
-    if not (findings.is_rounded and given["block_powers"] == "auto"):
+    if not (findings.is_rounded and given["block_weights"] == "auto"):
         sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
-        n_aside = int(fit.outlying_.sum())
+        n_aside = int(fit.outliers_.sum())
         sentences.append(
             f"Each value was outlying with a prior probability of {fit.outlying_share_:g}"
             + ("." if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside.")
@@ -203,7 +203,7 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
         sentences.append(f"{how_many} of the values of these features were missing; they were {treated}.")
     else:
         sentences.append("No value of these features was missing.")
-    kept_out = sum(name in fit.schema_ for name in fit.kept_out_)  # not those of which one part was
+    kept_out = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     if findings.is_rounded:
         sentences.append("Features without an observed value, or with the same one throughout, were left out.")
     elif kept_out:
@@ -211,7 +211,7 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
             f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
             f"{was(kept_out)} left out."
         )
-    few = sum(name not in fit.schema_ for name in fit.kept_out_)
+    few = sum(name not in fit.schema_ for name in fit.uninformative_)
     if few and not findings.is_shared:
         sentences.append(
             f"Of {counted(few, 'feature')}, one part formed no subtypes, because it is the same throughout or few "

@@ -130,7 +130,7 @@ def _notes(check: ModelCheck) -> list[str]:
             "the schema with them. Do so where features measure the same thing."
             if has_lines
             else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
-            "of all. Other dependence is allowed for by coarsening, which the recommended fit estimates."
+            "of all. Other dependence is allowed for by coarsening, which the fit estimates by default."
         )
     if _how_many(check, VALUES):
         notes.append(

@@ -137,7 +137,7 @@ def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:
         notes.append("The reported subtypes are unions of the groups of the search, so that fewer are reported.")
     if fit is not None and fit.outlying_share_ > 0.0:
         notes.append("Values that the search set aside as outlying are missing here.")
-    if fit is not None and not fit.finer_clusters_.included.all():
+    if fit is not None and not fit.clusters_.included.all():
         notes.append("Features that the search took for the same in all subjects count here like all others.")
     if not posterior.converged_:
         notes.append("The chains had not come to agree when they ended: shares and memberships are rough.")

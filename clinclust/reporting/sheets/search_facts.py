@@ -39,7 +39,7 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
         "Coarsening": findings.setting(fit, "coarsening"),
         **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
         "Share of values expected to be outlying": as_value(fit.outlying_share_),
-        "Values set aside as outlying": WITHHELD if is_shared else int(fit.outlying_.sum()),
+        "Values set aside as outlying": WITHHELD if is_shared else int(fit.outliers_.sum()),
         "Features with a relevance above 0 (descriptive)": WITHHELD if findings.withholds_evidence else n_relevant,
         "Random seed": as_value(fit.random_seed_),
         "Restarts": int((~refinements).sum()),

@@ -133,7 +133,7 @@ def _notes(findings: Findings, stability: Stability) -> list[str]:
             "In each sample everything that the fit chose from the data was chosen anew, and the tree was tested "
             "again; “clusters found” are then subtypes. Permuted columns and other settings keep what the fit chose."
         )
-    elif fit is not None and fit.clusters_.is_merged:
+    elif fit is not None and fit.subtypes_.is_merged:
         found.append(
             "The subtypes are made of clusters. In each sample, the clusters found were merged along their own tree to "
             f"as many subtypes; the test of the tree was not repeated.{_on_choices(findings)}"

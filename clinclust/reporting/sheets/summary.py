@@ -148,7 +148,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Subjects": findings.n_subjects,
         "Features clustered on" if fit else _PERHAPS: len(clustered_on),
         **(
-            {"Features kept out": sum(name in fit.schema_ for name in fit.kept_out_)}
+            {"Features kept out": sum(name in fit.schema_ for name in fit.uninformative_)}
             if fit and not findings.is_rounded
             else {}
         ),

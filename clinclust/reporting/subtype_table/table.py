@@ -188,7 +188,7 @@ class SubtypeTable:
     def to_word(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a Word document and return its path; the same table gives the same bytes.
 
-        This needs python-docx: ``pip install "clinclust[word]"``.
+        This needs python-docx.
 
         Raises
         ------

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clinclust.control_characters import shortened
-from clinclust.errors import MissingPackageError
+from clinclust.errors import missing_package
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.archive import NO_DATE, copy_without_times
 
@@ -42,7 +42,7 @@ def write_word(table: SubtypeTable, path: Path) -> None:
     try:
         import docx
     except ImportError as error:
-        raise MissingPackageError('Word documents need python-docx: pip install "clinclust[word]"') from error
+        raise missing_package("a Word document", "python-docx") from error
     document = docx.Document()
     _set_up(document, table)
     document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True

@@ -31,7 +31,7 @@ def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_L
             problem.hyperparameters,
             3.0,
             discount=discount,
-            block_powers=powers,
+            block_weights=powers,
         )
 
     return problem, joint

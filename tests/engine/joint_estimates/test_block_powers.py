@@ -70,7 +70,7 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 
     prior = of([], 1.0)
     expected = prior + sum(of([one.name], 0.7 * POWERS.get(one.block, 1.0)) - prior for one in schema)
-    numbers = {"discount": 0.2, "coarsening": 0.7, "block_powers": POWERS}
+    numbers = {"discount": 0.2, "coarsening": 0.7, "block_weights": POWERS}
     assert log_joint(frame, labels, schema, hyperparameters, 2.0, **numbers) == pytest.approx(expected, rel=1e-10)
 
 
@@ -112,7 +112,7 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
     frame, schema, groups = repeated(likelihood, 2, n=60)
     once = schema.restricted_to([name for name in schema.names if name != "same_1"])
     for labels in (groups, np.zeros(60), np.arange(60) % 7):
-        twice = log_joint(frame, labels, schema, block_powers={"same": 0.5})
+        twice = log_joint(frame, labels, schema, block_weights={"same": 0.5})
         assert twice == pytest.approx(log_joint(frame.drop(columns="same_1"), labels, once), rel=1e-12)
 
 
@@ -199,9 +199,9 @@ def test_normal_measurements_with_one_correlation_count_for_what_the_formula_say
 
 def test_a_block_of_one_counts_in_full():
     frame, schema, _ = repeated("gaussian", 1, n=80)
-    model = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
-    plain = MAPDP(schema, n_restarts=2, random_state=0, block_powers=None).fit(frame)
-    assert model.block_powers_ == {"same": 1.0}
+    model = MAPDP.as_published(schema, block_weights="auto", n_restarts=2, random_state=0).fit(frame)
+    plain = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    assert model.block_weights_ == {"same": 1.0}
     assert model.log_joint_ == plain.log_joint_
 
 
@@ -237,11 +237,11 @@ def test_turns_end_at_powers_that_reproduce_themselves():
 def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
     once, plain, _ = repeated(likelihood, 1, seed)
     often, schema, _ = repeated(likelihood, 6, seed)
-    expected = MAPDP(plain, n_restarts=5, random_state=0).fit(once)
-    found = MAPDP(schema, n_restarts=5, random_state=0).fit(often)
+    expected = MAPDP.as_published(plain, n_restarts=5, random_state=0).fit(once)
+    found = MAPDP.as_published(schema, block_weights="auto", n_restarts=5, random_state=0).fit(often)
     assert adjusted_rand_index(found.labels_, expected.labels_) > 0.97
     assert found.n_clusters_ == expected.n_clusters_
-    assert found.block_powers_["same"] == pytest.approx(1 / 6, rel=0.05)
+    assert found.block_weights_["same"] == pytest.approx(1 / 6, rel=0.05)
 
 
 @pytest.mark.parametrize(("times", "rho"), [(8, 0.8), (40, 0.3)])
@@ -251,8 +251,8 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     names = [f"systolic_{place}" for place in range(times)]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="pressure") for name in names])
     frame = pd.DataFrame(values, columns=names)
-    assert MAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
-    assert MAPDP(schema, n_restarts=3, random_state=0, block_powers=None).fit(frame).n_clusters_ > 1
+    assert MAPDP.as_published(schema, block_weights="auto", n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
+    assert MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
 OPTIONS = [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
@@ -263,12 +263,16 @@ def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
     frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
     schema = with_blocks(schema)
     shuffled = np.random.default_rng(0).permutation(80)
-    first = MAPDP(schema, n_restarts=4, random_state=1, n_jobs=1, **options).fit(frame)
-    again = MAPDP(schema, n_restarts=4, random_state=1, n_jobs=2, **options).fit(frame.iloc[shuffled])
-    assert min(first.block_powers_.values()) < 1.0
+    first = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=1, **options).fit(
+        frame
+    )
+    again = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=2, **options).fit(
+        frame.iloc[shuffled]
+    )
+    assert min(first.block_weights_.values()) < 1.0
     assert (np.diff(first.log_joint_trace_) >= -1e-9).all()
     assert again.log_joint_ == first.log_joint_
-    assert again.block_powers_ == first.block_powers_
+    assert again.block_weights_ == first.block_weights_
     assert again.labels_.tolist() == first.labels_[shuffled].tolist()
     assert again.membership_.tobytes() == first.membership_[shuffled].tobytes()
 
@@ -276,8 +280,8 @@ def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
 def test_stated_powers_give_the_fit_that_estimated_them():
     frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2)
     schema = with_blocks(schema)
-    estimated = MAPDP(schema, n_restarts=4, random_state=1).fit(frame)
-    stated = MAPDP(schema, n_restarts=4, random_state=1, block_powers=estimated.block_powers_).fit(frame)
+    estimated = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1).fit(frame)
+    stated = MAPDP.as_published(schema, n_restarts=4, random_state=1, block_weights=estimated.block_weights_).fit(frame)
     assert stated.log_joint_ == pytest.approx(estimated.log_joint_, rel=1e-12)
     assert stated.labels_.tolist() == estimated.labels_.tolist()
 
@@ -285,26 +289,26 @@ def test_stated_powers_give_the_fit_that_estimated_them():
 @pytest.mark.parametrize("options", [{}, {"outlying_share": 0.02}])
 def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options):
     frame, schema, groups = repeated("gaussian", 4, n=150)
-    low = MAPDP(schema, init=groups, n_restarts=1, random_state=0, block_powers={"same": 0.25}, **options).fit(frame)
+    low = MAPDP.as_published(
+        schema, init=groups, n_restarts=1, random_state=0, block_weights={"same": 0.25}, **options
+    ).fit(frame)
     full = replace(
-        low.finer_clusters_,
-        model=low.finer_clusters_.model._replace(powers=np.ones_like(low.finer_clusters_.model.powers)),
+        low.clusters_,
+        model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)),
     )
     values = {name: frame[name].to_numpy(dtype=float) for name in schema.names}
-    assert np.allclose(
-        low.finer_clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False)
-    )
-    with_powers = low.finer_clusters_.scores(dict(values), coarsened=True)
+    assert np.allclose(low.clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False))
+    with_powers = low.clusters_.scores(dict(values), coarsened=True)
     assert not np.allclose(with_powers, full.scores(dict(values), coarsened=True))
     if not options:  # four equal columns at a quarter score as one column in full
-        one = low.finer_clusters_.model._replace(powers=np.where(low.finer_clusters_.model.powers < 1, 0.25, 1.0))
-        assert np.allclose(with_powers, replace(low.finer_clusters_, model=one).scores(dict(values), coarsened=True))
+        one = low.clusters_.model._replace(powers=np.where(low.clusters_.model.powers < 1, 0.25, 1.0))
+        assert np.allclose(with_powers, replace(low.clusters_, model=one).scores(dict(values), coarsened=True))
 
 
 def test_the_criterion_of_the_paper_counts_every_feature_in_full():
     frame, schema, groups = repeated("poisson", 3, n=60)
     options = {"init": groups, "n_restarts": 1, "random_state": 0}
-    with_powers = MAPDP(schema, block_powers={"same": 0.999999}, **options).fit(frame)
-    without = MAPDP(schema, block_powers=None, **options).fit(frame)
+    with_powers = MAPDP.as_published(schema, block_weights={"same": 0.999999}, **options).fit(frame)
+    without = MAPDP.as_published(schema, **options).fit(frame)
     assert with_powers.labels_.tolist() == without.labels_.tolist()
     assert with_powers.leave_one_out_nll_ == pytest.approx(without.leave_one_out_nll_, rel=1e-12)

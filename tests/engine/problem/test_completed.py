@@ -60,7 +60,7 @@ def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening
         SCHEMA,
         problem.hyperparameters,
         coarsening=coarsening,
-        block_powers={"events": power},
+        block_weights={"events": power},
     )
     assert found == pytest.approx(expected, abs=1e-8)
 

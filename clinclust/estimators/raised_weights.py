@@ -1,11 +1,11 @@
-"""Powers of blocks that rise because distinct subtypes explain the dependence inside a block.
+"""Block weights that are raised because distinct subtypes explain the dependence inside a block.
 
-The powers of a fit begin with one cluster (`joint_estimates.block_powers`). Where subtypes differ in the
-features of one block and in little else, this is too low to find them: all that they differ in counts as dependence.
-Beginning at power 1 is no way out by itself, because slices of what a block measures would explain its dependence away.
-The test of the tree tells slices from distinct subtypes. A short search in which every feature counts in full is
-therefore tested; where its distinct subtypes leave less dependence, the powers that they imply are tried. A block that
-measures one continuum keeps its power: no distinct subtypes explain its dependence.
+The weights of a fit begin with one cluster (`joint_estimates.block_powers`). Where subtypes differ in the features of
+one block and in little else, this is too low to find them: all that they differ in counts as dependence. Beginning at
+weight 1 is no way out by itself, because slices of what a block measures would explain its dependence away. The test of
+the tree tells slices from distinct subtypes. A short search in which every feature counts in full is therefore tested;
+where its distinct subtypes leave less dependence, the weights that they imply are tried. A block that measures one
+continuum keeps its weight: no distinct subtypes explain its dependence.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.preparation import Prepared
 
-__all__ = ["with_risen_powers"]
+__all__ = ["with_raised_weights"]
 
 _LOW = 0.8
-"""Power below which a block may hide subtypes."""
+"""Weight below which a block may hide subtypes."""
 _LEFT = 0.4
 """Share of the dependence inside a block, 1 / w - 1, that distinct subtypes may leave for the search to be made again.
 
@@ -45,8 +45,8 @@ class Tested(Protocol):
     def __call__(self, found: Fit, *, in_short: bool = False) -> Fit: ...
 
 
-def with_risen_powers(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:
-    """Return the fit, or one with risen powers of blocks if that has more distinct subtypes.
+def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:
+    """Return the fit, or one with raised block weights if that has more distinct subtypes.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def with_risen_powers(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Test
     tested : callable
         Tests the tree of a fit (`Tested`).
     """
-    powers = fit.block_powers_
+    powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
     short = short_plan(plan, plan.budget.part(_SHARE), plan.progress.within("blocks in full"))

@@ -1,4 +1,4 @@
-"""Sides of a tree that are one continuum are joined again where the tree has divided by severity before disease."""
+"""Leaves of a tree that are one continuum are merged where the tree has divided by severity before disease."""
 
 from itertools import combinations
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators import tested_tree
 from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.estimators.joined_again import PairTests, joined_again
+from clinclust.estimators.merged_leaves import PairTests, leaves_merged
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 
@@ -31,14 +31,14 @@ def of_severity_and_disease(seed=1):
 @pytest.fixture(scope="module")
 def severe():
     frame, schema, disease = of_severity_and_disease()
-    model = MAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
     return model, frame, disease, distinct_subtypes(model, frame)
 
 
 @pytest.mark.simulation
 def test_slices_of_one_disease_come_together(severe, monkeypatch):
     model, frame, disease, distinct = severe
-    monkeypatch.setattr(tested_tree, "joined_again", lambda *_: [])
+    monkeypatch.setattr(tested_tree, "leaves_merged", lambda *_: [])
     along_the_tree = distinct_subtypes(model, frame)
     assert along_the_tree.n_subtypes > distinct.n_subtypes == 2
     assert adjusted_rand_index(along_the_tree.labels, disease) < 0.5
@@ -69,7 +69,7 @@ def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_pat
     loaded = MAPDP.load(cut.save(tmp_path / "model"))
     np.testing.assert_array_equal(loaded.cut("distinct").labels_, distinct.labels)
     np.testing.assert_array_equal(cut.cut(None).labels_, model.labels_)
-    fitted = MAPDP(model.schema_, n_clusters="distinct", coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    fitted = MAPDP(model.schema_, block_weights=None, n_restarts=4, random_state=0).fit(frame)
     np.testing.assert_array_equal(fitted.labels_, distinct.labels)
     pd.testing.assert_frame_equal(fitted.tree_test_.joins, distinct.test.joins)
 
@@ -98,7 +98,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
         centres = 5.0 * np.eye(3, 6)[np.arange(150) % n_groups]
         frame = pd.DataFrame(centres + rng.normal(size=(150, 6)), columns=list("abcdef"))
         schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-        model = MAPDP(schema, random_state=0, n_restarts=4).fit(frame)
+        model = MAPDP.as_published(schema, random_state=0, n_restarts=4).fit(frame)
         distinct = distinct_subtypes(model, frame)
         assert distinct.n_subtypes == n_groups
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
@@ -108,7 +108,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
 def test_the_test_of_another_fit_is_refused(severe):
     model, _, _, distinct = severe
     frame, schema, _ = of_severity_and_disease(2)
-    other = MAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    other = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
     with pytest.raises(ValueError, match="those of another fit"):
         other.cut(distinct)
     assert model.cut(distinct).n_clusters_ == 2
@@ -123,7 +123,7 @@ def test_a_continuum_beside_a_distinct_group_stays_whole():
     values += 2.5 * group[:, None] * np.array([1, -1, 1, -1, 0, 0, 0, 0])
     frame = pd.DataFrame(values, columns=list("abcdefgh"))
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP.recommended(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    model = MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
     assert model.subtype_of_.size > 3
     assert adjusted_rand_index(model.labels_, group) > 0.95
     assert model.n_clusters_ == 2
@@ -155,7 +155,7 @@ def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
     tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
     slices = frozenset(range(n_sides - 1))
     sides = Sides(n_sides, slices)
-    made = joined_again(tree, list(range(n_sides)), sides)
+    made = leaves_merged(tree, list(range(n_sides)), sides)
     assert frozenset(range(n_sides)) not in sides.asked
     assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
     if n_sides > 7:

@@ -1,4 +1,4 @@
-"""Sides of a tree that lie on different branches and are one continuum: they are joined again.
+"""Leaves of a tested tree that lie on different branches and are one continuum: they are merged.
 
 A tree that merges the nearest clusters can divide by severity first and by disease then. The walk from the root then
 ends at slices of the diseases: the mild and the severe of one disease lie on different branches. Sides are tested
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["PairTests", "joined_again"]
+__all__ = ["PairTests", "leaves_merged"]
 
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
@@ -63,7 +63,7 @@ class PairTests:
 
     def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
-        self.labels = fit.finer_labels_[self.problem.cohort.order]
+        self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
         self._found: dict[tuple[frozenset[Side], str], NodeTest] = {}
 
@@ -135,11 +135,11 @@ def _hangs_together(union: Sequence[int], near: Sequence[tuple[int, ...]]) -> bo
     return len(reached) == len(union)
 
 
-def joined_again(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> list[tuple[int, int]]:
+def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> list[tuple[int, int]]:
     """Return the first joins of a new tree, in which sides that are one continuum lie together; empty if none are.
 
-    These are the joins of the tree below the nodes at which the walk ended, and then those of the sides that are joined
-    again. Nodes of the new tree are numbered as in `SubtypeTree.joins`.
+    These are the joins of the tree below the nodes at which the walk ended, and then those of the sides that are
+    merged. Nodes of the new tree are numbered as in `SubtypeTree.joins`.
 
     Parameters
     ----------
