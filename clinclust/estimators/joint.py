@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import check_parameters, cluster_codes
-from clinclust.estimators.renamed import renamed_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["log_joint"]
 
 
-@renamed_parameters
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
 def log_joint(
     frame: pd.DataFrame,

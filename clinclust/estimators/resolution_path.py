@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
-from clinclust.estimators.renamed import renamed_parameters
 
 if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
@@ -77,7 +76,6 @@ class ResolutionPath:
         return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
 
 
-@renamed_parameters
 @accepting(frame=FRAME, schema=SCHEMA)
 def resolution_path(
     frame: pd.DataFrame,
