@@ -8,10 +8,9 @@ from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import methods
-from clinclust.methods.by_bic import Candidate, lowest_bic, numbers_to_try
-from clinclust.methods.by_separation import separation
 from clinclust.methods.gaussian_mixture import n_parameters_of
 from clinclust.methods.k_means import spherical_log_likelihood
+from clinclust.methods.number_of_clusters import BIC, Candidate, best_by, numbers_to_try, separation
 
 from .clear_groups import SCHEMA, cohort
 
@@ -84,8 +83,8 @@ def test_bic_of_a_mixture_is_that_of_scikit_learn(shape):
 def test_of_equal_criteria_the_smaller_number_wins_and_no_number_loses():
     labels = np.zeros(10, dtype=np.int64)
     one, two, none = Candidate(1, -5.0, 3, labels), Candidate(2, -5.0, 3, labels), Candidate(3, np.nan, 0, labels)
-    assert lowest_bic([one, two, none]) is one
-    assert lowest_bic([none, two]) is two
+    assert best_by(BIC, [one, two, none]) is one
+    assert best_by(BIC, [none, two]) is two
 
 
 def test_no_more_clusters_are_tried_than_rows_differ():
