@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from clinclust.associations.feature_tests import FeatureTests
+    from clinclust.associations.feature_tests import FeatureTests, Method
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["Method", "validated_associations"]
-
-Method: TypeAlias = Literal["refit", "cross-fit"]
+__all__ = ["validated_associations"]
 
 _DTYPES = {
     **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
@@ -78,7 +76,7 @@ def validated_associations(
     one population, all are marked: its slices are no subtypes.
 
     The p of a test of means or ranks is by permutations of the values (up to 9,999) where a subtype has too few of them
-    for its usual p, given how skewed they are (see `clinclust.associations.permuted`); `df` is then missing.
+    for its usual p, given how skewed they are (see `clinclust.associations.permutation_tests`); `df` is then missing.
 
     Where persons have several rows, whole persons are permuted (up to 9,999 times): each gets the values of another
     person with as many rows. This p is valid however the rows of one person depend on each other.
@@ -178,11 +176,10 @@ def validated_associations(
     """
     import pandas as pd
 
+    from clinclust.associations.association_test import TestRules
     from clinclust.associations.cold_search import cold_plan
     from clinclust.associations.doubts import finds_one_population, mark_dependence_everywhere, mark_slices
-    from clinclust.associations.evidence import TestRules
-    from clinclust.associations.feature_tests import FeatureTests
-    from clinclust.associations.given import rows_of_given
+    from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.as_many_subtypes import AsReported
-from clinclust.associations.cold_search import column_keys, search_cold, without
-from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.direct import described, tested, whole_cohort
+from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
+from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
+from clinclust.associations.cold_search import column_keys, folds_of, parts_without, search_cold, without
 from clinclust.associations.doubts import Doubts
-from clinclust.associations.evidence import Part, TestRules
-from clinclust.associations.in_the_refit import OTHER_BELOW, agreement, effects
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.estimators.from_parameters import stated_hyperparameters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["FeatureTests"]
+__all__ = ["FeatureTests", "Method", "rows_of_given"]
+
+Method: TypeAlias = Literal["refit", "cross-fit"]
 
 
 class FeatureTests:
@@ -141,3 +141,23 @@ class FeatureTests:
         enough = max(fewest, int(large.min()) // 2) if large.size else fewest
         n_groups = int((groups >= enough).sum())
         return AsReported(sizes.size, large.size, n_groups, max(self.rules.min_size, int(share * enough)))
+
+
+def rows_of_given(
+    model: SubtypeModel, frame: pd.DataFrame, features: Sequence[Feature], rules: TestRules
+) -> list[dict[str, Any]]:
+    """Return a row for each feature if the subtypes do not come from a search."""
+    parts = whole_cohort(model)
+    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.kept_out_]
+    doubts = Doubts(formed, frame, rules)
+
+    def row(feature: Feature) -> dict[str, Any]:
+        if not feature.is_described:
+            return {"remark": NOT_FOUND_AGAIN}
+        found = tested(feature, frame, parts, "direct", rules)
+        if found["method"] is None or not formed:
+            return found
+        doubt = doubts.of(feature, parts, np.ones(len(formed), dtype=np.bool_))
+        return found | doubt.columns() | {"remark": "; ".join(doubt.remarks) or None}
+
+    return [described(feature) | row(feature) for feature in features]

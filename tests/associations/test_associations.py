@@ -7,10 +7,9 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations import cold_search
-from clinclust.associations.as_many_subtypes import AsReported
-from clinclust.associations.cold_search import column_keys, search_cold, without
-from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.evidence import Part, TestRules, association_of
+from clinclust.associations.as_reported import AsReported
+from clinclust.associations.association_test import Part, TestRules, association_of
+from clinclust.associations.cold_search import column_keys, folds_of, parts_without, search_cold, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.agreement import adjusted_rand_index

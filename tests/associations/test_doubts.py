@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.evidence import Part, TestRules
-from clinclust.associations.missingness import p_whatever_is_missing
+from clinclust.associations.association_test import Part, TestRules
+from clinclust.associations.doubts import p_whatever_is_missing
 
 
 def test_values_missing_by_their_size_in_one_subtype_are_told():

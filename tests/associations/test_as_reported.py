@@ -8,9 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.associations.as_many_subtypes import AsReported, as_many
-from clinclust.associations.evidence import Part
-from clinclust.associations.in_the_refit import agreement, effects
+from clinclust.associations.as_reported import AsReported, agreement, as_many, effects
+from clinclust.associations.association_test import Part
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
