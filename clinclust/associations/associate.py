@@ -181,7 +181,7 @@ def validated_associations(
     from clinclust.associations.doubts import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
-    from clinclust.comparisons.contrast_choice import checked_choice
+    from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.search.threads import interruptible

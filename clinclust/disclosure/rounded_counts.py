@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.disclosure.rounding import printed, rounded
 from clinclust.likelihoods import traits_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.comparisons.column_evidence import ColumnEvidence
+from clinclust.comparisons.dominance import ColumnEvidence
 
 N = 300
 

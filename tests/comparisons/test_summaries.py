@@ -7,7 +7,7 @@ import math
 import pytest
 from reporting.stand_in import fitted_cohort
 
-from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
