@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.disclosure.complementary import shown_counts
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
-from clinclust.disclosure.names import with_names_of_many
-from clinclust.disclosure.quartiles import rounded_quartiles
-from clinclust.disclosure.released import rows_that_tell, with_results_of_shown_counts
-from clinclust.disclosure.rounded_counts import rounded_counts
-from clinclust.disclosure.rounding import printed
+from clinclust.disclosure.released import rows_that_tell, with_names_of_many, with_results_of_shown_counts
+from clinclust.disclosure.rounding import printed, rounded_counts, rounded_quartiles
 from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.search import shown_counts
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
 from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from clinclust.disclosure.rows import are_small_rows
+from clinclust.disclosure.rule import are_small_rows
 from clinclust.files.selection.rows_taken import RowCounts
 
 

@@ -1,6 +1,7 @@
-"""The attacker's intervals if nothing is shown of all subjects, so that every group can be treated alone.
+"""The attacker's intervals: the lowest and the highest possible value of each count, given every number shown.
 
-Without totals no constraint connects two groups. For each group, all possible numbers n of observed values are tried.
+They are those of an integer programme (`clinclust.disclosure.programme`). If nothing is shown of all subjects, no
+constraint connects two groups, and every group is treated alone: all possible numbers n of observed values are tried.
 A value of n is possible if there are whole counts that give the shares shown, or, for whole values without levels, a
 whole sum and a whole sum of squares that give the mean and the SD.
 """
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
+from clinclust.disclosure.programme import Programme
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["are_independent", "column_intervals"]
+__all__ = ["are_independent", "column_intervals", "intervals"]
 
 Floats = NDArray[np.float64]
 
@@ -155,3 +157,39 @@ def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None)
         if found[possible].all():
             break
     return possible & found
+
+
+def intervals(
+    shown: FeatureCounts,
+    sizes: Sequence[tuple[int, int]],
+    wanted: NDArray[np.bool_],
+    *,
+    rounding: int | None = None,
+    possible: Floats | None = None,
+    enough: float = np.inf,
+) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
+
+    Parameters
+    ----------
+    shown : FeatureCounts
+        The numbers of the feature; NaN where they are withheld.
+    sizes : sequence of pairs, length G
+        The lowest and the highest possible size of each group.
+    wanted : bool (R + 1, G)
+        Which intervals are needed. The ends of the others may be NaN or any possible values.
+    rounding : int, optional
+        The base to which shown counts are rounded.
+    possible : float64 (R + 1, G), optional
+        Counts that agree with all numbers shown, such as the true ones, from which the search for an interval starts.
+    enough : float
+        The length at which the search for an interval stops: longer ones may then be returned shorter than they are.
+
+    Raises
+    ------
+    ValueError
+        If no counts agree with the numbers shown.
+    """
+    if are_independent(shown):
+        return column_intervals(shown, sizes, rounding)
+    return Programme(shown, sizes, rounding).intervals(wanted, possible, enough)

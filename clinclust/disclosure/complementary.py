@@ -1,4 +1,4 @@
-"""Search for the numbers of one feature that must be withheld, until nobody can infer its small counts."""
+"""Complementary suppression: the numbers of one feature to withhold, until nobody can infer its small counts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
+from clinclust.disclosure.intervals import intervals
 from clinclust.disclosure.rounding import rounding_error
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.totals import small_totals
+from clinclust.disclosure.rule import Rule, small_totals
 from clinclust.likelihoods import traits_of
 
 __all__ = ["shown_counts"]
