@@ -23,7 +23,7 @@ from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.split_merge import divisions
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["OTHER_BELOW", "AsReported", "Effects", "agreement", "as_many", "effects"]
+__all__ = ["OTHER_BELOW", "AsReported", "Effects", "agreement", "as_many", "effects", "merged"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -73,17 +73,24 @@ def as_many(
     n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
     divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
     clusters = by_decreasing_size(divided)
+    return clusters, merged(problem, clusters, reported.n_subtypes, reported.n_large, reported.enough)
+
+
+def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, enough: float) -> Labels:
+    """Return the subtype of each cluster, int64 (J,), merged along their tree.
+
+    They are `n_subtypes`, or more where the tree would keep a few odd subjects apart and merge large subtypes: at least
+    `n_large` have `enough` subjects.
+    """
     sizes = np.bincount(clusters)
-    if sizes.size <= reported.n_subtypes:
-        return clusters, np.arange(sizes.size)
-    tree = SubtypeTree(clusters, *merge_tree(problem, clusters))
-    # The tree first undoes divisions that lowered the joint, before it merges a few odd subjects with others.
-    for n_subtypes in range(reported.n_subtypes, sizes.size):
-        subtype_of = tree.subtype_of(n_subtypes)
-        n_large = int((np.bincount(subtype_of, sizes) >= reported.enough).sum())
-        if n_large >= reported.n_large:
-            return clusters, subtype_of
-    return clusters, np.arange(sizes.size)
+    if sizes.size > n_subtypes:
+        tree = SubtypeTree(clusters, *merge_tree(problem, clusters))
+        # The tree first undoes divisions that lowered the joint, before it merges a few odd subjects with others.
+        for number in range(n_subtypes, sizes.size):
+            subtype_of = tree.subtype_of(number)
+            if (np.bincount(subtype_of, sizes) >= enough).sum() >= n_large:
+                return subtype_of
+    return np.arange(sizes.size)
 
 
 class _Division(NamedTuple):

@@ -232,24 +232,21 @@ def _side_by_side(
 ) -> list[dict[str, Any]]:
     """Return the row of each feature, in order; the tests run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import Threads
+    from clinclust.engine.search.threads import cancelled_on_error
     from clinclust.progress import Progress
 
-    with Threads(n_threads(n_jobs)) as pool:
+    found = {}
+    with (
+        cancelled_on_error(n_threads(n_jobs), tests.plan.cancelled) as pool,
+        Progress(bool(progress)).stage("associations", len(features)) as advance,
+    ):
         groups = tests.sharing_a_search(features)
         futures = [pool.submit(tests.rows, group) for group in groups]
-        try:
-            found = {}
-            with Progress(bool(progress)).stage("associations", len(features)) as advance:
-                for group, future in zip(groups, futures, strict=True):
-                    for feature, row in zip(group, future.result(), strict=True):
-                        found[feature.name] = row
-                        advance()
-            return [found[feature.name] for feature in features]
-        except BaseException:
-            tests.plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for group, future in zip(groups, futures, strict=True):
+            for feature, row in zip(group, future.result(), strict=True):
+                found[feature.name] = row
+                advance()
+    return [found[feature.name] for feature in features]
 
 
 def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:

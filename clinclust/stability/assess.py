@@ -18,9 +18,9 @@ from clinclust.estimators.duration import estimated_seconds, rounded_duration, s
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_search
 from clinclust.stability.draws import SAMPLES, drawn
-from clinclust.stability.result import Stability
-from clinclust.stability.settings import changed_settings
-from clinclust.stability.tables import (
+from clinclust.stability.refits import changed_settings
+from clinclust.stability.result import (
+    Stability,
     numbers_table,
     sensitivity_table,
     subjects_table,
@@ -213,17 +213,11 @@ def _side_by_side(
 ) -> list[Any]:
     """Return the results of the tasks, in order; they run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import Threads
+    from clinclust.engine.search.threads import cancelled_on_error
 
-    with Threads(n_threads(n_jobs)) as pool, stage as advance:
-        futures = [pool.submit(task) for task in tasks]
-        try:
-            found = []
-            for future in futures:
-                found.append(future.result())
-                advance()
-        except BaseException:
-            cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return found
+    found = []
+    with cancelled_on_error(n_threads(n_jobs), cancelled) as pool, stage as advance:
+        for future in [pool.submit(task) for task in tasks]:
+            found.append(future.result())
+            advance()
+    return found
