@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,7 +21,7 @@ from clinclust.likelihoods.likelihood import (
     Likelihood,
     observed_columns,
 )
-from clinclust.priors import gamma
+from clinclust.priors.conjugate import ConjugatePrior, Gamma
 
 __all__ = ["Exponential"]
 
@@ -38,7 +37,7 @@ class Exponential(Likelihood):
     title: ClassVar[str] = "exponential"
     also_called: ClassVar[tuple[str, ...]] = ("duration", "survival", "time", "waiting time", "gamma")
     alternatives: ClassVar[tuple[str, ...]] = ("gaussian",)
-    prior: ClassVar[ModuleType] = gamma
+    prior: ClassVar[type[ConjugatePrior]] = Gamma
     kernel: ClassVar[int] = 6
     is_continuous: ClassVar[bool] = True
     largest: ClassVar[float] = LARGEST_MEASUREMENT

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from clinclust.likelihoods.likelihood import (
     Likelihood,
     observed_columns,
 )
-from clinclust.priors import normal_gamma
+from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
 __all__ = ["Gaussian"]
 
@@ -51,7 +50,7 @@ class Gaussian(Likelihood):
         "student",
     )
     alternatives: ClassVar[tuple[str, ...]] = ("exponential",)
-    prior: ClassVar[ModuleType] = normal_gamma
+    prior: ClassVar[type[ConjugatePrior]] = NormalGamma
     kernel: ClassVar[int] = 7
     is_continuous: ClassVar[bool] = True
     largest: ClassVar[float] = LARGEST_MEASUREMENT

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,8 @@ from clinclust.likelihoods.far_values import ends, without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
 from clinclust.priors import normal_wishart
+from clinclust.priors.conjugate import ConjugatePrior
+from clinclust.priors.normal_wishart import NormalWishart
 
 __all__ = ["MultivariateGaussian", "default_correlations"]
 
@@ -52,7 +53,7 @@ class MultivariateGaussian(Gaussian):
     title: ClassVar[str] = "multivariate Gaussian"
     also_called: ClassVar[tuple[str, ...]] = ("multivariate_normal", "multivariate", "correlated", "mvn")
     alternatives: ClassVar[tuple[str, ...]] = ()
-    prior: ClassVar[ModuleType] = normal_wishart
+    prior: ClassVar[type[ConjugatePrior]] = NormalWishart
     kernel: ClassVar[int] = 8
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     is_chained: ClassVar[bool] = True

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,10 +23,10 @@ from clinclust.likelihoods.likelihood import (
     Declaration,
     DraftedFor,
     Likelihood,
+    first_count,
     observed_columns,
 )
-from clinclust.likelihoods.quantiles import first_count
-from clinclust.priors import beta_dispersion
+from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior
 from clinclust.priors.gamma_functions import log_beta
 
 __all__ = ["NegativeBinomial"]
@@ -55,7 +54,7 @@ class NegativeBinomial(Likelihood):
     title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
     also_called: ClassVar[tuple[str, ...]] = ("count", "counts", "counting", "integer", "nb", "nbinom", "overdispersed")
     alternatives: ClassVar[tuple[str, ...]] = ("poisson", "geometric")
-    prior: ClassVar[ModuleType] = beta_dispersion
+    prior: ClassVar[type[ConjugatePrior]] = BetaWithDispersion
     kernel: ClassVar[int] = 3
     base_depends_on_prior: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
