@@ -177,10 +177,10 @@ def validated_associations(
     import pandas as pd
 
     from clinclust.associations.association_test import TestRules
-    from clinclust.associations.cold_search import cold_plan
-    from clinclust.associations.doubts import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
+    from clinclust.associations.refit_without import refit_plan
+    from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.engine.kernels.announcement import announcing_compilation
@@ -209,7 +209,7 @@ def validated_associations(
     else:
         seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
         searched = cast("MAPDP", model)
-        plan = cold_plan(searched, seed, n_restarts)
+        plan = refit_plan(searched, seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():

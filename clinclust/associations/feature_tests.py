@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
 from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
-from clinclust.associations.cold_search import column_keys, folds_of, parts_without, search_cold, without
-from clinclust.associations.doubts import Doubts
+from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
+from clinclust.associations.validity import ValidityChecks
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.estimators.from_parameters import stated_hyperparameters_of
 
@@ -48,7 +48,7 @@ class FeatureTests:
         self.places: dict[str, list[int]] = {}
         for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
             self.places.setdefault(feature.column, []).append(place)
-        self.doubts = Doubts(self.encoded, frame, rules)
+        self.checks = ValidityChecks(self.encoded, frame, rules)
         self.reported = np.asarray(model.labels_)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
@@ -92,14 +92,14 @@ class FeatureTests:
         found = tested(feature, self.frame, parts, method, self.rules)
         if found["method"] is None:
             return about | found
-        doubts = self.doubts.of(feature, parts, ~left_out)
+        validity = self.checks.of(feature, parts, ~left_out)
         about_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
-        remarks = [*doubts.remarks, *self._on_the_refit(about_the_refit, parts)]
-        return about | found | doubts.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
+        remarks = [*validity.remarks, *self._on_the_refit(about_the_refit, parts)]
+        return about | found | validity.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
 
     def _in_the_refit(self, feature: Feature, parts: list[Part]) -> dict[str, Any]:
         """Return how the subtypes found without the feature agree with the reported ones, as columns."""
-        columns = self.doubts.columns_of(feature)
+        columns = self.checks.columns_of(feature)
         groups = self.rules.groups(whole_cohort(self.model)[0], self.reported.size)
         found = effects(columns, self.reported, groups, parts)
         return {
@@ -127,7 +127,7 @@ class FeatureTests:
         if self.keys is None:
             return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.plan, self._as_reported(1.0))
+        subtypes = refit(problem, self.plan, self._as_reported(1.0))
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
     def _as_reported(self, share: float) -> AsReported:
@@ -149,7 +149,7 @@ def rows_of_given(
     """Return a row for each feature if the subtypes do not come from a search."""
     parts = whole_cohort(model)
     formed = [feature for feature in features if feature.is_clustered and feature.name not in model.kept_out_]
-    doubts = Doubts(formed, frame, rules)
+    checks = ValidityChecks(formed, frame, rules)
 
     def row(feature: Feature) -> dict[str, Any]:
         if not feature.is_described:
@@ -157,7 +157,7 @@ def rows_of_given(
         found = tested(feature, frame, parts, "direct", rules)
         if found["method"] is None or not formed:
             return found
-        doubt = doubts.of(feature, parts, np.ones(len(formed), dtype=np.bool_))
-        return found | doubt.columns() | {"remark": "; ".join(doubt.remarks) or None}
+        validity = checks.of(feature, parts, np.ones(len(formed), dtype=np.bool_))
+        return found | validity.columns() | {"remark": "; ".join(validity.remarks) or None}
 
     return [described(feature) | row(feature) for feature in features]

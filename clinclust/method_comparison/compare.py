@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,16 @@ from clinclust.errors import InputError, MissingPackageError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
-from clinclust.method_comparison.candidates import CANDIDATES, FEWEST_SUBJECTS, OURS
-from clinclust.method_comparison.measures import Measures, without_warnings
+from clinclust.method_comparison.measures import STARTS, Measures, without_warnings
+from clinclust.methods import (
+    DPMeans,
+    GaussianMixture,
+    KHarmonicMeans,
+    KMeans,
+    KPrototypes,
+    LatentClasses,
+    MeanShift,
+)
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -26,9 +34,47 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-__all__ = ["MethodComparison", "compare_methods"]
+__all__ = ["CANDIDATES", "FEWEST_SUBJECTS", "OURS", "MethodComparison", "compare_methods"]
 
 Labels = NDArray[np.int64]
+
+
+Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]
+"""Makes an estimator from the schema, the number of subtypes of ours, and a seed."""
+
+OURS = "MAP-DP"
+FEWEST_SUBJECTS = 20
+"""Size of the smallest cohort in which methods are compared: a fifth of it is held out, and halves are clustered."""
+_MOST = 10
+"""Largest number of clusters that a criterion chooses from."""
+
+CANDIDATES: Mapping[str, Make] = MappingProxyType(
+    {
+        "K-means, K by BIC": lambda schema, k, seed: KMeans(
+            schema, max_clusters=_MOST, n_restarts=STARTS, random_state=seed
+        ),
+        "K-means, K by silhouette": lambda schema, k, seed: KMeans(
+            schema, max_clusters=_MOST, choose_by="silhouette", n_restarts=STARTS, random_state=seed
+        ),
+        "Gaussian mixture, K by BIC": lambda schema, k, seed: GaussianMixture(
+            schema, max_clusters=_MOST, n_restarts=STARTS, random_state=seed
+        ),
+        "Latent classes, K by BIC": lambda schema, k, seed: LatentClasses(
+            schema, max_clusters=_MOST - 2, n_restarts=STARTS, random_state=seed
+        ),
+        "Mean shift": lambda schema, k, seed: MeanShift(schema),
+        "K-harmonic means, K of MAP-DP": lambda schema, k, seed: KHarmonicMeans(
+            schema, k, n_restarts=STARTS, random_state=seed
+        ),
+        "K-prototypes, K of MAP-DP": lambda schema, k, seed: KPrototypes(
+            schema, k, n_restarts=STARTS, random_state=seed
+        ),
+        "DP-means, about K of MAP-DP": lambda schema, k, seed: DPMeans(
+            schema, n_clusters=k, n_restarts=STARTS, random_state=seed
+        ),
+    }
+)
+"""Methods by the name of their row, in the order of the table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

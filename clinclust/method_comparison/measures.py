@@ -30,7 +30,6 @@ from clinclust.estimators.search import SearchResult
 from clinclust.estimators.tested_tree import tested_tree
 from clinclust.estimators.tree_test import DEFAULT_TEST
 from clinclust.estimators.tuning import tried_once
-from clinclust.method_comparison.candidates import refits_of
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
@@ -38,12 +37,14 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-__all__ = ["Measures", "held_out_density", "n_distinct", "without_warnings"]
+__all__ = ["STARTS", "Measures", "held_out_density", "n_distinct", "refits_of", "without_warnings"]
 
 Labels = NDArray[np.int64]
 
 _CONCENTRATION = 3.0
 _FOLDS = 5
+STARTS = 5
+"""Restarts of every search, also of refits."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,17 @@ def n_distinct(
 
 def _posed(frame: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float]) -> Problem:
     return pose(frame, schema, None, _CONCENTRATION, block_powers=powers)
+
+
+def refits_of(model: MAPDP, schema: FeatureSchema, seed: int) -> list[MAPDP]:
+    """Return estimators with the parameters of a fitted model, to be tried in turn.
+
+    They begin anywhere and make a shorter search. The first has the number of clusters of the model, which a search of
+    other subjects may not find; the other takes what is found.
+    """
+    parameters = {**model.get_params(), "schema": schema, "random_state": seed, "init": "search", "progress": False}
+    parameters["n_restarts"] = min(int(model.n_restarts), STARTS)
+    return [MAPDP(**{**parameters, "n_clusters": wanted}) for wanted in (model.n_clusters_, None)]
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from clinclust.errors import InputError
 from clinclust.estimators.duration import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_search
-from clinclust.stability.draws import SAMPLES, drawn
 from clinclust.stability.refits import changed_settings
+from clinclust.stability.resamples import SAMPLES, drawn
 from clinclust.stability.result import (
     Stability,
     numbers_table,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.progress import Progress
-    from clinclust.stability.draws import Draw
     from clinclust.stability.refits import Refitted, Refitter
+    from clinclust.stability.resamples import Draw
 
 __all__ = ["assess_stability"]
 

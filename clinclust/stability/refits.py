@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import merged
-from clinclust.associations.cold_search import cold_plan
+from clinclust.associations.refit_without import refit_plan
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
 from clinclust.engine.search.stopping import Budget
@@ -172,7 +172,7 @@ class Refitter:
 
     def whole(self, problem: Problem, seed: int) -> Refitted:
         """Refit another problem."""
-        plan = replace(cold_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
+        plan = replace(refit_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
         found = search(problem, plan)
         problem, best = found.problem, found.winner
         if best.included is not None and best.included.any():

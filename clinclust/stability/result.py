@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from clinclust.engine.search.agreement import adjusted_rand_index
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
-from clinclust.stability.draws import PERMUTED
+from clinclust.stability.resamples import PERMUTED
 
 if TYPE_CHECKING:
-    from clinclust.stability.draws import Draw
     from clinclust.stability.refits import Refitted, Refitter
+    from clinclust.stability.resamples import Draw
 
 __all__ = [
     "BANDS",

@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.method_comparison.candidates import CANDIDATES, refits_of
-from clinclust.method_comparison.measures import held_out_density, n_distinct
+from clinclust.method_comparison.compare import CANDIDATES
+from clinclust.method_comparison.measures import held_out_density, n_distinct, refits_of
 
 SCHEMA = cc.FeatureSchema(
     [

@@ -8,7 +8,7 @@ from openpyxl import load_workbook
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.reporting.options import ReportOptions
-from clinclust.stability.draws import clusterwise_jaccard, co_membership, contingency
+from clinclust.stability.resamples import clusterwise_jaccard, co_membership, contingency
 from clinclust.stability.result import TOO_FEW, band_of
 
 

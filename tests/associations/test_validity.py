@@ -7,7 +7,7 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations.association_test import Part, TestRules
-from clinclust.associations.doubts import p_whatever_is_missing
+from clinclust.associations.validity import p_whatever_is_missing
 
 
 def test_values_missing_by_their_size_in_one_subtype_are_told():

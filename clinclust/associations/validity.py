@@ -1,4 +1,4 @@
-"""Doubts about the p of a feature: dependence that the subtypes do not explain, and uneven missing values.
+"""Whether the p of a feature is valid: dependence that the subtypes do not explain, and uneven missing values.
 
 A test leaves out missing values. If they are missing because of their size, and in one subtype more often than in
 others, the values that are left differ between subtypes although the feature does not.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNEVEN_BELOW",
-    "Doubt",
-    "Doubts",
+    "Validity",
+    "ValidityChecks",
     "finds_one_population",
     "mark_dependence_everywhere",
     "mark_slices",
@@ -124,7 +124,7 @@ _EVERYWHERE, _FEWEST = 0.5, 4
 """All associations are doubtful if more than this share of at least so many features depend on others."""
 
 
-class Doubt(NamedTuple):
+class Validity(NamedTuple):
     """What speaks against the p of one feature."""
 
     depends: bool | None
@@ -145,7 +145,7 @@ class Doubt(NamedTuple):
         }
 
 
-class Doubts:
+class ValidityChecks:
     """The checks of the features of a cohort; `clustered` are those that the subtypes were found from."""
 
     def __init__(self, clustered: Sequence[Feature], frame: pd.DataFrame, rules: TestRules) -> None:
@@ -166,20 +166,20 @@ class Doubts:
             return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
         return feature.transformed(self.frame[feature.name])[:, None]
 
-    def of(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> Doubt:
-        """Return the doubts about a feature, tested against subtypes found from the features in `included`, (D,)."""
+    def of(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> Validity:
+        """Return what speaks against the p of a feature, for subtypes found from the features in `included`, (D,)."""
         values = feature.scores(self.frame[feature.name])
         dependence = self._dependence(feature, values, parts, included)
         depends = None if np.isnan(dependence.p) else dependence.p < _DOUBTFUL_BELOW
         remarks = [_why_dependent(dependence, self.clustered[dependence.strongest])] if depends else []
         if not p_of_missingness(values, parts, self.rules) < UNEVEN_BELOW:
-            return Doubt(depends, False, np.nan, remarks)
+            return Validity(depends, False, np.nan, remarks)
         bound = (
             p_whatever_is_missing(values, parts, self.rules, is_nominal=feature.traits.is_nominal)
             if self.rules.persons is None
             else np.nan
         )
-        return Doubt(depends, True, bound, [*remarks, _why_uneven(bound)])
+        return Validity(depends, True, bound, [*remarks, _why_uneven(bound)])
 
     def _dependence(
         self, feature: Feature, values: Array, parts: list[Part], included: NDArray[np.bool_]

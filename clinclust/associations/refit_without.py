@@ -22,7 +22,7 @@ from clinclust.estimators.subtype_mixture import summed
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Fold", "Subtypes", "cold_plan", "column_keys", "folds_of", "parts_without", "search_cold", "without"]
+__all__ = ["Fold", "Subtypes", "column_keys", "folds_of", "parts_without", "refit", "refit_plan", "without"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -78,7 +78,7 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
     return problem.with_features(~left_out).restricted_to(order, 0), order
 
 
-def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
+def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and without refinement.
 
     The search allows for outlying values and selects features if the model did. If it selects none, whole clusters are
@@ -107,7 +107,7 @@ def cold_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     )
 
 
-def search_cold(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
+def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
     """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects.
 
     They are as many as in the reported partition, where that can be; see `as_many`. With one subtype there is nothing
@@ -143,7 +143,7 @@ def folds_of(
 ) -> list[Fold]:
     """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds.
 
-    `reported` is as in `search_cold`. All rows of a person (int64 (N,) in the order of the table) are in one fold.
+    `reported` is as in `refit`. All rows of a person (int64 (N,) in the order of the table) are in one fold.
     """
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
     n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
@@ -155,7 +155,7 @@ def folds_of(
     for fold in range(n_folds):
         inside, outside = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         training = problem.restricted_to(inside, 0)
-        subtypes = search_cold(training, plan, reported)
+        subtypes = refit(training, plan, reported)
         folds.append(Fold(training, subtypes, problem.restricted_to(outside, 0), problem.cohort.order[outside]))
     return folds
 
