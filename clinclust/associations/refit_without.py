@@ -22,7 +22,7 @@ from clinclust.estimators.subtype_mixture import summed
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Fold", "Subtypes", "column_keys", "folds_of", "parts_without", "refit", "refit_plan", "without"]
+__all__ = ["Subtypes", "column_keys", "folds_of", "parts_without", "refit", "refit_plan", "without"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature
 
 __all__ = [
-    "UNEVEN_BELOW",
-    "Validity",
     "ValidityChecks",
     "finds_one_population",
     "mark_dependence_everywhere",
     "mark_slices",
-    "p_of_missingness",
     "p_whatever_is_missing",
 ]
 

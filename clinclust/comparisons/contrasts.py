@@ -29,7 +29,6 @@ __all__ = [
     "Contrasted",
     "checked_choice",
     "combined",
-    "contrast_kind",
     "contrast_of",
     "contrasted",
     "is_skewed",

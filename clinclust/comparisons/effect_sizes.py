@@ -17,7 +17,6 @@ from clinclust.comparisons.summaries import Measure
 from clinclust.comparisons.t_tests import Effect, Floats, Side, everybody_else, satterthwaite, standardised_difference
 
 __all__ = [
-    "NORMAL_QUANTILE",
     "effects",
     "mean_difference",
     "odds_ratio",
@@ -26,7 +25,6 @@ __all__ = [
     "standardised_mean",
     "standardised_share",
     "superiority",
-    "t_quantile",
 ]
 
 NORMAL_QUANTILE = 1.959963984540054

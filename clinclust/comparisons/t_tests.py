@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 __all__ = [
     "Effect",
     "Side",
-    "TTest",
     "adjusted",
     "everybody_else",
     "pooled",

@@ -18,7 +18,7 @@ from clinclust.disclosure.programme import Programme
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["are_independent", "column_intervals", "intervals"]
+__all__ = ["are_independent", "intervals"]
 
 Floats = NDArray[np.float64]
 

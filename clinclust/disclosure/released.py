@@ -34,7 +34,6 @@ __all__ = [
     "q_of_shown",
     "rows_that_tell",
     "rows_told_by_rank",
-    "set_missing",
     "with_names_of_many",
     "with_results_of_shown_counts",
     "withhold_associations",

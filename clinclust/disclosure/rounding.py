@@ -18,7 +18,7 @@ from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.likelihoods import traits_of
 
-__all__ = ["printed", "rounded", "rounded_counts", "rounded_quartiles", "rounding_error", "step_of_quartiles"]
+__all__ = ["printed", "rounded", "rounded_counts", "rounded_quartiles", "rounding_error"]
 
 
 def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:

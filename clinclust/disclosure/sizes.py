@@ -17,7 +17,7 @@ from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.rounding import rounded, rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["shown_sizes", "size_interval", "size_intervals", "told_sizes"]
+__all__ = ["shown_sizes", "size_interval", "size_intervals"]
 
 Floats = NDArray[np.float64]
 

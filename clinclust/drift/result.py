@@ -55,7 +55,6 @@ class Drift:
         return "\n".join(lines_of(self))
 
     def __repr__(self) -> str:
-
         n_different = int(((self.features["q"] < CLEAR) | (self.features["q_missing"] < CLEAR)).sum())
         differ = f"{n_different} of {len(self.features)} features differ"
         return f"Drift({self.n_batch:,} subjects against {self.n_cohort:,}; {differ})"

@@ -14,7 +14,6 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.left_out import left_out_scores
 
 if TYPE_CHECKING:
-    from clinclust.drift.assess import Batch
     from clinclust.estimators.fit import Fit
     from clinclust.likelihoods.likelihood import Likelihood
 
@@ -23,7 +22,9 @@ __all__ = ["subtypes_of_batch", "subtypes_of_cohort", "table_of_features", "tabl
 Array = NDArray[np.float64]
 
 
-def table_of_features(fit: Fit, cohort: pd.DataFrame, batch: Batch, rng: np.random.Generator) -> pd.DataFrame:
+def table_of_features(
+    fit: Fit, cohort: pd.DataFrame, batch: pd.DataFrame, unseen: dict[str, NDArray[np.bool_]], rng: np.random.Generator
+) -> pd.DataFrame:
     """Return one row for each clustered feature, in the order of the schema, as `assess_drift` explains it.
 
     Parameters
@@ -31,24 +32,26 @@ def table_of_features(fit: Fit, cohort: pd.DataFrame, batch: Batch, rng: np.rand
     fit : Fit
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
-    batch : Batch
+    batch : DataFrame, n rows
+    unseen : dict of str to bool (n,)
+        Both as `batch_of` returns them.
     rng : numpy.random.Generator
         It draws the permutations.
     """
     encoding, names = fit.finer_clusters_.encoding, fit.schema_.names
-    in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch.frame))
-    nobody = np.zeros(len(batch.frame), dtype=np.bool_)
+    in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch))
+    nobody = np.zeros(len(batch), dtype=np.bool_)
     rows = []
     pairs = zip(encoding.features, encoding.likelihoods, strict=True)
     for feature, likelihood in sorted(pairs, key=lambda pair: names.index(pair[0].column)):
-        name, unseen = feature.name, batch.unseen.get(feature.column, nobody)
+        name, is_unseen = feature.name, unseen.get(feature.column, nobody)
         # Values at a point mass are not missing; they are counted in the row of the first part.
-        missing = np.isnan(in_cohort[name]), np.isnan(in_batch[name]) & ~unseen
+        missing = np.isnan(in_cohort[name]), np.isnan(in_batch[name]) & ~is_unseen
         is_rest = feature.is_part and not feature.levels
         rows.append(
             {"feature": feature.column, "label": feature.title, "likelihood": likelihood.name}
             | (dict.fromkeys(_OF_MISSING, np.nan) if is_rest else _of_missing(*missing))
-            | {"q_missing": np.nan, "n_unseen": int(unseen.sum())}
+            | {"q_missing": np.nan, "n_unseen": int(is_unseen.sum())}
             | _of_margins(likelihood, _observed(in_cohort[name]), _observed(in_batch[name]), rng)
         )
     table = pd.DataFrame(rows)

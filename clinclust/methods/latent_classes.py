@@ -19,7 +19,7 @@ from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound
 if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["LatentClasses", "MeasurementModel", "measurement_model"]
+__all__ = ["LatentClasses", "measurement_model"]
 
 Array = NDArray[np.float64]
 

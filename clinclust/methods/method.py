@@ -28,16 +28,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = [
-    "AT_LEAST_ONE",
-    "Clustered",
-    "Method",
-    "needed",
-    "one_of_two",
-    "one_thread",
-    "refuse_too_many",
-    "seed_for_scikit_learn",
-]
+__all__ = ["AT_LEAST_ONE", "Clustered", "Method", "needed", "one_of_two", "one_thread", "seed_for_scikit_learn"]
 
 AT_LEAST_ONE = Rule(
     "a whole number of at least 1",

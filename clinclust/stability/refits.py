@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Procedure", "Refitted", "Refitter", "changed_settings"]
+__all__ = ["Refitted", "Refitter", "changed_settings"]
 
 Labels = NDArray[np.int64]
 

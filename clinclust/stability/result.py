@@ -23,7 +23,6 @@ __all__ = [
     "DISSOLVED",
     "RECOVERED",
     "TOO_FEW",
-    "Band",
     "Stability",
     "band_of",
     "numbers_table",
