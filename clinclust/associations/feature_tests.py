@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
 from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
-from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
+from clinclust.associations.refit_without import column_keys, folds_of, parts_without, posed_as_fitted, refit, without
 from clinclust.associations.validity import ValidityChecks
-from clinclust.engine.problem.problem import Problem, pose
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +32,7 @@ class FeatureTests:
     def __init__(
         self, model: MAPDP, frame: pd.DataFrame, method: Method, plan: SearchPlan, n_folds: int, rules: TestRules
     ) -> None:
-        self.problem: Problem = pose(
-            frame,
-            model.schema_,
-            stated_hyperparameters_of(model),
-            model.concentration_,
-            model.discount_,
-            model.coarsening_,
-            model.block_powers_,
-        )
+        self.problem = posed_as_fitted(model, frame)
         self.model, self.frame, self.method, self.plan, self.rules = model, frame, method, plan, rules
         self.encoded = self.problem.cohort.encoding.features
         self.places: dict[str, list[int]] = {}

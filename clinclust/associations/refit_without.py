@@ -14,15 +14,18 @@ from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
-from clinclust.engine.problem.problem import Problem
+from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
+from clinclust.estimators.from_parameters import stated_hyperparameters_of
 from clinclust.estimators.search import search
 from clinclust.estimators.subtype_mixture import summed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Subtypes", "column_keys", "folds_of", "parts_without", "refit", "refit_plan", "without"]
+__all__ = ["Subtypes", "column_keys", "folds_of", "parts_without", "posed_as_fitted", "refit", "refit_plan", "without"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -104,6 +107,19 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
         select_features=select_features,
         outlying_share=model.outlying_share_,
         fill_modes=fill_modes,
+    )
+
+
+def posed_as_fitted(model: MAPDP, frame: pd.DataFrame) -> Problem:
+    """Return the problem of a cohort with the stated prior of a model and the resolution that its fit chose."""
+    return pose(
+        frame,
+        model.schema_,
+        stated_hyperparameters_of(model),
+        model.concentration_,
+        model.discount_,
+        model.coarsening_,
+        model.block_powers_,
     )
 
 

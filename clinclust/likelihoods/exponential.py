@@ -16,7 +16,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
     observed_columns,
@@ -48,11 +47,6 @@ class Exponential(Likelihood):
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Exponential:
-        """Return the likelihood of a duration."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""

@@ -17,7 +17,6 @@ from clinclust.likelihoods.far_values import winsorised, without_far_values
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
     observed_columns,
@@ -64,11 +63,6 @@ class Gaussian(Likelihood):
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
     n_statistics = 3
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Gaussian:
-        """Return the likelihood of a measurement."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x, x^2), float64 (n, 3)."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, first_count, observed_columns
+from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import Beta, ConjugatePrior
 from clinclust.priors.gamma_functions import log_beta
 
@@ -35,11 +35,6 @@ class Geometric(Likelihood):
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Geometric:
-        """Return the likelihood of a waiting count."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""

@@ -68,11 +68,6 @@ class MultivariateGaussian(Gaussian):
     listed_by: ClassVar[str] = "one for each feature of the block up to this one"
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
 
-    @classmethod
-    def of(cls, declaration: Declaration) -> MultivariateGaussian:
-        """Return the likelihood of a feature that is a block by itself; `in_block` gives it its place."""
-        return cls()
-
     def in_block(self, place: int, size: int) -> MultivariateGaussian:
         """Return the likelihood of the feature at this place of a block of this many features."""
         return MultivariateGaussian(place, size)
@@ -154,10 +149,6 @@ class MultivariateGaussian(Gaussian):
         found = own.copy()
         found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
         return found
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the default prior."""
-        return self.default_hyperparameters(values)
 
     def _own(self, mean: float, kappa: float, degrees: float, row: list[float]) -> Array:
         """Return the factor's hyperparameters (P,) in which those of the features before it are not known (NaN)."""

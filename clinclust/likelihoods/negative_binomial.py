@@ -20,7 +20,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import (
     LARGEST_COUNT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
     first_count,
@@ -65,11 +64,6 @@ class NegativeBinomial(Likelihood):
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> NegativeBinomial:
-        """Return the likelihood of a count."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, Gamma
 
 __all__ = ["Poisson"]
@@ -39,11 +39,6 @@ class Poisson(Likelihood):
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "rate"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Poisson:
-        """Return the likelihood of a count."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (x, 1), float64 (n, 2)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from clinclust.engine.search.labels import compact
-from clinclust.methods.method import Clustered, Method, one_of_two
+from clinclust.methods.method import Clustered, Method
 
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
@@ -82,12 +82,11 @@ class DPMeans(Method):
     objective_: float = field(init=False)
     objective_trace_: Array = field(init=False)
 
-    def _problems(self) -> list[str]:
-        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "about how many clusters are wished")
+    _either = (("penalty", "n_clusters"),)
 
     def _clustered(self, table: Encoded, seed: int) -> Clustered:
         penalty = self.penalty if self.n_clusters is None else penalty_for(table.values, self.n_clusters)
-        assert penalty is not None  # see `_problems`
+        assert penalty is not None  # see `_either`
         orders = orders_of(len(table.values), self.n_restarts, seed)
         best = min((dp_means(table.values, float(penalty), one) for one in orders), key=lambda run: run.trace[-1])
         facts = {"penalty_": float(penalty), "objective_": float(best.trace[-1]), "objective_trace_": best.trace}

@@ -14,7 +14,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule
 from clinclust.methods.dp_means import Run, orders_of, penalty_for, squared_distances
 from clinclust.methods.encoded import Encoded
-from clinclust.methods.method import Clustered, Method, one_of_two
+from clinclust.methods.method import Clustered, Method
 from clinclust.schema import FeatureSchema
 
 __all__ = ["HardHDP", "hard_hdp"]
@@ -98,6 +98,7 @@ class HardHDP(Method):
     global_penalty_: float = field(init=False)
     objective_trace_: Array = field(init=False)
 
+    _either = (("local_penalty", "n_local"), ("global_penalty", "n_clusters"))
     _rules: ClassVar = MappingProxyType(
         {"centre": Rule("the name of a column", lambda value: isinstance(value, str) and bool(value))}
     )
@@ -121,13 +122,6 @@ class HardHDP(Method):
         is_described = self.schema is not None and self.centre in self.schema
         return super().fit(X if is_described else X.drop(columns=[self.centre]))
 
-    def _problems(self) -> list[str]:
-        what = "about how many clusters are wished"
-        return [
-            *one_of_two("local_penalty", self.local_penalty, "n_local", self.n_local, what),
-            *one_of_two("global_penalty", self.global_penalty, "n_clusters", self.n_clusters, what),
-        ]
-
     def _clustered(self, table: Encoded, seed: int) -> Clustered:
         values, (centres, names) = table.values, self._centres  # noqa: PD011
         local, whole = self.local_penalty, self.global_penalty
@@ -136,7 +130,7 @@ class HardHDP(Method):
             local = float(np.mean([penalty_for(part, self.n_local) for part in parts]))
         if self.n_clusters is not None:
             whole = penalty_for(values, self.n_clusters, centres)
-        assert local is not None  # see `_problems`
+        assert local is not None  # see `_either`
         assert whole is not None
         orders = orders_of(len(values), self.n_restarts, seed)
         runs = (hard_hdp(values, centres, float(local), float(whole), order) for order in orders)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["AT_LEAST_ONE", "Clustered", "Method", "needed", "one_of_two", "one_thread", "seed_for_scikit_learn"]
+__all__ = ["AT_LEAST_ONE", "Clustered", "Method", "needed", "one_thread", "seed_for_scikit_learn"]
 
 AT_LEAST_ONE = Rule(
     "a whole number of at least 1",
@@ -100,6 +100,8 @@ class Method(Parameterised):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = MappingProxyType({})
+    _either: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Pairs of a penalty and a number of clusters, of which just one must be given."""
 
     schema: FeatureSchema | None
     labels_: NDArray[np.int64]
@@ -126,7 +128,11 @@ class Method(Parameterised):
 
     def _problems(self) -> list[str]:
         """Return what is wrong with the parameters together, one sentence each."""
-        return []
+        return [
+            f"give either {penalty} or {number} (how many clusters are wished)"
+            for penalty, number in self._either
+            if (getattr(self, penalty) is None) == (getattr(self, number) is None)
+        ]
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Cluster a cohort.
@@ -235,11 +241,6 @@ class Method(Parameterised):
         # A view of a dict cannot be pickled.
         state = dict(vars(self))
         return state | {"kept_out_": dict(self.kept_out_)} if "kept_out_" in state else state
-
-
-def one_of_two(first: str, value: object, second: str, other: object, what: str) -> list[str]:
-    """Return a problem unless just one of two parameters is given; `what` explains the second."""
-    return [f"give either {first} or {second} ({what})"] if (value is None) == (other is None) else []
 
 
 def refuse_too_many(n_clusters: int | None, values: NDArray[np.float64]) -> None:

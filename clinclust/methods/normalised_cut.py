@@ -13,7 +13,7 @@ from scipy.sparse.linalg import eigsh
 
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule, is_number
-from clinclust.methods.method import Clustered, Method, needed, one_of_two, one_thread
+from clinclust.methods.method import Clustered, Method, needed, one_thread
 from clinclust.methods.spectral_dp_means import groups_of_rows
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ class NormalisedCut(Method):
     objective_: float = field(init=False)
     objective_trace_: Array = field(init=False)
 
+    _either = (("penalty", "n_clusters"),)
     _rules: ClassVar = MappingProxyType({"penalty": _PRICE})
 
     def _problems(self) -> list[str]:
-        what = "about how many clusters are wished"
-        problems = one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, what)
+        problems = super()._problems()
         if self.n_clusters is not None and self.n_clusters > self.max_clusters:
             problems.append(f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}")
         return problems
@@ -124,7 +124,7 @@ class NormalisedCut(Method):
         eigenvalues, vectors = _largest(graph, min(int(self.max_clusters), n_subjects - 1) + 1, seed)
         above = self.n_clusters
         if above is None:
-            assert self.penalty is not None  # see `_problems`
+            assert self.penalty is not None  # see `_either`
             above = min(max(int((eigenvalues > self.penalty).sum()), 1), int(self.max_clusters))
         degrees = _degrees(graph)
         rows = vectors[:, :above] / np.sqrt(degrees)[:, None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.methods.dp_means import penalised_sum
-from clinclust.methods.method import Clustered, Method, needed, one_of_two, one_thread, seed_for_scikit_learn
+from clinclust.methods.method import Clustered, Method, needed, one_thread, seed_for_scikit_learn
 
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
@@ -90,8 +90,7 @@ class SpectralDPMeans(Method):
     objective_: float = field(init=False)
     bound_: float = field(init=False)
 
-    def _problems(self) -> list[str]:
-        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "how many clusters are wished")
+    _either = (("penalty", "n_clusters"),)
 
     def _clustered(self, table: Encoded, seed: int) -> Clustered:
         relaxed = relaxed_dp_means(table.values, self.penalty, self.n_clusters)
@@ -148,7 +147,7 @@ def relaxed_dp_means(values: Array, penalty: float | None, n_clusters: int | Non
     vectors, singular, _ = np.linalg.svd(centred, full_matrices=False)
     eigenvalues = singular**2
     if penalty is None:
-        assert n_clusters is not None  # see `SpectralDPMeans._problems`
+        assert n_clusters is not None  # see `SpectralDPMeans._either`
         penalty = _price_between(eigenvalues, n_clusters - 1)
     above = eigenvalues > penalty
     bound = float((centred**2).sum() + penalty - (eigenvalues[above] - penalty).sum())

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import merged
-from clinclust.associations.refit_without import refit_plan
-from clinclust.engine.problem.problem import Problem, pose
+from clinclust.associations.refit_without import posed_as_fitted, refit_plan
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
 from clinclust.engine.search.stopping import Budget
 from clinclust.errors import InputError
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.fitting import fit_by
-from clinclust.estimators.from_parameters import problem_of, search_plan_of, stated_hyperparameters_of
+from clinclust.estimators.from_parameters import problem_of, search_plan_of
 from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.search import search
 from clinclust.estimators.tree_test import FEWEST_DRAWS
@@ -146,15 +146,7 @@ class Refitter:
         cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event, *, whole_procedure: bool
     ) -> Refitter:
         """Pose the problem of a cohort, which `cohort_of` has checked."""
-        problem = pose(
-            cohort,
-            model.schema_,
-            stated_hyperparameters_of(model),
-            model.concentration_,
-            model.discount_,
-            model.coarsening_,
-            model.block_powers_,
-        )
+        problem = posed_as_fitted(model, cohort)
         procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
         return cls(problem, model, n_restarts, cancelled, procedure)
 
