@@ -150,10 +150,9 @@ def compare_methods(
 ) -> MethodComparison:
     """Cluster one cohort by MAP-DP and by what reviewers ask for beside it: K-means, mixtures, latent classes and more.
 
-    Each method gets the table as it needs it (encoded, missing values filled; `said` tells how), and chooses its number
-    of clusters by its own criterion where it has one. No labels are known in a cohort, so that no column says which
-    method is right; together they say which subtypes do not depend on the method, which come again, which predict new
-    subjects, and which are no more than slices of one continuum.
+    Each method gets the table as it needs it (`said` has how), and chooses its number of clusters by its own criterion
+    where it has one. No labels are known in a cohort, so that no column says which method is right; together they say
+    which subtypes do not depend on the method, come again, predict new subjects, or are slices of one continuum.
 
     Parameters
     ----------
@@ -176,20 +175,17 @@ def compare_methods(
     MethodComparison
         Its table has a row for each method:
 
-        - n_clusters; NaN if the method could not run, and `said` says why (an optional package, or the table).
+        - n_clusters; NaN if the method could not run, and `said` says why.
         - n_distinct: how many of its clusters the test against one continuum tells apart (`distinct_subtypes`), along
-          the tree of the clusters under the model of the schema; 1 means that one continuous population explains them.
+          the tree of the clusters under the model of the schema.
         - held_out: mean log density in nats of each fifth of the subjects under the clusters of the method among the
           other four fifths, by the likelihoods of the schema: one scale for all methods, the higher the better.
-          held_out_gain: the same less ours. The number of clusters is that of the whole cohort here, too.
-          held_out_gain_se: standard error of the gain, from the differences of the same subjects under both: the
-          sample deviation of the N differences over sqrt(N). It takes the N for independent, though each subject has a
-          part in four of the five fits: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5: 1089).
-        - stability: mean adjusted Rand index of the clusters with those of refits of half-samples with the same number
-          of clusters (of ours, where the search of a half-sample finds as many).
+          held_out_gain: the same less ours. held_out_gain_se: its standard error from the N differences of the same
+          subjects, which takes them for independent: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn.
+          Res. 5: 1089).
+        - stability: mean adjusted Rand index of the clusters with those of refits of half-samples.
         - agreement: adjusted Rand index with our subtypes.
-        - seconds: of the fit.
-        - said: what the method made of the table, or why it was left out.
+        - seconds: of the fit. said: what the method made of the table, or why it was left out.
 
     Raises
     ------
@@ -200,9 +196,8 @@ def compare_methods(
 
     Notes
     -----
-    A method that chose its number of clusters in the whole cohort keeps it in refits, so that `stability` does not see
-    how sure this choice is; `assess_stability` repeats the whole procedure. DP-means sets its penalty
-    anew, for the same number of clusters.
+    Refits keep the number of clusters of the whole cohort (DP-means sets its penalty anew for it), so that `stability`
+    and `held_out` do not see how sure this choice is; `assess_stability` repeats the whole procedure.
 
     Examples
     --------

@@ -98,13 +98,13 @@ def check_model(
 
     - Does another likelihood describe it better? The log marginal of its likelihood beside those of its alternatives.
     - Would values drawn from the model scatter as the observed ones do? Posterior predictive checks (Gelman, Meng and
-      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, of zeros, of the ends of a scale, of values far from
-      their mean, and of skewness. Their p is conservative, because the model has seen the same values.
+      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, zeros, ends of a scale, far values and skewness. Their p
+      is conservative, because the model has seen the same values.
     - Does it depend on another feature inside the clusters? Correlations of the residuals of all pairs.
 
-    Clusters that a wrong likelihood or a dependence has bought hide how wrong or strong it is: follow the advice, fit
-    again, and check again. A dependence that is cut into many clusters may not be seen at all; ``coarsening="auto"``
-    and `distinct_subtypes` are for such cohorts.
+    Clusters that a wrong likelihood or a dependence has made hide how wrong or strong it is: follow the advice, fit
+    again, and check again. Dependence everywhere may not be seen at all: ``coarsening="auto"`` and `distinct_subtypes`
+    are for such cohorts.
 
     Parameters
     ----------
@@ -124,18 +124,17 @@ def check_model(
         and whether it is clear (`is_misfit`).
 
         checks: for each feature and statistic the observed number, the mean of the replicates, the distance of both in
-        standard deviations of the replicates, p, and words. Advice names those at least 5 away.
-        Features of yes/no or of levels with a probability of their own can have any distribution, and are not checked.
+        standard deviations of the replicates, p, and words. Advice names those at least 5 away. Features of yes/no or
+        of levels with a probability of their own can have any distribution, and are not checked.
 
         pairs: for each pair of features the correlation inside the clusters, its p, how often the largest of all pairs
         would be as large by chance, and the number of subjects with both.
 
         advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
-        mend it, if there is one, and the evidence. `applied_to(schema)` writes these lines into a copy of the schema.
-        Where counts scatter less inside clusters than in all subjects, from whom the default dispersion is taken, the
-        line states that inside. Features that all depend on each other (|r| of at least .5) are advised to be one
-        block, unless they are more than half of all features: weak dependence (told from .3 on) and dependence
-        everywhere are for ``coarsening="auto"``.
+        mend it, if there is one, and the evidence; `applied_to(schema)` writes these lines into a copy of the schema.
+        Features that all depend on each other (|r| of at least .5) are advised to be one block, unless they are more
+        than half of all features. Where counts scatter less inside clusters than in all subjects, the line states a
+        dispersion.
 
     Raises
     ------
