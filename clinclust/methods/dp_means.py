@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,17 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["DPMeans", "Run", "dp_means", "orders_of", "penalised_sum", "penalty_for", "squared_distances"]
+__all__ = [
+    "DPMeans",
+    "Run",
+    "alternated",
+    "dp_means",
+    "means_of",
+    "orders_of",
+    "penalised_sum",
+    "penalty_for",
+    "squared_distances",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -116,33 +127,47 @@ class Run(NamedTuple):
     """The objective before the first iteration and after each one, float64 (T,)."""
 
 
-def dp_means(values: Array, penalty: float, order: Labels | None = None) -> Run:
-    """Run DP-means from one cluster, until no subject changes.
+def alternated(
+    values: Array, moved: Callable[[Labels, Array], Labels], objective: Callable[[Labels, Array], float]
+) -> Run:
+    """Move subjects, and set each mean to that of its members, in turns from one cluster, until the objective rests.
 
     Parameters
     ----------
     values : float64 (N, C)
-    penalty : float
-        At least 0.
-    order : int (N,), optional
-        The order in which subjects are assigned; by default 0 .. N - 1.
+    moved : callable
+        Takes labels and means (K, C); returns the labels after all moves, 0 .. K' - 1, none empty.
+    objective : callable
+        Takes labels and means.
     """
-    ordered = values if order is None else values[order]
-    labels = np.zeros(len(values), dtype=np.int64)
-    means = ordered.mean(axis=0, keepdims=True)
-    trace = [_objective(ordered, labels, means, penalty)]
+    labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
+    trace = [objective(labels, means)]
     while True:
-        found = compact(_assigned(ordered, means, penalty))
-        found_means = np.stack([ordered[found == cluster].mean(axis=0) for cluster in range(int(found.max()) + 1)])
-        objective = _objective(ordered, found, found_means, penalty)
+        found = moved(labels, means)
+        found_means = means_of(values, found)
+        value = objective(found, found_means)
         # Compared as partitions. The objective guards against rounding, by which equal partitions could alternate.
-        if np.array_equal(found, labels) or objective >= trace[-1]:
-            break
+        if np.array_equal(found, labels) or value >= trace[-1]:
+            return Run(labels, np.array(trace))
         labels, means = found, found_means
-        trace.append(objective)
+        trace.append(value)
+
+
+def means_of(values: Array, labels: Labels) -> Array:
+    """Return the mean of each cluster 0 .. K - 1, none empty, of values (N, C), float64 (K, C)."""
+    return np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
+
+
+def dp_means(values: Array, penalty: float, order: Labels | None = None) -> Run:
+    """Run DP-means on values (N, C), with subjects assigned in an order, int64 (N,); by default 0 .. N - 1."""
     if order is not None:
-        labels = labels[np.argsort(order)]
-    return Run(labels, np.array(trace))
+        run = dp_means(values[order], penalty)
+        return Run(run.labels[np.argsort(order)], run.trace)
+    return alternated(
+        values,
+        lambda labels, means: compact(_assigned(values, means, penalty)),
+        lambda labels, means: _objective(values, labels, means, penalty),
+    )
 
 
 def _assigned(values: Array, means: Array, penalty: float) -> Labels:
@@ -170,8 +195,7 @@ def _assigned(values: Array, means: Array, penalty: float) -> Labels:
 
 def penalised_sum(values: Array, labels: Labels, penalty: float) -> float:
     """Return the objective of equation (1) of the paper, for clusters 0 .. K - 1 of values (N, C), none empty."""
-    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
-    return _objective(values, labels, means, penalty)
+    return _objective(values, labels, means_of(values, labels), penalty)
 
 
 def _objective(values: Array, labels: Labels, means: Array, penalty: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule
-from clinclust.methods.dp_means import Run, orders_of, penalty_for, squared_distances
+from clinclust.methods.dp_means import Run, alternated, orders_of, penalty_for, squared_distances
 from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method
 from clinclust.schema import FeatureSchema
@@ -155,11 +155,7 @@ class HardHDP(Method):
 
 
 def hard_hdp(
-    values: Array,
-    centres: Labels,
-    local_penalty: float,
-    global_penalty: float,
-    order: Labels | None = None,
+    values: Array, centres: Labels, local_penalty: float, global_penalty: float, order: Labels | None = None
 ) -> Run:
     """Run the hard Gaussian HDP from one cluster, until the objective falls no more.
 
@@ -176,19 +172,19 @@ def hard_hdp(
     if order is not None:
         run = hard_hdp(values[order], centres[order], local_penalty, global_penalty)
         return Run(run.labels[np.argsort(order)], run.trace)
-    prices = local_penalty, global_penalty
-    labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
-    trace = [_objective(values, centres, labels, means, *prices)]
-    while True:
-        moved, moved_means = _subjects_moved(values, centres, labels, means, *prices)
-        moved, moved_means = _clusters_moved(values, centres, moved, moved_means, global_penalty)
-        moved = np.unique(moved, return_inverse=True)[1].astype(np.int64)
-        moved_means = np.stack([values[moved == cluster].mean(axis=0) for cluster in range(int(moved.max()) + 1)])
-        objective = _objective(values, centres, moved, moved_means, *prices)
-        if np.array_equal(moved, labels) or objective >= trace[-1]:  # the latter by rounding
-            return Run(labels, np.array(trace))
-        labels, means = moved, moved_means
-        trace.append(objective)
+
+    def moved(labels: Labels, means: Array) -> Labels:
+        labels, means = _subjects_moved(values, centres, labels, means, local_penalty, global_penalty)
+        labels = _clusters_moved(values, centres, labels, means, global_penalty)
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+    def objective(labels: Labels, means: Array) -> float:
+        """Return equation (2) of the paper."""
+        n_local = np.unique(centres * len(means) + labels).size
+        within = ((values - means[labels]) ** 2).sum()
+        return float(within + local_penalty * n_local + global_penalty * len(means))
+
+    return alternated(values, moved, objective)
 
 
 def _subjects_moved(
@@ -210,10 +206,8 @@ def _subjects_moved(
     return moved, means
 
 
-def _clusters_moved(
-    values: Array, centres: Labels, labels: Labels, means: Array, global_penalty: float
-) -> tuple[Labels, Array]:
-    """Return labels and means after each local cluster moved once to its best global one (step 5)."""
+def _clusters_moved(values: Array, centres: Labels, labels: Labels, means: Array, global_penalty: float) -> Labels:
+    """Return labels after each local cluster moved once to its best global one (step 5)."""
     moved = labels.copy()
     for centre in range(int(centres.max()) + 1):
         for cluster in np.unique(labels[centres == centre]).tolist():
@@ -225,12 +219,4 @@ def _clusters_moved(
                 means = np.vstack([means, own])
             else:
                 moved[members] = int(cost.argmin())
-    return moved, means
-
-
-def _objective(
-    values: Array, centres: Labels, labels: Labels, means: Array, local_penalty: float, global_penalty: float
-) -> float:
-    """Return the objective of equation (2) of the paper."""
-    n_local = np.unique(centres * len(means) + labels).size
-    return float(((values - means[labels]) ** 2).sum() + local_penalty * n_local + global_penalty * len(means))
+    return moved

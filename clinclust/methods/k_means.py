@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.methods.dp_means import means_of
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
 
@@ -113,7 +114,7 @@ def spherical_log_likelihood(values: Array, labels: Labels) -> float:
     """Return log L of the class description, in nats, of values (N, C) in clusters 0 .. K - 1, none empty."""
     sizes = np.bincount(labels).astype(np.float64)
     n_subjects, n_columns, n_clusters = *values.shape, sizes.size
-    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
+    means = means_of(values, labels)
     freedom = n_columns * (n_subjects - n_clusters)
     variance = ((values - means[labels]) ** 2).sum() / freedom
     of_shares = float((sizes * np.log(sizes / n_subjects)).sum())

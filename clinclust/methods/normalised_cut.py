@@ -39,14 +39,14 @@ class NormalisedCut(Method):
 
         Cut(A) + (penalty - 1) K = penalty * K - sum over clusters c of links(c, c) / degree(c),
 
-    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members. This is the
-    objective of weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to
-    a constant (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above
-    the penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
+    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members: the objective of
+    weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to a constant
+    (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above the
+    penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
 
-    It begins with the relaxation: eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty, and
-    K-means of their rows. Subjects then move one by one, and pairs of clusters join, while this lowers the objective
-    exactly, without sigma: with the sigma that makes K positive semidefinite, kernel K-means moves hardly anybody.
+    It begins with K-means of the eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty. Subjects
+    then move one by one, and pairs of clusters join, while this lowers the objective. (Kernel K-means with a sigma that
+    makes K positive semidefinite moves hardly anybody.)
 
     Parameters
     ----------
@@ -187,15 +187,7 @@ def _largest(graph: sparse.csr_array, n_wanted: int, seed: int) -> tuple[Array, 
 
 
 def penalised_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> float:
-    """Return Cut(A) + (penalty - 1) K of clusters 0 .. K - 1, none empty, of a graph without isolated nodes.
-
-    Parameters
-    ----------
-    graph : sparse array (N, N)
-        The adjacency matrix A: symmetric, not negative.
-    labels : int64 (N,)
-    penalty : float
-    """
+    """Return Cut(A) + (penalty - 1) K of clusters 0 .. K - 1, none empty, of a symmetric graph (N, N)."""
     links, degrees = _between(graph, labels)
     return float(penalty * degrees.size - (np.diag(links) / degrees).sum())
 
@@ -209,16 +201,10 @@ def _between(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]:
 
 
 def lowered_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Run:
-    """Move subjects, and join clusters, until the penalised cut falls no more.
+    """Move subjects, and join clusters, from `labels` on until the penalised cut falls no more.
 
-    Parameters
-    ----------
-    graph : sparse array (N, N)
-        The adjacency matrix: symmetric, not negative, no isolated node.
-    labels : int64 (N,)
-        Where it begins: clusters 0 .. K - 1.
-    penalty : float or None
-        None: the number of clusters stays.
+    The graph (N, N) is symmetric and not negative, without isolated nodes. Without a penalty the number of clusters
+    stays.
     """
     price = 0.0 if penalty is None else penalty
     trace = [penalised_cut(graph, labels, price)]
