@@ -5,16 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
 from clinclust.drift.result import Drift
+from clinclust.drift.tables import (
+    subtypes_of_batch,
+    subtypes_of_cohort,
+    table_of_features,
+    table_of_subtypes,
+    table_of_tests,
+)
+from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.engine.search.threads import interruptible
+from clinclust.errors import CohortError, InputError
+from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
+from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.unseen_values import about_new_subjects, unseen_rows, without_unseen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drift.batch import Batch
-    from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
 
@@ -89,38 +101,53 @@ def assess_drift(
     >>> drift.features.loc[drift.features["q"] < 0.05, "feature"].tolist()
     ['grip']
     """
-    from clinclust.drift.batch import batch_of
-    from clinclust.engine.kernels.announcement import announcing_compilation
-    from clinclust.engine.search.threads import interruptible
-    from clinclust.estimators.fitted_cohort import cohort_of
-    from clinclust.estimators.rows_of_cohort import warn_of_other_rows
-
     fit = require_search(model, "assess_drift")
     cohort = cohort_of(model, frame, stacklevel=3)
     warn_of_other_rows(fit.schema_, new, stacklevel=3)
-    batch = batch_of(cast("MAPDP", model), new)
+    batch, unseen = batch_of(cast("MAPDP", model), new)
 
     def assessed() -> Drift:
+        rng = np.random.default_rng(random_state)
         with announcing_compilation():
-            return _assessed(fit, cohort, batch, np.random.default_rng(random_state))
+            counts = subtypes_of_cohort(fit, cohort), subtypes_of_batch(fit, batch)
+            return Drift(
+                subtypes=table_of_subtypes(*counts),
+                tests=table_of_tests(*counts, rng),
+                features=table_of_features(fit, cohort, batch, unseen, rng),
+                n_cohort=len(cohort),
+                n_batch=len(batch),
+            )
 
     return interruptible(assessed)
 
 
-def _assessed(fit: Fit, cohort: pd.DataFrame, batch: Batch, rng: np.random.Generator) -> Drift:
-    from clinclust.drift.features import table_of_features
-    from clinclust.drift.found_subtypes import (
-        subtypes_of_batch,
-        subtypes_of_cohort,
-        table_of_subtypes,
-        table_of_tests,
-    )
+def batch_of(model: MAPDP, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, NDArray[np.bool_]]]:
+    """Return a table of new subjects as the model reads it, and where it has values that the model does not know.
 
-    counts = subtypes_of_cohort(fit, cohort), subtypes_of_batch(fit, batch.frame)
-    return Drift(
-        subtypes=table_of_subtypes(*counts),
-        tests=table_of_tests(*counts, rng),
-        features=table_of_features(fit, cohort, batch, rng),
-        n_cohort=len(cohort),
-        n_batch=len(batch.frame),
-    )
+    Returns
+    -------
+    frame : DataFrame, n rows
+        The columns that the clusters were found from, validated; values that the model does not know are missing.
+    unseen : dict of str to bool (n,)
+        The subjects with such a value, by feature; features without any are absent.
+
+    Raises
+    ------
+    CohortError
+        If a column is absent.
+    ValueError
+        If the table has no rows, or is the cohort of the fit.
+    """
+    if not len(new):
+        raise InputError("new has no rows; give a table with one row for each new subject")
+    if rows_of_the_fit(model, new) is not None:
+        raise InputError("the table of new subjects is the cohort of the fit itself; give a table of other subjects")
+    needed = model.schema_needed
+    # What is missing is a result here, also where no value of the cohort might be missing.
+    schema = needed.with_changed([feature.model_copy(update={"complete": False}) for feature in needed])
+    known, _ = without_unseen(schema, new)
+    try:
+        validated = schema.validate(known, warn=False)
+    except CohortError as error:
+        raise CohortError(about_new_subjects(error.failures, schema)) from error
+    return validated, unseen_rows(schema, new)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +20,7 @@ from clinclust.likelihoods.likelihood import (
     observed_columns,
     steps_of_scale,
 )
-from clinclust.priors import beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior
 from clinclust.priors.gamma_functions import log_beta
 
 __all__ = ["Binomial"]
@@ -39,7 +38,7 @@ class Binomial(Likelihood):
     name: ClassVar[str] = "binomial"
     title: ClassVar[str] = "binomial (ordered scales)"
     alternatives: ClassVar[tuple[str, ...]] = ("ordinal", "categorical")
-    prior: ClassVar[ModuleType] = beta
+    prior: ClassVar[type[ConjugatePrior]] = Beta
     kernel: ClassVar[int] = 0
     is_whole: ClassVar[bool] = True
     is_scale: ClassVar[bool] = True

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Array, ContrastKind, Declaration, DraftedFor, Likelihood
-from clinclust.priors import dirichlet
+from clinclust.priors.conjugate import ConjugatePrior, Dirichlet
 
 __all__ = ["Categorical"]
 
@@ -25,7 +24,7 @@ class Categorical(Likelihood):
     name: ClassVar[str] = "categorical"
     title: ClassVar[str] = "categorical"
     also_called: ClassVar[tuple[str, ...]] = ("nominal", "multinomial", "factor", "unordered", "categories")
-    prior: ClassVar[ModuleType] = dirichlet
+    prior: ClassVar[type[ConjugatePrior]] = Dirichlet
     kernel: ClassVar[int] = 4
     counts_levels: ClassVar[bool] = True
     is_share: ClassVar[bool] = True

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +23,8 @@ from clinclust.likelihoods.likelihood import (
     steps_of_scale,
 )
 from clinclust.priors import dirichlet_tree
+from clinclust.priors.conjugate import ConjugatePrior
+from clinclust.priors.dirichlet_tree import DirichletTree
 
 __all__ = ["Ordinal"]
 
@@ -59,7 +60,7 @@ class Ordinal(Likelihood):
     title: ClassVar[str] = "ordinal (ordered scales)"
     also_called: ClassVar[tuple[str, ...]] = ("ordered", "likert", "scale", "graded", "rank", "score")
     alternatives: ClassVar[tuple[str, ...]] = ("binomial", "categorical")
-    prior: ClassVar[ModuleType] = dirichlet_tree
+    prior: ClassVar[type[ConjugatePrior]] = DirichletTree
     kernel: ClassVar[int] = 5
     counts_levels: ClassVar[bool] = True
     listed_by: ClassVar[str] = "one for each boundary between neighbouring levels"
@@ -80,7 +81,7 @@ class Ordinal(Likelihood):
     @classmethod
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
         """Return the names and lengths of `lower` and `upper`: one parameter for each of the L - 1 boundaries."""
-        return dict.fromkeys(dirichlet_tree.NAMES, steps_of_scale(declaration) or 0)
+        return dict.fromkeys(DirichletTree.NAMES, steps_of_scale(declaration) or 0)
 
     @property
     def n_statistics(self) -> int:
@@ -90,7 +91,7 @@ class Ordinal(Likelihood):
     @property
     def hyperparameter_names(self) -> tuple[str, ...]:
         """The names of both sides, each once for each boundary."""
-        return tuple(name for name in dirichlet_tree.NAMES for _ in range(self.n_levels - 1))
+        return tuple(name for name in DirichletTree.NAMES for _ in range(self.n_levels - 1))
 
     def levels(self, values: Array) -> Array:
         """Return the scores of the declared levels, 0 .. L - 1, including levels not observed."""
@@ -173,7 +174,7 @@ def _example(fields: Mapping[str, Any], n_levels: int) -> Example:
         return np.asarray(lowest + np.searchsorted(np.sort(rng.normal(0.0, 1.5, n_levels - 1)), latent), np.float64)
 
     def random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
-        return {side: rng.gamma(2, size=n_levels - 1).tolist() for side in dirichlet_tree.NAMES}
+        return {side: rng.gamma(2, size=n_levels - 1).tolist() for side in DirichletTree.NAMES}
 
     return Example(
         fields=fields,

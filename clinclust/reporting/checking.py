@@ -13,7 +13,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.subtype_model import is_fitted
-from clinclust.method_comparison.candidates import FEWEST_SUBJECTS
+from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 from clinclust.stability import Stability
 
 if TYPE_CHECKING:

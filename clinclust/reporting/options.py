@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
+    from clinclust.associations.feature_tests import Method
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.method_comparison import MethodComparison
     from clinclust.stability import Stability

@@ -38,7 +38,7 @@ from clinclust.reporting.writing import write_findings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
+    from clinclust.associations.feature_tests import Method
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.method_comparison import MethodComparison

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from clinclust.associations.in_the_refit import OTHER_BELOW
+from clinclust.associations.as_reported import OTHER_BELOW
 from clinclust.comparisons.frame import is_missing, is_suppressed
 
 if TYPE_CHECKING:

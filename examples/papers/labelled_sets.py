@@ -21,8 +21,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import clinclust as cc
-from clinclust.methods.dp_means import dp_means
-from clinclust.methods.farthest_first import penalty_for
+from clinclust.methods.dp_means import dp_means, penalty_for
 
 LOADERS = {"wine": load_wine, "iris": load_iris, "breast cancer": load_breast_cancer}
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

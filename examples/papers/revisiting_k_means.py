@@ -19,8 +19,7 @@ from sklearn.cluster import KMeans
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.dp_means import dp_means
-from clinclust.methods.farthest_first import penalty_for
+from clinclust.methods.dp_means import dp_means, penalty_for
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -6,11 +6,10 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations import cold_search
-from clinclust.associations.as_many_subtypes import AsReported
-from clinclust.associations.cold_search import column_keys, search_cold, without
-from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.evidence import Part, TestRules, association_of
+from clinclust.associations import refit_without
+from clinclust.associations.as_reported import AsReported
+from clinclust.associations.association_test import Part, TestRules, association_of
+from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.agreement import adjusted_rand_index
@@ -87,7 +86,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = search_cold(reduced, PLAN, TWO).labels
+        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -100,7 +99,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
     monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
-    found = search_cold(problem, PLAN, TWO).labels
+    found = refit(problem, PLAN, TWO).labels
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
@@ -275,7 +274,7 @@ def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(method, monkeyp
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
     model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
-    monkeypatch.setattr(cold_search, "search", lambda *_: pytest.fail("a search was made"))
+    monkeypatch.setattr(refit_without, "search", lambda *_: pytest.fail("a search was made"))
     rows = cc.validated_associations(model, frame, method=method)
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()

@@ -8,7 +8,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
-from clinclust.associations.cold_search import cold_plan
+from clinclust.associations.refit_without import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.starts import single_starts
@@ -200,12 +200,12 @@ def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_ta
 def test_searches_of_the_model_again_fill_values_too():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     model = MAPDP.as_published(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
-    plan = cold_plan(model, 0, 1)
+    plan = refit_plan(model, 0, 1)
     assert (plan.fill_modes, plan.start, plan.finishers) == (True, "single", None)
     problem = pose(schema.validate(frame), schema, None, 3.0)
     assert search(problem, plan).winner.log_joint == model.completed_log_joint_
     marginal = MAPDP.as_published(schema, n_restarts=1, **QUICK).fit(frame)
-    assert not cold_plan(marginal, 0, 1).fill_modes
+    assert not refit_plan(marginal, 0, 1).fill_modes
 
 
 def test_reports_say_which_numbers_hold_filled_values(tmp_path):

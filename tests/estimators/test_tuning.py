@@ -21,7 +21,7 @@ from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.stopping import Budget
-from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
 
 def posed(seed, n=80, coarsening=1.0):
@@ -30,13 +30,13 @@ def posed(seed, n=80, coarsening=1.0):
     return problem, new_partition(problem.cohort.arrays, groups[problem.cohort.order])
 
 
-@pytest.mark.parametrize("prior", [beta, gamma, dirichlet, normal_gamma])
+@pytest.mark.parametrize("prior", [Beta, Gamma, Dirichlet, NormalGamma])
 def test_gradients_are_those_of_numeric_differences(prior):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        theta = rng.gamma(2.0, size=3 if prior is dirichlet else len(prior.NAMES)) + 0.1
+        theta = rng.gamma(2.0, size=3 if prior is Dirichlet else len(prior.NAMES)) + 0.1
         statistics = rng.integers(1, 9, size=theta.size).astype(float)
-        if prior is normal_gamma:
+        if prior is NormalGamma:
             x = rng.normal(size=int(rng.integers(1, 9)))
             statistics = np.array([x.size, x.sum(), (x**2).sum()])
 

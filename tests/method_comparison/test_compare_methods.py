@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.method_comparison.candidates import CANDIDATES, refits_of
-from clinclust.method_comparison.under_the_model import held_out_density, n_distinct
+from clinclust.method_comparison.compare import CANDIDATES
+from clinclust.method_comparison.measures import held_out_density, n_distinct, refits_of
 
 SCHEMA = cc.FeatureSchema(
     [
@@ -194,7 +194,7 @@ def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monk
     def density(inside, labels, outside, schema, powers):
         return outside["gait"].to_numpy() * (1.0 if labels.max() else -1.0)
 
-    monkeypatch.setattr("clinclust.method_comparison.compare.held_out_density", density)
+    monkeypatch.setattr("clinclust.method_comparison.measures.held_out_density", density)
     monkeypatch.setattr(
         "clinclust.method_comparison.compare.CANDIDATES",
         {"one": lambda schema, k, seed: methods.KMeans(schema, n_clusters=1)},

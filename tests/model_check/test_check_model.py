@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.errors import InputError, SchemaError
-from clinclust.model_check.priors_in_clusters import better_priors
-from clinclust.model_check.scatter import statistics_of, values_in
+from clinclust.model_check.advice import better_priors
+from clinclust.model_check.predictive_checks import statistics_of, values_in
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 LEVELS = ("a", "b", "c")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +27,7 @@ from clinclust.engine.joint_estimates.newton import climb
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
+    from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = ["maximise_hyperparameters", "objective_by_feature", "objectives"]
 
@@ -37,14 +37,19 @@ Objective = Callable[[Array], tuple[Array, Array]]
 
 
 def objective_by_feature(
-    conjugate: ModuleType, hyperprior: Hyperprior, places: Places, statistics: Array, exponents: Array, offsets: Array
+    conjugate: type[ConjugatePrior],
+    hyperprior: Hyperprior,
+    places: Places,
+    statistics: Array,
+    exponents: Array,
+    offsets: Array,
 ) -> tuple[Array, Array]:
     """Return each feature's term of the extended joint, without constants, and its gradient.
 
     Parameters
     ----------
-    conjugate : module
-        The conjugate prior of these F features, a module of `clinclust.priors`.
+    conjugate : class
+        The conjugate prior of these F features, a class of `clinclust.priors`.
     hyperprior : Hyperprior
     places : int64 (F, P)
         Indices of their hyperparameters in the flat prior.
@@ -125,13 +130,13 @@ def _with_base_measures(
     return values, gradients
 
 
-def _features_by_prior(problem: Problem) -> list[tuple[list[int], ModuleType, Places, Places]]:
+def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Places, Places]]:
     """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
 
     The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
     """
     arrays = problem.cohort.arrays
-    groups: dict[tuple[ModuleType, int, int], list[int]] = {}
+    groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
     for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         if likelihood.is_chained:
             continue

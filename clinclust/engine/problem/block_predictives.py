@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.priors.normal_wishart import parts, posterior
+from clinclust.priors.normal_wishart import NormalWishart, parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,4 +166,4 @@ def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], 
 def _posterior(clusters: Clusters, index: int) -> Array:
     """Return the posterior hyperparameters of a factor in each cluster and, last, its prior, float64 (K + 1, P)."""
     theta, sums = clusters.factor_of(index)
-    return posterior(theta[None], np.vstack([sums, np.zeros(sums.shape[1])]))
+    return NormalWishart.posterior(theta[None], np.vstack([sums, np.zeros(sums.shape[1])]))

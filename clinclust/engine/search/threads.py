@@ -15,12 +15,13 @@ import atexit
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
-__all__ = ["SearchCancelled", "Threads", "interruptible"]
+__all__ = ["SearchCancelled", "Threads", "cancelled_on_error", "interruptible"]
 
 Result = TypeVar("Result")
 
@@ -86,6 +87,18 @@ class Threads(Executor):
             self._tasks.put(None)
         for thread in self._threads if wait else ():
             thread.join()
+
+
+@contextmanager
+def cancelled_on_error(n_threads: int, cancelled: threading.Event) -> Iterator[Threads]:
+    """Give a pool of threads; an error sets `cancelled`, which ends the work that has begun, and drops the rest."""
+    with Threads(n_threads) as pool:
+        try:
+            yield pool
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clinclust.associations.doubts import finds_one_population
+from clinclust.associations.validity import finds_one_population
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.sheets.few_subjects import not_tested

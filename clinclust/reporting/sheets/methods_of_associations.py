@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from clinclust.associations.permuted import BY_PERSON, BY_VALUE, without_permutation
+from clinclust.associations.permutation_tests import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.sheets.associations import METHODS
 from clinclust.reporting.sheets.names_of_tests import tests_in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.method_comparison.candidates import OURS
+from clinclust.method_comparison.compare import OURS
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 

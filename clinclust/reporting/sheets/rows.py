@@ -79,7 +79,7 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
         "after": counts.taken - n_subjects,
     }
     if findings.rule is not None:
-        from clinclust.disclosure.rows import are_small_rows
+        from clinclust.disclosure.rule import are_small_rows
 
         if are_small_rows(counts, n_subjects, findings.rule.threshold):
             return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
-from clinclust.stability.bands import BANDS, DISSOLVED, RECOVERED, TOO_FEW
+from clinclust.stability.result import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.findings import Findings, Row, as_value, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.associations.doubts import finds_one_population
+from clinclust.associations.validity import finds_one_population
 from clinclust.reporting.validation import Validation, validation_of
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, TypeAlias, get_args
 
-from clinclust.comparisons.decimals import decimals_for, decimals_of_mean
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
+from clinclust.comparisons.summaries import decimals_for, decimals_of_mean
 from clinclust.reporting.layout import number_text
 from clinclust.reporting.subtype_table.compared import ComparedFeature
 

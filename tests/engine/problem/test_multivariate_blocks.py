@@ -15,7 +15,7 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
-from clinclust.priors import normal_wishart
+from clinclust.priors.normal_wishart import NormalWishart
 
 NAMES = ("height", "weight", "waist")
 SCALES = np.array([0.1, 10.0, 1e4])
@@ -282,8 +282,8 @@ def test_the_numpy_prior_agrees_with_the_kernels():
     for feature in range(3):
         theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
         sums = partition.statistics[:2, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
-        after = normal_wishart.posterior(theta[None], sums)
-        found = normal_wishart.log_normalizer(after) - normal_wishart.log_normalizer(theta)
+        after = NormalWishart.posterior(theta[None], sums)
+        found = NormalWishart.log_normalizer(after) - NormalWishart.log_normalizer(theta)
         np.testing.assert_allclose(found, kernels[:, feature], rtol=1e-11)
 
 

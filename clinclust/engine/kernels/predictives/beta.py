@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.beta.log_normalizer`)."""
+    """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.conjugate.Beta`)."""
     return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
 
 

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet.log_normalizer`."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.Dirichlet`."""
     value = total = count = 0.0
     for level in range(n_levels):
         total += prior[level]

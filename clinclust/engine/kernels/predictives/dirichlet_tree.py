@@ -38,7 +38,7 @@ def _between(sums: Array, first: int, last: int) -> float:
 
 @subkernel
 def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet_tree.log_normalizer`."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet_tree.DirichletTree`."""
     value = 0.0
     for boundary in range(1, n_levels):
         first, last = _split(n_levels, boundary)

@@ -1,4 +1,4 @@
-"""Compiled predictives of Poisson and exponential features, whose rate has a gamma prior (`clinclust.priors.gamma`)."""
+"""Compiled predictives of Poisson and exponential features, whose rate has a gamma prior (`clinclust.priors`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.gamma.log_normalizer`."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.Gamma`."""
     shape, rate = prior[0], prior[1]
     weights: float = sums[0] * math.log(rate + sums[1]) + shape * math.log1p(sums[1] / rate)
     return log_gamma_ratio(shape, sums[0]) - weights

@@ -1,6 +1,6 @@
 """Compiled predictives of negative binomial features: known dispersion, and a beta prior of the probability.
 
-See `clinclust.priors.beta_dispersion`.
+See `clinclust.priors.conjugate.BetaWithDispersion`.
 """
 
 from __future__ import annotations

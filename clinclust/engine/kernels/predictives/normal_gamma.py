@@ -1,4 +1,4 @@
-"""Compiled predictives of Gaussian features, with a normal-gamma prior (`clinclust.priors.normal_gamma`)."""
+"""Compiled predictives of Gaussian features, with a normal-gamma prior (`clinclust.priors.conjugate`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @subkernel
 def log_marginal(prior: Array, sums: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_gamma.log_normalizer`."""
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.NormalGamma`."""
     kappa, shape, rate, n = prior[1], prior[2], prior[3], sums[0]
     more = _rise_of_rate(prior, n, sums[1], sums[2])
     weights: float = 0.5 * n * math.log(rate + more) + shape * math.log1p(more / rate) + 0.5 * math.log1p(n / kappa)
@@ -26,7 +26,7 @@ def log_marginal(prior: Array, sums: Array) -> float:
 
 @subkernel
 def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[float, float, float, float]:
-    """Return the posterior (mean, kappa, shape, rate), as `clinclust.priors.normal_gamma.posterior` does."""
+    """Return the posterior (mean, kappa, shape, rate), as `clinclust.priors.conjugate.NormalGamma.posterior` does."""
     mean, kappa = prior[0], prior[1]
     rate = prior[3] + _rise_of_rate(prior, n, total, squares)
     return (kappa * mean + total) / (kappa + n), kappa + n, prior[2] + 0.5 * n, rate

@@ -136,7 +136,7 @@ def chained_coefficients(
 
 @subkernel
 def log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.log_normalizer`.
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`.
 
     `factor` is work space for the statistics twice.
     """
