@@ -7,12 +7,11 @@ from threading import Event
 from typing import TYPE_CHECKING, cast
 
 from clinclust.engine.joint_estimates.concentration import DEFAULT
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling.chain import Unknown
-from clinclust.engine.sampling.chains import SamplingPlan, run_chains
-from clinclust.engine.sampling.starts import overdispersed_starts
+from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
 from clinclust.engine.search.plan import SearchPlan, n_threads
 from clinclust.engine.search.stopping import Budget
 from clinclust.errors import InputError

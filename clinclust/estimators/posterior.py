@@ -10,9 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.agreements import same_cluster
 from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
-from clinclust.engine.sampling.point_estimate import Ball, Loss, ball_around, membership_of_draws, point_estimate
+from clinclust.engine.sampling.point_estimate import (
+    Ball,
+    Loss,
+    ball_around,
+    membership_of_draws,
+    point_estimate,
+    same_cluster,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.block_powers import has_repeated, reproduced_powers
+from clinclust.engine.joint_estimates.dependence import has_repeated, reproduced_weights
 from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import OutlyingMask
 from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
@@ -116,7 +116,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 
-    return problem.with_powers(reproduced_powers(part, find, budget.used_up))
+    return problem.with_powers(reproduced_weights(part, find, budget.used_up))
 
 
 def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:

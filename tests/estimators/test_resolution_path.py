@@ -10,7 +10,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint, plot_resolution_path, plot_tree, resolution_path
-from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of

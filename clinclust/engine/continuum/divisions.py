@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from clinclust.engine.kernels.partition import Partition, accumulate, new_partition
 from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.split_merge import principal_axis
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem

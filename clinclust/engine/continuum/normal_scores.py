@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinclust.engine.continuum.latent import correlations
-from clinclust.engine.problem.numeric_columns import encoded_columns
-from clinclust.engine.search.split_merge import principal_axis
+from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
 

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.dissolution import Dissolution
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
-from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.outlying_search import Dissolution, outlying_together
 from clinclust.engine.joint_estimates.resolution import (
-    ONWARD,
     ResolutionStep,
     at_coarsening,
     chosen_step,
@@ -55,19 +53,8 @@ _SEEN_IN_SAMPLE = 30
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values of all subjects.
-    plan : SearchPlan
-        Without a `resolution`, the coarsening is that of the problem.
-    seed : SeedSequence
-
-    Returns
-    -------
-    list of ResolutionStep
-        The steps among all subjects. There is more than one only where the coarsening that the sample bore out is not
-        borne out by all subjects.
+    Without a `resolution`, the coarsening is that of the problem. Return the steps among all subjects: more than one
+    only where the coarsening that the sample bore out is not borne out by all subjects.
     """
     of_rows, of_path, of_all = seed.spawn(3)
     rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
@@ -78,15 +65,10 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
         progress=plan.progress.within("a sample"),
     )
     step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
-    with Threads(n_threads(plan.n_jobs)) as pool:
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
-        try:
-            begin = among_all.carried_over(step)
-            return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        begin = among_all.carried_over(step)
+        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
 
 
 def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
@@ -109,12 +91,8 @@ class _AmongAll:
     def carried_over(self, sampled: ResolutionStep) -> ResolutionStep:
         """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
         problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
-        outlying, kept = none_outlying(problem), problem
-        if share > 0.0:
-            together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
-            outlying, _ = best_outlying(problem, together, outlying, share)
-            kept = without_outlying(problem, outlying, share)
-        found = sampled.restarts[sampled.best]
+        outlying = outlying_together(problem, share)
+        kept, found = without_outlying(problem, outlying, share), sampled.restarts[sampled.best]
         with self.plan.progress.stage("search among all subjects") as advance:
             restart = carried_over(kept, sampled.problem, found, self.rng, self.pool, self.plan)
             return self._raised(problem, restart, outlying, advance)
@@ -122,12 +100,9 @@ class _AmongAll:
     def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before at a coarser coarsening."""
         problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
-        outlying, kept = before.outlying, problem
-        if share > 0.0:
-            outlying, _ = best_outlying(problem, before.labels, outlying, share)
-            kept = without_outlying(problem, outlying, share)
-        begin = replace(before.restarts[before.best], start=ONWARD, trace=np.array([]), n_sweeps=0, seconds=0.0)
-        restart = searched_on_among_all(kept, begin, self.rng, self.pool, self.plan)
+        outlying, _ = best_outlying(problem, before.labels, before.outlying, share)
+        kept = without_outlying(problem, outlying, share)
+        restart = searched_on_among_all(kept, before.onward, self.rng, self.pool, self.plan)
         return self._raised(problem, restart, outlying, lambda: None)
 
     def _raised(
@@ -142,7 +117,7 @@ class _AmongAll:
             advance()
             outlying, joint = best_outlying(problem, restart.labels, outlying, share)
             has_risen = joint > restart.log_joint + least
-            restart = replace(restart, log_joint=joint, trace=np.append(restart.trace, joint))
+            restart = restart.raised_to(joint)
             if plan.budget.used_up():
                 break
             whole, outlying = dissolved(restart, outlying)

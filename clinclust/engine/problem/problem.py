@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.base_measures import log_bases
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
@@ -23,6 +22,7 @@ from clinclust.engine.problem.hyperparameters import (
     prior_of_features,
     stated_hyperparameters,
 )
+from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
 from clinclust.schema.informative import uninformative
 from clinclust.schema.parts import few_of_the_rest
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.schema import Feature, FeatureSchema
+
 
 __all__ = ["Problem", "pose"]
 

@@ -50,6 +50,21 @@ class RestartResult:
     included: NDArray[np.bool_] | None = None
     """(D,) features that differ between the clusters; None if no feature selection took place."""
 
+    def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
+        """Return the result with a higher log joint, and with other labels if given."""
+        labels = self.labels if labels is None else labels
+        return replace(self, labels=labels, log_joint=joint, trace=np.append(self.trace, joint))
+
+    def followed_by(self, after: RestartResult) -> RestartResult:
+        """Return one result of this search and of one that continued it."""
+        return replace(
+            after,
+            start=self.start,
+            trace=np.append(self.trace, after.trace),
+            n_sweeps=self.n_sweeps + after.n_sweeps,
+            seconds=self.seconds + after.seconds,
+        )
+
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
@@ -102,13 +117,7 @@ def continued(begin: Callable[..., RestartResult], start: Start, found: RestartR
     """
     included = None if found.included is None or not found.included.any() else found.included
     onward = Start(start.name, found.labels, start.seed, start.order, included=included)
-    after = begin(start=onward)
-    return replace(
-        after,
-        trace=np.concatenate([found.trace, after.trace]),
-        n_sweeps=found.n_sweeps + after.n_sweeps,
-        seconds=found.seconds + after.seconds,
-    )
+    return found.followed_by(begin(start=onward))
 
 
 def _first_labels(problem: Problem, start: Start) -> Labels:

@@ -85,7 +85,7 @@ class SearchPlan:
     resolution : ResolutionPlan, optional
         Search at several coarsenings instead of the coarsening of the problem.
     estimate_powers : bool
-        Whether to estimate the powers of the blocks first (`reproduced_powers`); otherwise those of the problem hold.
+        Whether to estimate the powers of the blocks first (`reproduced_weights`); otherwise those of the problem hold.
     hyperparameters : {"empirical", "greedy"}, optional
         How to estimate the hyperparameters; None = keep those of the problem.
     concentration : {"map", "cross-validation"} or tuple of float, optional

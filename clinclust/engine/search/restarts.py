@@ -66,22 +66,17 @@ def run_restarts(
         If `plan.cancelled` is set before the search has ended.
     """
     begin = partial(search, problem, attempts=Attempts())
-    with Threads(n_threads(plan.n_jobs)) as pool:
-        try:
-            heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
-            with plan.progress.stage("restarts", len(starts)) as advance:
-                found = _restarts(pool, begin, starts, heat, second_half, advance)
-                if plan.finishers is not None:
-                    found = _finished(pool, partial(begin, plan=plan), starts, found, plan.finishers)
-                    plan.refuse_cancelled()
-            if plan.refine and not plan.budget.used_up():
-                often = _times_found(found) >= plan.often_enough
-                with plan.progress.stage("refinement, in batches") as advance:
-                    found += Refinement(pool, problem, begin, found, plan, found_often=often).results(advance)
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
+        with plan.progress.stage("restarts", len(starts)) as advance:
+            found = _restarts(pool, begin, starts, heat, second_half, advance)
+            if plan.finishers is not None:
+                found = _finished(pool, partial(begin, plan=plan), starts, found, plan.finishers)
+                plan.refuse_cancelled()
+        if plan.refine and not plan.budget.used_up():
+            often = _times_found(found) >= plan.often_enough
+            with plan.progress.stage("refinement, in batches") as advance:
+                found += Refinement(pool, problem, begin, found, plan, found_often=often).results(advance)
     return found
 
 

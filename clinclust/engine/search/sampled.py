@@ -73,20 +73,15 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
         progress=plan.progress.within("a sample"),
     )
     found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
-    with Threads(n_threads(plan.n_jobs)) as pool:
-        try:
-            carried: list[RestartResult] = []
-            chosen = _unlike(found)
-            with plan.progress.stage("search among all subjects", len(chosen)) as advance:
-                for restart in chosen:
-                    if not carried or not plan.budget.used_up():
-                        carried.append(carried_over(problem, part, restart, rng, pool, plan))
-                        advance()
-            return carried
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        carried: list[RestartResult] = []
+        chosen = _unlike(found)
+        with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+            for restart in chosen:
+                if not carried or not plan.budget.used_up():
+                    carried.append(carried_over(problem, part, restart, rng, pool, plan))
+                    advance()
+        return carried
 
 
 def _unlike(found: list[RestartResult]) -> list[RestartResult]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.split_merge import principal_axis
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem

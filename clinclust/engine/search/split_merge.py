@@ -18,17 +18,15 @@ from scipy.special import gammaln
 
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.problem.first_axis import first_axis
-from clinclust.engine.problem.numeric_columns import numeric_columns
+from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["divisions", "merge_all", "merge_gains", "principal_axis", "resettle"]
+__all__ = ["divisions", "merge_all", "merge_gains", "resettle"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -171,8 +169,3 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
         yield along > np.quantile(along, tail)
     for _ in range(_RANDOM_HALVES):
         yield rng.random(along.size) < 0.5
-
-
-def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
-    """Return the subjects' positions along their first principal axis, float64 (M,)."""
-    return first_axis(numeric_columns(arrays)[0], rng)

@@ -11,8 +11,12 @@ from scipy import stats
 from scipy.special import comb, logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.dependence import mutual_dependence
-from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion, run_selecting_restarts
+from clinclust.engine.joint_estimates.selection import (
+    best_inclusion,
+    log_inclusion,
+    mutual_dependence,
+    run_selecting_restarts,
+)
 from clinclust.engine.kernels.log_marginals import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
