@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.evidence import Part
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 __all__ = ["OTHER_BELOW", "Effects", "agreement", "effects"]
 

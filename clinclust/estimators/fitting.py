@@ -7,7 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from clinclust.engine.kernels.announcement import announcing_compilation
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.plan import Budget
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of

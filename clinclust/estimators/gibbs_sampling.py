@@ -12,8 +12,7 @@ from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling.chain import Unknown
 from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
-from clinclust.engine.search.plan import SearchPlan, n_threads
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import GIBBS_RULES, parameter_problems, seed_of
 from clinclust.estimators.posterior import Posterior

@@ -25,8 +25,7 @@ from clinclust.estimators.tuning import search_and_tune, tried_once
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.stopping import Budget
+    from clinclust.engine.search.plan import Budget, SearchPlan
     from clinclust.progress import Progress
 
 __all__ = ["SearchResult", "search", "short_plan", "with_powers_estimated"]

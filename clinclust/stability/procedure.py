@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.plan import Budget
 from clinclust.errors import InputError
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.fitting import fit_by

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clinclust.associations.cold_search import cold_plan
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.from_parameters import stated_hyperparameters_of
 from clinclust.estimators.search import search

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.stability.bands import DISSOLVED, RECOVERED, band_of
 from clinclust.stability.draws import PERMUTED
 

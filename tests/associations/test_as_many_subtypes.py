@@ -12,7 +12,7 @@ from clinclust.associations.as_many_subtypes import AsReported, as_many
 from clinclust.associations.evidence import Part
 from clinclust.associations.in_the_refit import agreement, effects
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 

@@ -13,8 +13,7 @@ from clinclust.associations.cross_fitting import folds_of, parts_without
 from clinclust.associations.evidence import Part, TestRules, association_of
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
 

@@ -15,7 +15,7 @@ from clinclust.engine.joint_estimates.outlying import best_outlying, without_out
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 COARSENINGS = (1.0, 0.6, 0.3, 0.1)
 

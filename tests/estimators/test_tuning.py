@@ -20,10 +20,9 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.stopping import Budget
 from clinclust.priors import beta, dirichlet, gamma, normal_gamma
 
 

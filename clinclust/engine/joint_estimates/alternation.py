@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.one_start import RestartResult
-    from clinclust.engine.search.plan import SearchPlan
+    from clinclust.engine.search.plan import Budget, SearchPlan
     from clinclust.engine.search.starts import Start
-    from clinclust.engine.search.stopping import Budget
 
 
 __all__ = ["Estimated", "Search", "alternate", "carry_on", "choose_greedily"]

@@ -27,7 +27,7 @@ from clinclust.engine.search.settle import settle
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.attempts import Attempts
+    from clinclust.engine.search.one_start import Attempts
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start
     from clinclust.likelihoods import Likelihood
@@ -64,15 +64,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         trace.append(log_joint(table, partition_of(table, labels)))
         converged = swept.converged and trace[-1] - swept.trace[-1] <= LEAST_RISE
     trace = trace or [log_joint(table, partition_of(table, labels))]
-    return RestartResult(
-        start=start.name,
-        labels=labels,
-        log_joint=trace[-1],
-        trace=np.array(trace),
-        n_sweeps=len(trace),
-        converged=converged,
-        seconds=time.perf_counter() - began,
-    )
+    return RestartResult.of(start.name, labels, trace, converged=converged, began=began)
 
 
 def cohort_modes(problem: Problem) -> Array:

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
-from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start

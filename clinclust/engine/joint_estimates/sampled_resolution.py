@@ -29,8 +29,7 @@ from clinclust.engine.joint_estimates.resolution import (
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import SearchPlan, n_threads
 from clinclust.engine.search.sampled import N_SAMPLED, carried_over, searched_on_among_all
-from clinclust.engine.search.scan import settle_by_scans
-from clinclust.engine.search.settle import SweepResult, minimum_gain
+from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_scans
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import Threads
 

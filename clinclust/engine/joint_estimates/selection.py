@@ -29,11 +29,10 @@ from scipy.special import betaln
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
-from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
+from clinclust.engine.search.plan import Either
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.stopping import Either
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
 if TYPE_CHECKING:

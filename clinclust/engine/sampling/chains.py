@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
 from clinclust.engine.search.labels import compact
+from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.stopping import Budget
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 

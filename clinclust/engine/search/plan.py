@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -11,19 +12,70 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.search.stopping import Budget
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
-__all__ = ["COARSENINGS", "ResolutionPlan", "SearchPlan", "n_threads"]
+
+__all__ = ["COARSENINGS", "Budget", "Either", "ResolutionPlan", "SearchPlan", "n_threads"]
 
 Labels = NDArray[np.int64]
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings. Each is 14 to 33 percent below the one before."""
+
+
+class Budget:
+    """The time that a search may take.
+
+    A search asks at every place at which it can end with a complete result whether the time is used up. `cut_short`
+    remembers that the answer was yes once, so that the result depends on the clock.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Seconds from now; None = no limit.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._whole: Budget | None = None
+        self.cut_short = False
+
+    def used_up(self) -> bool:
+        """Return whether the time is used up. The search is then expected to leave something out."""
+        if self._ends is None or time.monotonic() < self._ends:
+            return False
+        self._note()
+        return True
+
+    def part(self, share: float) -> Budget:
+        """Return a budget of this share of the time that is left. What cuts it short has cut the whole short."""
+        part = Budget()
+        part._whole = self
+        if self._ends is not None:
+            now = time.monotonic()
+            part._ends = now + share * max(0.0, self._ends - now)
+        return part
+
+    def _note(self) -> None:
+        self.cut_short = True
+        if self._whole is not None:
+            self._whole._note()
+
+
+class Either(Event):
+    """An event that also counts as set when another event is set, or when the time of a budget is used up."""
+
+    def __init__(self, other: Event, budget: Budget | None = None) -> None:
+        super().__init__()
+        self._other, self._budget = other, budget
+
+    def is_set(self) -> bool:
+        """Return whether one of them is set."""
+        return super().is_set() or self._other.is_set() or (self._budget is not None and self._budget.used_up())
 
 
 @dataclass(frozen=True)

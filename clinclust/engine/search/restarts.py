@@ -15,12 +15,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import RestartResult, continued, search_from
-from clinclust.engine.search.plan import SearchPlan, n_threads
+from clinclust.engine.search.one_start import Attempts, RestartResult, continued, search_from
+from clinclust.engine.search.plan import Either, SearchPlan, n_threads
 from clinclust.engine.search.refine import Refinement, best_distinct
 from clinclust.engine.search.starts import Start
-from clinclust.engine.search.stopping import Either
 from clinclust.engine.search.threads import Threads
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -19,17 +20,14 @@ from numpy.typing import NDArray
 
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import SearchPlan, n_threads
+from clinclust.engine.search.labels import adjusted_rand_index, compact
+from clinclust.engine.search.one_start import RestartResult, merge_and_divide
+from clinclust.engine.search.plan import Either, SearchPlan, n_threads
 from clinclust.engine.search.refine import best_distinct
 from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.scan import assigned, settle_by_scans
-from clinclust.engine.search.settle import SweepResult, minimum_gain
-from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
+from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, settle_by_scans
+from clinclust.engine.search.split_merge import resettle
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.stopping import Either
 from clinclust.engine.search.threads import Threads
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGE", "N_SAMPLED", "carried_over", "run_sampled_restarts", "searched_on_among_all"]
 
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 LARGE = 30_000
@@ -113,31 +112,17 @@ def searched_on_among_all(
     problem: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
 ) -> RestartResult:
     """Continue a search on all subjects of a large cohort from the labels of a restart; its trace goes on."""
-    began = time.perf_counter()
-    found = settle_by_scans(problem, restart.labels, plan, pool)
+    began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
+    settled = partial(settle_by_scans, problem, plan=plan, pool=pool)
+
+    def divided(found: SweepResult, _gains: Array) -> Labels | None:
+        return _divided(problem, found, rng, enough, pool)
+
+    found = settled(restart.labels)
     trace = list(found.trace)
-    enough = Either(plan.cancelled, plan.budget)
-    while found.converged and not enough.is_set():
-        if merge_gains(problem, found.partition).max() > minimum_gain(problem):
-            changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
-        else:
-            changed = _divided(problem, found, rng, enough, pool)
-        if changed is None:
-            break
-        after = settle_by_scans(problem, changed, plan, pool)
-        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * minimum_gain(problem):  # as in `search_from`
-            break
-        found = after
-        trace += found.trace
-    return RestartResult(
-        start=restart.start,
-        labels=found.partition.labels,
-        log_joint=trace[-1],
-        trace=np.append(restart.trace, trace),
-        n_sweeps=restart.n_sweeps + len(trace),
-        converged=found.converged,
-        seconds=restart.seconds + time.perf_counter() - began,
-    )
+    found = merge_and_divide(problem, found, trace, settled, divided, enough)
+    after = RestartResult.of(restart.start, found.partition.labels, trace, converged=found.converged, began=began)
+    return restart.followed_by(after)
 
 
 def _divided(

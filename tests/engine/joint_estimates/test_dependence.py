@@ -25,7 +25,7 @@ from clinclust.engine.problem.objective import feature_relevance, log_bases
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.split_merge import merge_gains
