@@ -186,7 +186,7 @@ def validated_associations(
     from clinclust.associations.persons import persons_of
     from clinclust.comparisons.contrast_choice import checked_choice
     from clinclust.comparisons.t_tests import adjusted
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import seed_of

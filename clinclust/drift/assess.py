@@ -89,8 +89,8 @@ def assess_drift(
     >>> drift.features.loc[drift.features["q"] < 0.05, "feature"].tolist()
     ['grip']
     """
+    from clinclust.compiled import announcing_compilation
     from clinclust.drift.batch import batch_of
-    from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.estimators.rows_of_cohort import warn_of_other_rows

@@ -6,9 +6,9 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
+from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.concentration import DEFAULT
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
-from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling.chain import Unknown
 from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains

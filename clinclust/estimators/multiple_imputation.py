@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.compiled import announcing_compilation
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.problem.predictives import (

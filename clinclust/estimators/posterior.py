@@ -23,7 +23,7 @@ from clinclust.engine.sampling.point_estimate import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.sampling.chains import Chains

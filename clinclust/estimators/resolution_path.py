@@ -134,8 +134,8 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.joint_estimates.resolution import resolution_steps
-    from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
     from clinclust.engine.search.threads import interruptible

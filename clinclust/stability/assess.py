@@ -139,7 +139,7 @@ def assess_stability(
     >>> stability.subtypes["band"].tolist()
     ['highly stable', 'highly stable']
     """
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import parameter_problems, seed_of
     from clinclust.progress import Progress

@@ -24,7 +24,7 @@ from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.encoding import EncodedCohort
 
 

@@ -30,7 +30,7 @@ from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 

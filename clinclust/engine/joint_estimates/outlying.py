@@ -22,10 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
-from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
 from clinclust.engine.problem.objective import log_base_measures, log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain

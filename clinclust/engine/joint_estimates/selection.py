@@ -36,7 +36,7 @@ from clinclust.engine.search.settle import minimum_gain
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start

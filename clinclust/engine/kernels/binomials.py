@@ -1,8 +1,8 @@
 """The predictives of eight binomial features at a time, as vector instructions.
 
-`clinclust.engine.kernels.predictives.beta.level_predictives` computes those of one feature.
+`clinclust.engine.kernels.predictives.beta.binomial_predictives` computes those of one feature.
 
-`clinclust.engine.kernels.plain.binomials` holds the same function in plain Python.
+`clinclust.engine.kernels.plain` holds the same function in plain Python.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.vectors import (
     DOUBLE,
     I32,
     I64,
+    LANES,
     Loop,
     intrinsic,
     load,

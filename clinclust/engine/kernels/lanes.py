@@ -3,7 +3,7 @@
 LLVM does not vectorise loops of these shapes by itself. They are therefore written in its intermediate representation,
 on vectors of eight doubles, which LLVM splits to fit the processor's registers. The loops use only IEEE additions,
 multiplications and divisions in a fixed order, and no fused operations, so that all processors give the same bits.
-`clinclust.engine.kernels.plain.lanes` holds the same functions in plain Python.
+`clinclust.engine.kernels.plain` holds the same functions in plain Python.
 
 The last axis of an array must be contiguous, and its length must be a multiple of eight.
 """
@@ -15,12 +15,12 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.vectors import (
     BITS,
     DOUBLE,
     I32,
     I64,
+    LANES,
     VECTOR,
     Loop,
     intrinsic,

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.eights import LANES
-from clinclust.engine.kernels.inner_loops import eight_binomials, log_in_place
+from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place
 from clinclust.engine.kernels.likelihood_kernels import (
     BINOMIAL,
     CHAINED,
@@ -23,10 +21,9 @@ from clinclust.engine.kernels.likelihood_kernels import (
     left_out_value,
     place_in_block,
 )
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.partition import Partition
-from clinclust.engine.kernels.predictives.normal_wishart import chained_coefficients, factorise
-from clinclust.engine.kernels.predictives.rising_factorial import FEW
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
+from clinclust.engine.kernels.predictives.gamma import FEW
+from clinclust.engine.kernels.predictives.gaussian import chained_coefficients, factorise
 
 __all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.chained_scores import chained_score
 from clinclust.engine.kernels.likelihood_kernels import CHAINED
-from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.moves import refresh, state_of, value_left_out
-from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
+from clinclust.engine.kernels.scoring import chained_score
 
 __all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
 

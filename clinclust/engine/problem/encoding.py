@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
 from clinclust.likelihoods import Likelihood
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clinclust.likelihoods import REGISTRY
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
 
 
 __all__ = ["encoded_columns", "first_axis", "numeric_columns", "principal_axis"]

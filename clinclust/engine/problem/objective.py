@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.priors.gamma_functions import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
-    from clinclust.engine.kernels.partition import Partition
+    from clinclust.engine.kernels.partition import CohortArrays, Partition
     from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
 

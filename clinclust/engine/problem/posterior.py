@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import Partition, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import Encoding, starts
 from clinclust.engine.problem.objective import log_crp, relevance_of
@@ -20,7 +19,7 @@ from clinclust.engine.problem.objective import log_crp, relevance_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
-from clinclust.engine.kernels.draws import draw_moves
 from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
-from clinclust.engine.kernels.sweep import UNLIMITED
+from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.priors.gamma_functions import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.problem import Problem
 
 

@@ -24,7 +24,7 @@ from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 

@@ -29,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.draws import draw_moves
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.kernels.sweep import draw_moves, write_scores
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.partition import Partition, accumulate, add_up, grow, new_partition
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow, new_partition
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition, new_partition
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import log_joint

@@ -17,7 +17,7 @@ from clinclust.engine.joint_estimates.selection import (
     mutual_dependence,
     run_selecting_restarts,
 )
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of

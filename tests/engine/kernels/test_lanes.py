@@ -9,7 +9,7 @@ from scipy.stats import betabinom
 
 from clinclust.engine.kernels import binomials, lanes
 from clinclust.engine.kernels.binomials import eight_binomials
-from clinclust.engine.kernels.eights import padded
+from clinclust.engine.kernels.plain import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
 

@@ -15,7 +15,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives
-from clinclust.engine.kernels.draws import draw_moves
+from clinclust.engine.kernels.sweep import draw_moves
 from clinclust.engine.problem import problem as posing
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chain as chains
