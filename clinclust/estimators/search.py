@@ -14,12 +14,17 @@ from clinclust.engine.joint_estimates.dependence import has_repeated, reproduced
 from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import OutlyingMask
 from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
-from clinclust.engine.joint_estimates.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
-from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE, sampled_steps
+from clinclust.engine.joint_estimates.resolution import (
+    LARGE_BESIDE,
+    ResolutionStep,
+    chosen_step,
+    first_step,
+    resolution_steps,
+    sampled_steps,
+)
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.restarts import index_of_best, run_restarts
-from clinclust.engine.search.sampled import LARGE, N_SAMPLED, run_sampled_restarts
+from clinclust.engine.search.restarts import LARGE, N_SAMPLED, index_of_best, run_restarts, run_sampled_restarts
 from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
 from clinclust.estimators.tuning import search_and_tune, tried_once
 

@@ -8,7 +8,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import plan, sampled
+from clinclust.engine.search import plan
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
 from clinclust.errors import InputError
@@ -72,7 +72,7 @@ def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
 
 def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
     monkeypatch.setattr(search, "LARGE", 2000)
-    monkeypatch.setattr(sampled, "N_SAMPLED", 500)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 500)
     values = continuum(3000)
     model = stopped(values)
     assert model.restarts_["start"].str.startswith("sample: ").all()

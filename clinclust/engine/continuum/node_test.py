@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
-from clinclust.engine.kernels.partition import Partition, accumulate, new_partition
+from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
@@ -220,7 +220,7 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Arra
     sweeps through all clusters, if it is higher. Two-way divisions alone would be blind to several subtypes of equal
     size, of which no two together are set apart from the others.
     """
-    labels, one = np.zeros(part.cohort.n_subjects, dtype=np.int64), joint_of_one(part)
+    labels, one = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
     divisions = [best_division(part, rng)]
     while len(gains) < most_clusters - 1:
@@ -228,7 +228,7 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Arra
         if divisions[cluster].gain == -np.inf:
             break
         divided = _divided(labels, cluster, divisions[cluster].labels)
-        gain = log_joint(part, new_partition(part.cohort.arrays, divided)) - one
+        gain = joint_of(part, divided) - one
         if gains and gain <= gains[-1]:
             break
         labels = divided
@@ -256,14 +256,14 @@ def best_division(part: Problem, rng: np.random.Generator, given: Labels | None 
 
     A division that is `given`, int64 (M,), 0 or 1, is one more start.
     """
-    n_subjects, best = part.cohort.n_subjects, Division(-np.inf, np.zeros(part.cohort.n_subjects, dtype=np.int64))
+    n_subjects, best = part.cohort.n_subjects, Division(-np.inf, part.cohort.together)
     if n_subjects < 2:
         return best
     along = np.argsort(principal_axis(part.cohort.arrays, rng), kind="stable")
     starts = [_cut(along, share) for share in _CUTS]
     if given is not None and 0 < given.sum() < n_subjects:
         starts.append(given)
-    one = joint_of_one(part)
+    one = joint_of(part, part.cohort.together)
     for start in starts:
         partition = swept(part, start, _SWEEPS)
         if partition.n_clusters[0] == 2 and (gain := log_joint(part, partition) - one) > best.gain:
@@ -291,15 +291,10 @@ def _cut(along: NDArray[np.intp], share: float) -> Labels:
 def swept(part: Problem, labels: Labels, most_sweeps: int) -> Partition:
     """Return the partition after sweeps that open no cluster; they end when nobody moves. Clusters may empty."""
     arrays = part.cohort.arrays
-    partition, order, least = new_partition(arrays, labels), np.arange(labels.size), minimum_gain(part)
+    partition, order, least = part.partition(labels), np.arange(labels.size), minimum_gain(part)
     for _ in range(most_sweeps):
         _, moves = make_moves(arrays, part.model, partition, order, minimum_gain=least, most_clusters=_NO_NEW_CLUSTER)
         if moves == 0:
             break
     accumulate(arrays, partition)  # moves add and subtract, which changes the last digits of sums
     return partition
-
-
-def joint_of_one(part: Problem) -> float:
-    """Return the log joint of one cluster of all subjects."""
-    return log_joint(part, new_partition(part.cohort.arrays, np.zeros(part.cohort.n_subjects, dtype=np.int64)))

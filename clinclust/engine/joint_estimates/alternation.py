@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
 from clinclust.engine.search.starts import starts_from
@@ -115,7 +114,7 @@ def alternate(
         if turn and budget.used_up():
             break
         best = restarts[index_of_best(restarts)]
-        partition = new_partition(problem.cohort.arrays, best.labels)
+        partition = problem.partition(best.labels)
         candidate = estimated.maximised(problem, partition)
         fall = estimated.log_hyperprior(problem) - estimated.log_hyperprior(candidate)
         if log_joint(candidate, partition) - fall - best.log_joint <= _LEAST_GAIN:
@@ -133,11 +132,9 @@ def carry_on(
     `fall` is the decrease of the log hyperprior, in nats, from the old model to the new one. It is added to the traces,
     so that they do not fall where the model changes.
     """
-    arrays = problem.cohort.arrays
-    joints = [log_joint(problem, new_partition(arrays, restart.labels)) for restart in restarts]
     restarts = [
-        replace(restart, log_joint=joint, trace=restart.trace + fall)
-        for restart, joint in zip(restarts, joints, strict=True)
+        replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
+        for restart in restarts
     ]
     lead = index_of_best(restarts)
     best = restarts[lead]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, polygamma, psi
 
-from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
+from clinclust.engine.kernels.partition import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.search.labels import compact
 
@@ -129,7 +129,7 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     subjects : int64 (n,)
         The held-out subjects.
     """
-    known = new_partition(training.cohort.arrays, labels)
+    known = training.partition(labels)
     n_clusters = int(known.n_clusters[0])
     arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
     arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])

@@ -114,7 +114,7 @@ def independent_features(problem: Problem) -> float:
     every = -(-problem.cohort.n_subjects // _MOST_SUBJECTS)
     if every > 1:
         problem = problem.restricted_to(np.arange(0, problem.cohort.n_subjects, every), 0)
-    excess = within_clusters(problem.cohort.arrays, np.zeros(problem.cohort.n_subjects, dtype=np.int64)).excess
+    excess = within_clusters(problem.cohort.arrays, problem.cohort.together).excess
     n_features = len(excess)
     return float(np.clip(n_features / (1.0 + max(excess.sum() / n_features, 0.0)), 1.0, n_features))
 
@@ -145,7 +145,7 @@ def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool])
     The turns end early, with the weights so far, once `enough()`: the clusters of a search that was cut short imply
     none.
     """
-    powers = implied_weights(problem, np.zeros(problem.cohort.n_subjects, dtype=np.int64))
+    powers = implied_weights(problem, problem.cohort.together)
     for _ in range(_MOST_ROUNDS):
         kept, labels = find(problem.with_powers(powers))
         if enough():

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.encoding import starts
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.settle import settle
 
@@ -61,9 +59,9 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         labels, ignore_size = swept.partition.labels, False
         filled = refilled(problem, labels, filled)
         table = completed(problem, filled)
-        trace.append(log_joint(table, partition_of(table, labels)))
+        trace.append(joint_of(table, labels))
         converged = swept.converged and trace[-1] - swept.trace[-1] <= LEAST_RISE
-    trace = trace or [log_joint(table, partition_of(table, labels))]
+    trace = trace or [joint_of(table, labels)]
     return RestartResult.of(start.name, labels, trace, converged=converged, began=began)
 
 
@@ -74,7 +72,7 @@ def cohort_modes(problem: Problem) -> Array:
     """
     arrays = problem.cohort.arrays
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
-    sums = new_partition(arrays, np.zeros(problem.cohort.n_subjects, dtype=np.int64)).statistics[0]
+    sums = problem.partition(problem.cohort.together).statistics[0]
     filled = np.full(missing.shape, np.nan)
     for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         if missing[:, feature].any():
@@ -85,7 +83,7 @@ def cohort_modes(problem: Problem) -> Array:
 
 def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
     """Return the filled values, float64 (N, D), after each was set once to its mode in its subject's cluster."""
-    statistics = new_partition(problem.cohort.arrays, labels).statistics
+    statistics = problem.partition(labels).statistics
     changed = filled.copy()
     for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         rows = np.flatnonzero(~np.isnan(filled[:, feature]))

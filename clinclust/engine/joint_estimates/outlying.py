@@ -146,7 +146,7 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
 def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
     """Return the partition of the values that are kept, and the joint."""
     kept = without_outlying(problem, outlying, share)
-    partition = new_partition(kept.cohort.arrays, labels)
+    partition = kept.partition(labels)
     return partition, log_joint(kept, partition)
 
 

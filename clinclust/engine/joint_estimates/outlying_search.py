@@ -127,8 +127,7 @@ def none_outlying(problem: Problem) -> OutlyingMask:
 
 def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
-    together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
-    return best_outlying(problem, together, none_outlying(problem), share)[0]
+    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
 
 
 def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:

@@ -1,4 +1,9 @@
-"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings."""
+"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings.
+
+In a large cohort, the path is followed in a sample to the first coarsening that is borne out there, and goes on among
+all subjects to the first that they bear out. Outlying values are found among all subjects, in turns with the partition.
+Only small clusters are dissolved, because the sample showed the others.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +17,34 @@ from numpy.typing import NDArray
 from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.joint_estimates.outlying_search import (
+    Dissolution,
     OutlyingResult,
+    outlying_together,
     raise_in_turns,
     run_outlying_restarts,
     search_with_outlying,
 )
-from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
-from clinclust.engine.search.restarts import index_of_best
+from clinclust.engine.search.plan import ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
+from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_scans
 from clinclust.engine.search.starts import Start, search_starts, starts_from
+from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
+
 __all__ = [
+    "LARGE_BESIDE",
     "ResolutionStep",
-    "at_coarsening",
     "chosen_step",
     "first_step",
     "followed",
     "resolution_steps",
+    "sampled_steps",
     "step_of",
 ]
 
@@ -46,6 +56,12 @@ _ONWARD = "step before"
 """Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
+LARGE_BESIDE = 10_000
+"""Number of subjects from which on the search begins in a sample."""
+_SHARE_OF_SAMPLE = 0.5
+"""Share of a time budget that the search in the sample may take."""
+_SEEN_IN_SAMPLE = 30
+"""Number of members in the sample from which on a cluster is one that the sample showed."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +203,7 @@ def step_of(
 ) -> ResolutionStep:
     """Return the step of these restarts, the best of them, and its outlying values."""
     kept = without_outlying(coarsened, outlying, share)
-    partition = new_partition(kept.cohort.arrays, restarts[best].labels)
+    partition = kept.partition(restarts[best].labels)
     uncoarsened = log_joint(at_coarsening(kept, 1.0), partition)
     return ResolutionStep(
         coarsening=coarsened.model.coarsening,
@@ -208,3 +224,86 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
     therefore continues until a partition is borne out by the dependence within its own clusters.
     """
     return next((index for index, step in enumerate(steps) if step.borne_out), len(steps) - 1)
+
+
+def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
+    """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
+
+    Without a `resolution`, the coarsening is that of the problem. Return the steps among all subjects: more than one
+    only where the coarsening that the sample bore out is not borne out by all subjects.
+    """
+    of_rows, of_path, of_all = seed.spawn(3)
+    rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    in_sample = replace(
+        plan,
+        patience=1,
+        budget=plan.budget.part(_SHARE_OF_SAMPLE),
+        progress=plan.progress.within("a sample"),
+    )
+    step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
+        begin = among_all.carried_over(step)
+        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
+
+
+def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
+    found = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
+    if plan.resolution is None:
+        return step_of(part, found.restarts, found.best, found.outlying, plan.outlying_share)
+    steps = resolution_steps(part, plan, seed, found)
+    return steps[chosen_step(steps)]
+
+
+@dataclass(frozen=True)
+class _AmongAll:
+    """The search among all subjects."""
+
+    problem: Problem
+    plan: SearchPlan
+    rng: np.random.Generator
+    pool: Threads
+
+    def carried_over(self, sampled: ResolutionStep) -> ResolutionStep:
+        """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
+        problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
+        outlying = outlying_together(problem, share)
+        kept, found = without_outlying(problem, outlying, share), sampled.restarts[sampled.best]
+        with self.plan.progress.stage("search among all subjects") as advance:
+            restart = carried_over(kept, sampled.problem, found, self.rng, self.pool, self.plan)
+            return self._raised(problem, restart, outlying, advance)
+
+    def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
+        """Continue from the step before at a coarser coarsening."""
+        problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
+        outlying, _ = best_outlying(problem, before.labels, before.outlying, share)
+        kept = without_outlying(problem, outlying, share)
+        restart = searched_on_among_all(kept, before.onward, self.rng, self.pool, self.plan)
+        return self._raised(problem, restart, outlying, lambda: None)
+
+    def _raised(
+        self, problem: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
+    ) -> ResolutionStep:
+        """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
+        plan, share, least = self.plan, self.plan.outlying_share, minimum_gain(problem)
+        largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
+        dissolved = Dissolution(problem, plan, self._sweep, largest)
+        while share > 0.0:
+            plan.refuse_cancelled()
+            advance()
+            outlying, joint = best_outlying(problem, restart.labels, outlying, share)
+            has_risen = joint > restart.log_joint + least
+            restart = restart.raised_to(joint)
+            if plan.budget.used_up():
+                break
+            whole, outlying = dissolved(restart, outlying)
+            has_risen |= whole.log_joint > restart.log_joint
+            restart = whole
+            if not has_risen:
+                break
+            kept = without_outlying(problem, outlying, share)
+            restart = searched_on_among_all(kept, restart, self.rng, self.pool, plan)
+        return step_of(problem, [restart], 0, outlying, share)
+
+    def _sweep(self, kept: Problem, labels: Labels) -> SweepResult:
+        return settle_by_scans(kept, labels, self.plan, self.pool)

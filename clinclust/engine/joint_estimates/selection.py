@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
@@ -110,7 +109,7 @@ def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
 
 
 def _relevance(problem: Problem, labels: NDArray[np.int64]) -> Array:
-    return feature_relevance(problem, new_partition(problem.cohort.arrays, labels))
+    return feature_relevance(problem, problem.partition(labels))
 
 
 def _best(gains: Array) -> Included:

@@ -21,11 +21,11 @@ if PLAIN:
         sum_rows,
     )
 else:
-    from clinclust.engine.kernels.binomials import eight_binomials
     from clinclust.engine.kernels.lanes import (
         add_log_products,
         add_log_terms,
         add_rows,
+        eight_binomials,
         highest,
         log_in_place,
         sum_log_terms,

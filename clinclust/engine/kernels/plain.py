@@ -122,10 +122,7 @@ def sum_rows(table: Array, codes: Codes, start: int, count: int) -> float:
 
 @subkernel
 def _sum_side_by_side(begin: float, table: Array, stride: int, codes: Codes, count: int) -> float:
-    """Return begin + the sum of table[codes[j] * stride] over j < count.
-
-    Four separate sums are kept, so that an addition does not wait for the result of the previous one.
-    """
+    """Return begin + the sum of table[codes[j] * stride] over j < count, from four separate sums."""
     whole = count - count % 4
     total, second, third, fourth = begin, 0.0, 0.0, 0.0
     for j in range(0, whole, 4):
@@ -165,11 +162,7 @@ def add_log_terms(scores: Array, first: int, coefficients: Array, column: int, s
 def add_log_products(
     scores: Array, first: int, coefficients: Array, columns: NDArray[np.int64], count: int, stride: int, values: Array
 ) -> None:
-    """Add the log predictives of several values whose features have the same c1, with one logarithm of a product.
-
-    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k. NaN values are
-    skipped.
-    """
+    """Add the log predictives of several values whose features have the same c1, with one logarithm of a product."""
     out, all_columns, z = flat(scores, first), flat(columns, 0), flat(values, 0)
     for lane in range(LANES):
         c = flat(coefficients, first + lane)
@@ -205,10 +198,7 @@ def _multiplied(
 
 @subkernel
 def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, least: float) -> float:
-    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2). Features whose z is NaN are skipped.
-
-    The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature, because it has then lost too many digits.
-    """
+    """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2), or NaN if the argument is below `least` in any."""
     all_values, c = flat(values, 0), flat(coefficients, start)
     result = 0.0
     for lane in range(LANES):  # sum every eighth feature, then add the eight sums, as the LLVM version does
@@ -227,10 +217,7 @@ def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, le
 
 @subkernel
 def log_in_place(numbers: Array, count: int) -> None:
-    """Replace the first `count` elements of an array by their natural logarithms.
-
-    `count` is rounded up to a multiple of eight. The elements must be positive normal numbers.
-    """
+    """Replace the first `count` elements, rounded up to a multiple of eight, by their natural logarithms."""
     all_numbers = flat(numbers, 0)
     for place in range((count + LANES - 1) // LANES * LANES):
         all_numbers[place] = log(all_numbers[place])
@@ -238,12 +225,7 @@ def log_in_place(numbers: Array, count: int) -> None:
 
 @subkernel
 def eight_binomials(prior: Array, sums: Array, n_trials: int, numbers: Array, left_numbers: Array, work: Array) -> None:
-    """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster.
-
-    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and
-    the rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor
-    y + j becomes y - 1 - j.
-    """
+    """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster."""
     n_levels = n_trials + 1
     for feature in range(LANES):
         _one_binomial(

@@ -188,6 +188,11 @@ class EncodedCohort:
         """Number of subjects, N."""
         return int(self.order.size)
 
+    @property
+    def together(self) -> NDArray[np.int64]:
+        """Labels of one cluster of all subjects, int64 (N,)."""
+        return np.zeros(self.n_subjects, dtype=np.int64)
+
     def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
         """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "feature_relevance",
+    "joint_of",
     "leave_one_out_nll",
     "log_base_measures",
     "log_bases",
@@ -44,6 +45,11 @@ def log_joint(problem: Problem, partition: Partition) -> float:
     marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
     log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
     return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
+
+
+def joint_of(problem: Problem, labels: NDArray[np.int64]) -> float:
+    """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
+    return log_joint(problem, problem.partition(labels))
 
 
 def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import Encoding, starts
 from clinclust.engine.problem.objective import log_crp, relevance_of
@@ -189,7 +189,7 @@ class Clusters:
 
 def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
     """Return the partition with these labels, 0 .. K - 1."""
-    return new_partition(problem.cohort.arrays, labels)
+    return problem.partition(labels)
 
 
 def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:

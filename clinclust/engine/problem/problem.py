@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import Model, new_partition
+from clinclust.engine.kernels.partition import Model, Partition, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
@@ -57,6 +57,10 @@ class Problem:
     model: Model
     kept_out: dict[str, str]
 
+    def partition(self, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+        """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
+        return new_partition(self.cohort.arrays, labels, capacity)
+
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
 
@@ -65,7 +69,7 @@ class Problem:
         measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
-        together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
+        together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
         kept_prior = prior_of_features(self.cohort.encoding, prior, included)

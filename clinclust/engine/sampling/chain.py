@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
-from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
+from clinclust.engine.kernels.partition import Partition, accumulate, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.sampling.division import divide_or_merge, far_first
@@ -93,7 +93,7 @@ class Chain:
         sweeps_a_proposal: int = 8,
     ) -> None:
         self.problem, self._rng, self._sweeps_a_proposal = problem, rng, sweeps_a_proposal
-        self._partition: Partition = new_partition(problem.cohort.arrays, labels)
+        self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
         self._unknown = unknown
         self._n_sweeps = self.n_proposed = self.n_accepted = 0
@@ -106,7 +106,7 @@ class Chain:
             proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
-                self._partition = new_partition(self.problem.cohort.arrays, proposed, self._partition.sizes.size)
+                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
         self._n_sweeps += 1
         self._draw_unknown()
         return Draw(self._partition.labels.copy(), self._log_joint(), self.problem.model)

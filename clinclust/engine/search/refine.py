@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, continued
 from clinclust.engine.search.plan import Either
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from clinclust.engine.search.threads import Threads
 
 
-__all__ = ["Refinement", "best_distinct", "perturbed", "recombined"]
+__all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -135,8 +134,7 @@ class Refinement:
         least = minimum_gain(self._problem)
         if not self._races:
             return least
-        together = np.zeros(self._problem.cohort.n_subjects, dtype=np.int64)
-        one_cluster = log_joint(self._problem, new_partition(self._problem.cohort.arrays, together))
+        one_cluster = joint_of(self._problem, self._problem.cohort.together)
         return max(least, _WORTHWHILE * (self._best() - one_cluster))
 
     def _run(self, name: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
@@ -200,7 +198,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
 
     Return None if this leads back to the same partition, which is the most frequent case and needs no further search.
     """
-    partition = new_partition(problem.cohort.arrays, labels)
+    partition = problem.partition(labels)
     group = _neighbours(merge_gains(problem, partition), rng)
     members = np.flatnonzero(np.isin(labels, group))
     n_clusters = int(partition.n_clusters[0])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow, new_partition
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
@@ -73,7 +73,7 @@ def settle(
     traced : bool
         Whether to compute the log joint after each sweep; otherwise only after the last.
     """
-    least, partition = minimum_gain(problem), new_partition(problem.cohort.arrays, labels)
+    least, partition = minimum_gain(problem), problem.partition(labels)
     trace: list[float] = []
     n_sweeps, converged = 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
@@ -112,7 +112,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     of a sweep, because a sweep recomputes log predictives after every single move.
     """
     arrays = problem.cohort.arrays
-    partition = new_partition(arrays, labels)
+    partition = problem.partition(labels)
     best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
         find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
@@ -236,7 +236,7 @@ def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Ex
     While there are many candidates, all of them move at once, and the result is kept if the log joint rises. Otherwise
     the candidates move one by one.
     """
-    least, partition = minimum_gain(problem), new_partition(problem.cohort.arrays, compact(labels))
+    least, partition = minimum_gain(problem), problem.partition(compact(labels))
     trace = [log_joint(problem, partition)]
     converged, hasty = False, _HASTY_ROUNDS
     while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import Partition, new_partition
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.numeric_columns import principal_axis
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
@@ -67,7 +67,7 @@ def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
 
     Return the labels of the merged clusters, int64 (N,).
     """
-    partition = new_partition(problem.cohort.arrays, labels)
+    partition = problem.partition(labels)
     n_clusters = int(partition.n_clusters[0])
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
@@ -123,7 +123,7 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
     division : int64 (M,)
         Labels of the best division.
     """
-    now = log_joint(part, new_partition(part.cohort.arrays, division))
+    now = joint_of(part, division)
     best = -np.inf
     for joint, labels in divisions(part, rng, cancelled):
         if joint - now > best:
@@ -186,7 +186,7 @@ def merge_tree(
     joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
     evidence = np.zeros(n_clusters - 1)
     nodes = list(range(n_clusters))
-    partition = new_partition(problem.cohort.arrays, labels)
+    partition = problem.partition(labels)
     statistics, sizes = partition.statistics, partition.sizes
     for step in range(n_clusters - 1):
         gains = merge_gains(problem, partition)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.search.labels import compact
@@ -97,7 +96,7 @@ def seated(problem: Problem, order: Labels) -> Labels:
     subjects the clusters do not change any more, and each other subject is assigned to its best cluster.
     """
     arrays, model = problem.cohort.arrays, problem.model
-    partition = new_partition(arrays, np.full(order.size, -1), _MOST_CLUSTERS + 2)
+    partition = problem.partition(np.full(order.size, -1), _MOST_CLUSTERS + 2)
     make_moves(arrays, model, partition, order[:_SEATED_ONE_BY_ONE], most_clusters=_MOST_CLUSTERS)
     best = partition.labels.copy()
     if order.size > _SEATED_ONE_BY_ONE:

@@ -30,8 +30,8 @@ print(clinclust.MAPDP(schema, random_state=0).fit(frame).n_clusters_, "found by"
 _CHECKED_FITS = """
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
-from clinclust.engine.search import sampled
-sampled.LARGE, sampled.N_SAMPLED = 100, 60
+from clinclust.engine.search import restarts
+restarts.LARGE, restarts.N_SAMPLED = 100, 60
 for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
     frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
     model = MAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)

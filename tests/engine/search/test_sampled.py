@@ -13,7 +13,6 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import sampled
 from clinclust.engine.search import settle as settling
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
@@ -96,7 +95,7 @@ def _cohort(n_subjects, rare=0.0):
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr(sampled, "N_SAMPLED", 400)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 400)
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 1000)
     monkeypatch.setattr(settling, "CHUNK", 256)
 
