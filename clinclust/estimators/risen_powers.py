@@ -1,6 +1,6 @@
 """Powers of blocks that rise because distinct subtypes explain the dependence inside a block.
 
-The powers of a fit begin with one cluster (`joint_estimates.block_weights`). Where subtypes differ in the
+The powers of a fit begin with one cluster (`joint_estimates.dependence`). Where subtypes differ in the
 features of one block and in little else, this is too low to find them: all that they differ in counts as dependence.
 Beginning at power 1 is no way out by itself, because slices of what a block measures would explain its dependence away.
 The test of the tree tells slices from distinct subtypes. A short search in which every feature counts in full is

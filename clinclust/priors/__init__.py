@@ -6,5 +6,5 @@ and base measure h, the log marginal of n values in a cluster is
 
     log p(x_1 .. x_n) = sum_j log h(x_j) + A(posterior of sum_j T(x_j)) - A(prior).
 
-The compiled versions, which the engine uses in sweeps, are in `clinclust.engine.kernels.predictives`.
+The compiled versions, which the engine uses in sweeps, are the modules `predictives_...` of `clinclust.engine.kernels`.
 """

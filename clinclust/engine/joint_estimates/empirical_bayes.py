@@ -53,21 +53,14 @@ _FARTHEST_STEP = 2.0
 
 @dataclass(frozen=True)
 class Hyperprior:
-    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale.
-
-    Attributes
-    ----------
-    centre : float64 (H,)
-        The default hyperparameters.
-    location : bool (H,)
-        True for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative.
-    free : bool (H,)
-        True for hyperparameters that the schema does not state. Only these are estimated.
-    """
+    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale."""
 
     centre: Array
+    """(H,) the default hyperparameters."""
     location: NDArray[np.bool_]
+    """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
     free: NDArray[np.bool_]
+    """(H,) true for hyperparameters that the schema does not state. Only these are estimated."""
 
     @classmethod
     def of(cls, problem: Problem) -> Hyperprior:

@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.predictives.beta import (
+from clinclust.engine.kernels.predictives_beta import (
     beta_log_marginal,
     binomial_predictives,
     geometric_predictives,
     negative_binomial_log_marginal,
     negative_binomial_predictives,
 )
-from clinclust.engine.kernels.predictives.dirichlet import (
+from clinclust.engine.kernels.predictives_dirichlet import (
     categorical_predictives,
     dirichlet_log_marginal,
     ordinal_predictives,
     tree_log_marginal,
 )
-from clinclust.engine.kernels.predictives.gamma import (
+from clinclust.engine.kernels.predictives_gamma import (
     exponential_coefficients,
     exponential_left_out,
     gamma_log_marginal,
     poisson_predictives,
 )
-from clinclust.engine.kernels.predictives.gaussian import (
+from clinclust.engine.kernels.predictives_gaussian import (
     add_values,
     chained_log_marginal,
     gaussian_coefficients,

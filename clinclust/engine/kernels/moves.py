@@ -22,8 +22,8 @@ from clinclust.engine.kernels.likelihood_kernels import (
     place_in_block,
 )
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
-from clinclust.engine.kernels.predictives.gamma import FEW
-from clinclust.engine.kernels.predictives.gaussian import chained_coefficients, factorise
+from clinclust.engine.kernels.predictives_gamma import FEW
+from clinclust.engine.kernels.predictives_gaussian import chained_coefficients, factorise
 
 __all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 

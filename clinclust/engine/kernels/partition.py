@@ -1,14 +1,13 @@
-"""A partition of the subjects, with the statistics and log predictives of its clusters.
+"""Cohort, model and partition as the compiled kernels read them.
 
-The table holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster (columns,
-contiguous). The score of a subject is therefore a sum of table rows. The array `left_out`, with clusters as rows, holds
-the same log predictives for the cluster without one subject at that level; a subject is scored with them under its own
-cluster. The column after the last cluster belongs to an empty cluster. Its log predictives are those of the prior, and
-its log weight is that of a new cluster. A subject whose best cluster is the empty one opens a new cluster.
+The table of a partition holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster
+(columns, contiguous), so that the score of a subject is a sum of table rows. The array `left_out`, with clusters as
+rows, holds the same log predictives for the cluster without one subject at that level; a subject is scored with them
+under its own cluster. The column after the last cluster belongs to an empty cluster: its log predictives are those of
+the prior, and its log weight is that of a new cluster, which a subject opens whose best cluster it is.
 
 Log predictives are multiplied by the coarsening and by the power of their feature when they are stored, so that scoring
-uses neither. The number of columns is a multiple of eight, and the last columns may be idle
-(`clinclust.engine.kernels.lanes`).
+uses neither. The number of columns is a multiple of eight (`lanes`), and the last columns may be idle.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
-from clinclust.engine.kernels.predictives.gamma import FEW
+from clinclust.engine.kernels.predictives_gamma import FEW
 
 __all__ = [
     "CohortArrays",
@@ -63,6 +62,31 @@ class CohortArrays(NamedTuple):
     """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
     prior_start: NDArray[np.int64]
     """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
+
+
+class Model(NamedTuple):
+    """The model as the compiled kernels read it. It does not change during a search."""
+
+    prior: NDArray[np.float64]
+    """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
+    powers: NDArray[np.float64]
+    """(D,) the power, in (0, 1], to which the likelihood of each feature is raised because of its block; 1 without."""
+    concentration: float
+    """N0, the weight of a new cluster, in subjects."""
+    discount: float = 0.0
+    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
+    subjects. With 0 it is the Dirichlet process."""
+    coarsening: float = 1.0
+    """The power, in (0, 1], to which the whole likelihood is raised in addition (Miller and Dunson 2019)."""
+
+    @property
+    def exponents(self) -> NDArray[np.float64]:
+        """The power of each feature's likelihood in all, coarsening times the power of its block, float64 (D,)."""
+        return np.asarray(self.coarsening * self.powers)
+
+    def in_full(self) -> Model:
+        """Return the model in which every likelihood counts in full: only its densities integrate to 1."""
+        return self._replace(coarsening=1.0, powers=np.ones_like(self.powers))
 
 
 class Partition(NamedTuple):
@@ -230,28 +254,3 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     add_up(cohort, partition.labels, partition.sizes, partition.statistics)
-
-
-class Model(NamedTuple):
-    """The model as the compiled kernels read it. It does not change during a search."""
-
-    prior: NDArray[np.float64]
-    """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
-    powers: NDArray[np.float64]
-    """(D,) the power, in (0, 1], to which the likelihood of each feature is raised because of its block; 1 without."""
-    concentration: float
-    """N0, the weight of a new cluster, in subjects."""
-    discount: float = 0.0
-    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
-    subjects. With 0 it is the Dirichlet process."""
-    coarsening: float = 1.0
-    """The power, in (0, 1], to which the whole likelihood is raised in addition (Miller and Dunson 2019)."""
-
-    @property
-    def exponents(self) -> NDArray[np.float64]:
-        """The power of each feature's likelihood in all, coarsening times the power of its block, float64 (D,)."""
-        return np.asarray(self.coarsening * self.powers)
-
-    def in_full(self) -> Model:
-        """Return the model in which every likelihood counts in full: only its densities integrate to 1."""
-        return self._replace(coarsening=1.0, powers=np.ones_like(self.powers))

@@ -1,9 +1,13 @@
-"""One sweep of MAP-DP: each subject in turn moves to the cluster with the highest score.
+"""One sweep: each subject in turn moves to the cluster with the highest score, or to one that is drawn by its score.
 
-This is the inner loop of algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed joint. A move
-is made only if it raises the log joint by more than the rounding error. A sweep without a move is a fixed point.
+The former is the inner loop of MAP-DP, algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed
+joint. A move is made only if it raises the log joint by more than the rounding error. A sweep without a move is a fixed
+point.
 
-The scores are those of `clinclust.engine.kernels.scoring`.
+The latter is collapsed Gibbs sampling: the exponentials of the same scores (`clinclust.engine.kernels.scoring`),
+normalised, are the conditional probabilities of the subject's cluster given all other labels (Neal 2000, J Comput Graph
+Stat 9, 249-265, algorithm 3). Subjects in no cluster are assigned to one, in order: the sequential allocation of which
+proposals of divisions are made (Dahl 2005, sequentially-allocated merge-split sampler).
 """
 
 from __future__ import annotations

@@ -92,19 +92,14 @@ def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array
 
 @dataclass(frozen=True)
 class BlockPredictive:
-    """The multivariate Student t distribution of a block in each cluster; the last is a new one.
-
-    Attributes
-    ----------
-    mean : float64 (K + 1, p)
-    scale : float64 (K + 1, p, p)
-    degrees : float64 (K + 1,)
-        Degrees of freedom.
-    """
+    """The multivariate Student t distribution of a block in each cluster; the last is a new one."""
 
     mean: Array
+    """(K + 1, p)"""
     scale: Array
+    """(K + 1, p, p)"""
     degrees: Array
+    """(K + 1,) degrees of freedom."""
 
     def given(self, place: int, others: NDArray[np.bool_], values: Array) -> Array:
         """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).

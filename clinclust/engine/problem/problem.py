@@ -40,22 +40,14 @@ _NARROWEST = 1e-100
 
 @dataclass(frozen=True)
 class Problem:
-    """A cohort and its model.
-
-    Attributes
-    ----------
-    cohort : EncodedCohort
-    hyperparameters : dict
-        Hyperparameters by feature and name, on the scale of the columns.
-    model : Model
-    kept_out : dict
-        Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason.
-    """
+    """A cohort and its model."""
 
     cohort: EncodedCohort
     hyperparameters: Hyperparameters
+    """Hyperparameters by feature and name, on the scale of the columns."""
     model: Model
     kept_out: dict[str, str]
+    """Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason."""
 
     def partition(self, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
         """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""

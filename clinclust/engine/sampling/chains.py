@@ -44,19 +44,13 @@ _BRANCH = 2004
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How long the chains run, on how many threads, and what tells them to stop.
-
-    Attributes
-    ----------
-    max_sweeps : int
-        The most sweeps of each chain.
-    max_draws : int
-        The most labels that are kept of each chain; of more, every second is dropped.
-    """
+    """How long the chains run, on how many threads, and what tells them to stop."""
 
     seed: int
     max_sweeps: int
+    """The most sweeps of each chain."""
     max_draws: int
+    """The most labels that are kept of each chain; of more, every second is dropped."""
     n_threads: int
     unknown: Unknown = FIXED
     cancelled: Event = field(default_factory=Event)
@@ -82,31 +76,21 @@ class Diagnosis(NamedTuple):
 
 @dataclass(frozen=True)
 class Chains:
-    """The draws of all chains without the first half.
-
-    Attributes
-    ----------
-    labels : int32 (C S, N)
-        The clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep was kept.
-    models : list of Model
-        The concentration and hyperparameters of each kept draw.
-    traces : dict of float64 (C, sweeps)
-        Each number of `TRACED`, after every sweep of the second half.
-    diagnoses : dict of Diagnosis
-    has_converged : bool
-    n_sweeps : int
-        Sweeps of each chain, the first half included.
-    accepted : float
-        The share of the proposed divisions and mergers that were accepted.
-    """
+    """The draws of all chains without the first half."""
 
     labels: NDArray[np.int32]
+    """(C S, N) the clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep
+    was kept."""
     models: list[Model]
+    """The concentration and hyperparameters of each kept draw."""
     traces: dict[str, NDArray[np.float64]]
+    """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
+    """Sweeps of each chain, the first half included."""
     thinning: int
     accepted: float
+    """The share of the proposed divisions and mergers that were accepted."""
 
     @property
     def has_converged(self) -> bool:

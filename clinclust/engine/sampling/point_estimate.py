@@ -50,23 +50,16 @@ _FURTHER_CLUSTERS = 5
 
 @dataclass(frozen=True)
 class Ball:
-    """The partitions that hold a share of the posterior around a point estimate (Wade and Ghahramani 2018).
-
-    Attributes
-    ----------
-    radius : float
-        The smallest distance within which this share of the draws lies.
-    farthest : int64 (N,)
-        The farthest draw inside, the horizontal bound.
-    fewest, most : int64 (N,)
-        Among the draws inside with the fewest and with the most clusters, the farthest: the upper and the lower
-        vertical bound.
-    """
+    """The partitions that hold a share of the posterior around a point estimate (Wade and Ghahramani 2018)."""
 
     radius: float
+    """The smallest distance within which this share of the draws lies."""
     farthest: Labels
+    """(N,) the farthest draw inside, the horizontal bound."""
     fewest: Labels
     most: Labels
+    """(N,) among the draws inside with the fewest and with the most clusters, the farthest: the upper and the lower
+    vertical bound."""
 
 
 def point_estimate(draws: Draws, loss: Loss) -> Labels:

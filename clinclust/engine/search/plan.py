@@ -80,104 +80,72 @@ class Either(Event):
 
 @dataclass(frozen=True)
 class ResolutionPlan:
-    """The coarsenings at which to search, from fine to coarse.
-
-    Attributes
-    ----------
-    coarsenings : tuple of float
-        Decreasing coarsenings, each above 0 and at most 1.
-    n_fresh : int
-        Number of fresh starts at every step after the first.
-    choose : bool
-        Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
-        partition (`chosen_step`).
-    """
+    """The coarsenings at which to search, from fine to coarse."""
 
     coarsenings: tuple[float, ...] = COARSENINGS
+    """Decreasing coarsenings, each above 0 and at most 1."""
     n_fresh: int = 2
+    """Number of fresh starts at every step after the first."""
     choose: bool = False
+    """Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
+    partition (`chosen_step`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """How to search for the partition, and what to estimate in addition to it.
-
-    Attributes
-    ----------
-    seed : int
-        Seed of all random numbers.
-    n_restarts : int
-        Largest number of restarts.
-    start : {"search", "single"} or int64 (N,)
-        Where restarts begin: partitions of several kinds (`search_starts`), one cluster of all subjects
-        (`single_starts`), or the given clusters, in the order of the encoded subjects (`starts_from`).
-    max_sweeps : int
-        Number of sweeps after which a search ends as not converged.
-    n_jobs : int, optional
-        Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result.
-    refine : bool
-        Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
-        perturb the best partitions. The search on a sample always does so.
-    divide : bool
-        Whether to try to divide clusters anew when none can be merged. The search on a sample always does so.
-    often_enough : int
-        Number of restarts that must end at the best log joint for the remaining starts to be skipped.
-    finishers : int, optional
-        Number of starts that are searched to the end. All starts are then first swept a few times, and those with the
-        highest log joint go on. None = every start is searched to the end.
-    patience : int, optional
-        Number of successive batches of perturbations without a better partition after which refinement ends. By
-        default 4 if the best partition was found often enough, else 12.
-    select_features : bool
-        Whether to select the features that differ between the clusters.
-    outlying_share : float
-        Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for.
-    look_back : bool
-        Whether a search with outlying values searches once more with all values kept.
-    resolution : ResolutionPlan, optional
-        Search at several coarsenings instead of the coarsening of the problem.
-    estimate_powers : bool
-        Whether to estimate the powers of the blocks first (`reproduced_weights`); otherwise those of the problem hold.
-    hyperparameters : {"empirical", "greedy"}, optional
-        How to estimate the hyperparameters; None = keep those of the problem.
-    concentration : {"map", "cross-validation"} or tuple of float, optional
-        How to estimate the concentration, or the values to try; None = keep that of the problem.
-    fill_modes : bool
-        Whether missing values are filled with modes that count as observed (`search_filling`); else they are integrated
-        out. Such a search estimates nothing else.
-    cancelled : threading.Event
-        When it is set, every search ends after its present sweep, and the searches as a whole end with
-        `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
-    budget : Budget
-        Time that the search may take. When it is used up, the search ends with the best partition so far.
-    finished : callable, optional
-        Called with each finished restart, on the thread that waits for the searches.
-    progress : Progress
-        Tells the stages of the search.
-    """
+    """How to search for the partition, and what to estimate in addition to it."""
 
     seed: int = 0
+    """Seed of all random numbers."""
     n_restarts: int = 10
+    """Largest number of restarts."""
     start: str | Labels = "search"
+    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster of all
+    subjects (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
     max_sweeps: int = 200
+    """Number of sweeps after which a search ends as not converged."""
     n_jobs: int | None = None
+    """Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result."""
     refine: bool = True
+    """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine
+    and perturb the best partitions. The search on a sample always does so."""
     divide: bool = True
+    """Whether to try to divide clusters anew when none can be merged. The search on a sample always does so."""
     often_enough: int = 3
+    """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
     finishers: int | None = None
+    """Number of starts that are searched to the end. All starts are then first swept a few times, and those with
+    the highest log joint go on. None = every start is searched to the end."""
     patience: int | None = None
+    """Number of successive batches of perturbations without a better partition after which refinement ends. By
+    default 4 if the best partition was found often enough, else 12."""
     select_features: bool = False
+    """Whether to select the features that differ between the clusters."""
     outlying_share: float = 0.0
+    """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True
+    """Whether a search with outlying values searches once more with all values kept."""
     resolution: ResolutionPlan | None = None
+    """Search at several coarsenings instead of the coarsening of the problem."""
     estimate_powers: bool = False
+    """Whether to estimate the weights of the blocks first (`reproduced_weights`), or keep those of the problem."""
     hyperparameters: str | None = None
+    """How to estimate the hyperparameters, "empirical" or "greedy"; None = keep those of the problem."""
     concentration: str | tuple[float, ...] | None = None
+    """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep that of the
+    problem."""
     fill_modes: bool = False
+    """Whether missing values are filled with modes that count as observed (`search_filling`); else they are
+    integrated out. Such a search estimates nothing else."""
     cancelled: Event = field(default_factory=Event)
+    """When it is set, every search ends after its present sweep, and the searches as a whole end with
+    `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches."""
     budget: Budget = field(default_factory=Budget)
+    """Time that the search may take. When it is used up, the search ends with the best partition so far."""
     finished: Callable[[RestartResult], object] | None = None
+    """Called with each finished restart, on the thread that waits for the searches."""
     progress: Progress = SILENT
+    """Tells the stages of the search."""
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
-from clinclust.engine.kernels.predictives.beta import log_beta_gain
-from clinclust.engine.kernels.predictives.gamma import log_gamma_ratio
+from clinclust.engine.kernels.predictives_beta import log_beta_gain
+from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
 __all__ = ["categorical_predictives", "dirichlet_log_marginal", "ordinal_predictives", "tree_log_marginal"]
 
@@ -39,7 +39,7 @@ def categorical_predictives(
     """Fill the log predictive of every level of one categorical feature under one cluster.
 
     The predictive of a level is (concentration + count) / (sum of the concentrations + sum of the counts). The
-    arguments are those of `clinclust.engine.kernels.predictives.beta.binomial_predictives`; prior and sums are float64
+    arguments are those of `clinclust.engine.kernels.predictives_beta.binomial_predictives`; prior and sums are float64
     (n_levels,).
     """
     total = 0.0

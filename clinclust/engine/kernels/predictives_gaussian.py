@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives.gamma import log_gamma_ratio
+from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
 __all__ = [
     "add_values",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives.gamma import FEW, fill_factors, log_gamma_ratio, log_rising
+from clinclust.engine.kernels.predictives_gamma import FEW, fill_factors, log_gamma_ratio, log_rising
 
 __all__ = [
     "beta_log_marginal",
