@@ -35,7 +35,7 @@ def beta_log_marginal(prior: Array, sums: Array) -> float:
 def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
     """Return ln B(a + s, b + t) - ln B(a, b), without the cancellation of large terms.
 
-    If the statistics are small beside both parameters, the difference is that of rising factorials; else, of two
+    If the statistics are smaller than both parameters, the difference is that of rising factorials; else, of two
     values of ln B, whose terms are as large as the smaller parameter.
     """
     if s + t <= min(a + s, b + t):

@@ -143,7 +143,7 @@ class Clusters:
     def of_feature(self, feature: int) -> tuple[Array, Array]:
         """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself.
 
-        They are those of `Encoding.alone`: what other features of a multivariate Gaussian block tell is not used.
+        They are those of `Encoding.alone`: other features of a multivariate Gaussian block are not used.
         """
         likelihood = self.encoding.likelihoods[feature]
         theta, sums = self.factor_of(feature)

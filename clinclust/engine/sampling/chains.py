@@ -44,7 +44,7 @@ _BRANCH = 2004
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How long the chains run, on how many threads, and what tells them to stop."""
+    """How long the chains run, on how many threads, and what stops them."""
 
     seed: int
     max_sweeps: int
