@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from block_cohorts import SETTINGS, block_cohort

@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from clinclust import MAPDP, distinct_subtypes
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort

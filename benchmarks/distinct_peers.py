@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust import MAPDP, FeatureSchema, distinct_subtypes
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort

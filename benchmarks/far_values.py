@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.likelihoods.far_values import without_far_values
 
 RESULTS = Path(__file__).parent / "results" / "far_values.md"

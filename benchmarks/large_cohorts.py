@@ -24,8 +24,8 @@ from near_tied_cohorts import dependent_survey
 from near_ties import k_means
 
 import clinclust as cc
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.sampled import N_SAMPLED
+from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.restarts import N_SAMPLED
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _NEVER = 10**12

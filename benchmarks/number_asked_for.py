@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from robust_cohorts import FLAVOURS, robust_cohort

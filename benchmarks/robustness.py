@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.resolution_path import ResolutionPath
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -17,10 +17,8 @@ from clinclust.associations.association_test import Part
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
-from clinclust.engine.search.split_merge import divisions
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.split_merge import divisions, merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 __all__ = ["OTHER_BELOW", "AsReported", "Effects", "agreement", "as_many", "effects", "merged"]

@@ -165,7 +165,7 @@ def validated_associations(
     from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import seed_of
@@ -214,12 +214,12 @@ def _side_by_side(
 ) -> list[dict[str, Any]]:
     """Return the row of each feature, in order; the tests run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import cancelled_on_error
+    from clinclust.engine.search.threads import Threads
     from clinclust.progress import Progress
 
     found = {}
     with (
-        cancelled_on_error(n_threads(n_jobs), tests.plan.cancelled) as pool,
+        Threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
         Progress(bool(progress)).stage("associations", len(features)) as advance,
     ):
         groups = tests.sharing_a_search(features)

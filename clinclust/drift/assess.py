@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
+from clinclust.compiled import announcing_compilation
 from clinclust.drift.result import Drift
 from clinclust.drift.tables import (
     subtypes_of_batch,
@@ -16,7 +17,6 @@ from clinclust.drift.tables import (
     table_of_subtypes,
     table_of_tests,
 )
-from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.search.threads import interruptible
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit

@@ -277,7 +277,7 @@ def distinct_subtypes(
     >>> model.n_clusters_, distinct.n_subtypes
     (4, 1)
     """
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
 
     parameters: dict[str, Any] = {

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE
-from clinclust.engine.joint_estimates.block_powers import has_repeated
-from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE
+from clinclust.engine.joint_estimates.dependence import has_repeated
+from clinclust.engine.joint_estimates.resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads
-from clinclust.engine.search.sampled import LARGE, N_SAMPLED
+from clinclust.engine.search.restarts import LARGE, N_SAMPLED
 from clinclust.estimators.cut import DISTINCT
 from clinclust.estimators.parameters import is_number
 

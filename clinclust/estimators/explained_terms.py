@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 from clinclust.estimators.left_out import held_values, left_out_scores, log_weights, own_log_weights
 
 if TYPE_CHECKING:

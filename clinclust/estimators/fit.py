@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from clinclust.engine.problem.blocks import powers_of_blocks
 from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
 from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.stopping import Budget
+    from clinclust.engine.search.plan import Budget
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
     from clinclust.schema import FeatureSchema

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.block_predictives import (
+from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.predictives import (
     block_predictive,
     encoded_block,
     patterns_of,
 )
-from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError
 from clinclust.estimators.imputed_parts import MissingInParts, levels_of_first
 from clinclust.estimators.imputed_values import cells_of, with_cells

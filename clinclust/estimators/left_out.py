@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.announcement import announcing_compilation
-from clinclust.engine.problem.block_predictives import (
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.problem.predictives import (
     draw_in_block,
     drawn_moments,
     encoded_block,
 )
-from clinclust.engine.problem.blocks import members_of_chains
-from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.errors import CohortError, InputError

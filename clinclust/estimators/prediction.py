@@ -326,7 +326,7 @@ class Prediction(FittedAttributes):
         float64 (n, J + 1)
             In nats; the last column is that of a new cluster.
         """
-        from clinclust.engine.kernels.announcement import announcing_compilation
+        from clinclust.compiled import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.rows_of_cohort import warn_of_other_rows

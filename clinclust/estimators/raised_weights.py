@@ -1,6 +1,6 @@
 """Block weights that are raised because distinct subtypes explain the dependence inside a block.
 
-The weights of a fit begin with one cluster (`joint_estimates.block_powers`). Where subtypes differ in the features of
+The weights of a fit begin with one cluster (`joint_estimates.dependence`). Where subtypes differ in the features of
 one block and in little else, this is too low to find them: all that they differ in counts as dependence. Beginning at
 weight 1 is no way out by itself, because slices of what a block measures would explain its dependence away. The test of
 the tree tells slices from distinct subtypes. A short search in which every feature counts in full is therefore tested;
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from clinclust.engine.joint_estimates.block_powers import powers_left_by
+from clinclust.engine.joint_estimates.dependence import implied_weights
 from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.fitted_problem import fitted_problem
@@ -81,7 +81,7 @@ def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
         return {}
     problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
     distinct = fit.tree_test_.distinct_of(fit.tree_)[fit.tree_.labels]
-    return powers_of_blocks(problem.cohort.encoding.features, powers_left_by(problem, distinct[problem.cohort.order]))
+    return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
 
 
 def _dependence(power: float) -> float:

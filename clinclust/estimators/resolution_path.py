@@ -134,8 +134,8 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.joint_estimates.resolution import resolution_steps
-    from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
     from clinclust.engine.search.threads import interruptible
@@ -181,8 +181,7 @@ def resolution_path(
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
     """Return the steps of a search as a `ResolutionPath`, with subjects in the order of the table."""
-    from clinclust.engine.search.agreement import adjusted_rand_index
-    from clinclust.engine.search.labels import by_decreasing_size
+    from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 
     found = [step.labels for step in steps]
     table = pd.DataFrame(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.partition import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.errors import InputError

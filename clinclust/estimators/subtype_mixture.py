@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE, DrawPlan, Node, NodeTest
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import n_threads
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_problem import fitted_problem
 from clinclust.estimators.merged_leaves import PairTests, leaves_merged

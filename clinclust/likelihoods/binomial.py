@@ -26,7 +26,7 @@ from clinclust.priors.gamma_functions import log_beta
 __all__ = ["Binomial"]
 
 _SHORT = 16
-"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.rising_factorial`)."""
+"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.gamma`)."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Ratios of gamma functions, and ln B, without the cancellation of large logarithms.
 
-`clinclust.engine.kernels.predictives.rising_factorial` holds the compiled version.
+`clinclust.engine.kernels.predictives_gamma` holds the compiled version.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def assess_stability(
     >>> stability.subtypes["band"].tolist()
     ['highly stable', 'highly stable']
     """
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import parameter_problems, seed_of
     from clinclust.progress import Progress
@@ -209,10 +209,10 @@ def _side_by_side(
 ) -> list[Any]:
     """Return the results of the tasks, in order; they run in parallel on threads."""
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import cancelled_on_error
+    from clinclust.engine.search.threads import Threads
 
     found = []
-    with cancelled_on_error(n_threads(n_jobs), cancelled) as pool, stage as advance:
+    with Threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
         for future in [pool.submit(task) for task in tasks]:
             found.append(future.result())
             advance()

@@ -16,7 +16,7 @@ from clinclust.associations.as_reported import merged
 from clinclust.associations.refit_without import posed_as_fitted, refit_plan
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.plan import Budget
 from clinclust.errors import InputError
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.few_subjects import FEW_SUBJECTS

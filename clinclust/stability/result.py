@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.stability.resamples import PERMUTED
 

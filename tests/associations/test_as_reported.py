@@ -11,7 +11,7 @@ import clinclust as cc
 from clinclust.associations.as_reported import AsReported, agreement, as_many, effects
 from clinclust.associations.association_test import Part
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 

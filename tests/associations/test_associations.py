@@ -12,8 +12,7 @@ from clinclust.associations.association_test import Part, TestRules, association
 from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
 
@@ -97,7 +96,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     among_all = search(problem, PLAN)
     assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
-    monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
     found = refit(problem, PLAN, TWO).labels
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9

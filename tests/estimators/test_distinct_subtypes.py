@@ -14,7 +14,7 @@ from test_notebook import Cells
 from clinclust import MAPDP, CohortWarning, DistinctSubtypes, Feature, FeatureSchema, Partition, distinct_subtypes
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.fitted_problem import fitted_problem

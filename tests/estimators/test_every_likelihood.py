@@ -8,7 +8,7 @@ from oracles import log_joint as oracle_log_joint
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.engine.joint_estimates.hyperprior import with_prior
+from clinclust.engine.joint_estimates.empirical_bayes import with_prior
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose

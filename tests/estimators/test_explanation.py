@@ -7,7 +7,7 @@ from cohorts import mixed_cohort
 
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 from clinclust.estimators.explanation import SIZE, WITHIN
 
 

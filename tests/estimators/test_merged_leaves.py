@@ -10,7 +10,7 @@ import pytest
 from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import partition_of
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators import tested_tree
 from clinclust.estimators.fitted_problem import fitted_problem

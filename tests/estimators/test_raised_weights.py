@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators import raised_weights
 
 ITEMS = [f"item_{number}" for number in range(1, 11)]

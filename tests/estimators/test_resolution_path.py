@@ -10,12 +10,12 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint, plot_resolution_path, plot_tree, resolution_path
-from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 COARSENINGS = (1.0, 0.6, 0.3, 0.1)
 
@@ -345,7 +345,7 @@ def large():
     def fitted(**options):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
-            patch.setattr("clinclust.engine.joint_estimates.sampled_resolution.N_SAMPLED", 300)
+            patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
             return MAPDP.as_published(schema, **given).fit(frame)
 
@@ -394,7 +394,7 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     frame, schema, _ = wrong_cohort(seed, correlation=correlation, contaminated=0.03, n=900)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
-        patch.setattr("clinclust.engine.joint_estimates.sampled_resolution.N_SAMPLED", 200)
+        patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 200)
         model = MAPDP.as_published(
             schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options
         ).fit(frame)

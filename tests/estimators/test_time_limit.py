@@ -8,7 +8,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import sampled, stopping
+from clinclust.engine.search import plan
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
 from clinclust.errors import InputError
@@ -72,7 +72,7 @@ def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
 
 def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
     monkeypatch.setattr(search, "LARGE", 2000)
-    monkeypatch.setattr(sampled, "N_SAMPLED", 500)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 500)
     values = continuum(3000)
     model = stopped(values)
     assert model.restarts_["start"].str.startswith("sample: ").all()
@@ -102,7 +102,7 @@ def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
         self.cut_short = asked[0] > questions
         return self.cut_short
 
-    monkeypatch.setattr(stopping.Budget, "used_up", used_up)
+    monkeypatch.setattr(plan.Budget, "used_up", used_up)
     shorter = stopped(values, n_jobs=1)
     assert_fixed_point(shorter, values)
     assert shorter.log_joint_ <= longest

@@ -9,18 +9,20 @@ from scipy.special import gammaln
 
 from clinclust import MAPDP, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.alternation import Estimated, alternate
-from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
-from clinclust.engine.joint_estimates.cross_validation import deal_folds, starts_among
-from clinclust.engine.joint_estimates.empirical import maximise_hyperparameters
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.concentration import (
+    concentration_mode,
+    deal_folds,
+    log_concentration_hyperprior,
+    starts_among,
+)
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.stopping import Budget
 from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
 
@@ -178,7 +180,7 @@ def test_the_grid_is_judged_by_the_joint():
 
 
 def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_others():
-    from clinclust.engine.joint_estimates.cross_validation import held_out_log_density, training_problem
+    from clinclust.engine.joint_estimates.concentration import held_out_log_density
 
     frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
     problem = pose(schema.validate(frame), schema, None, 3.0)
@@ -187,7 +189,7 @@ def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_ot
     assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(60))
     training, held_out = folds[0]
     labels = np.unique(groups[order][training], return_inverse=True)[1]
-    found = held_out_log_density(training_problem(problem, training), labels, problem.cohort, held_out)
+    found = held_out_log_density(problem.restricted_to(training, 0), labels, problem.cohort, held_out)
     named = problem.hyperparameters
     for row in range(3):
         both = frame.iloc[order[np.append(training, held_out[row])]]

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.base_measures import log_bases
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import Model, Partition, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
@@ -23,6 +21,7 @@ from clinclust.engine.problem.hyperparameters import (
     prior_of_features,
     stated_hyperparameters,
 )
+from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
 from clinclust.schema.informative import uninformative
 from clinclust.schema.parts import few_of_the_rest
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
+
 __all__ = ["Problem", "pose"]
 
 _NARROWEST = 1e-100
@@ -40,22 +40,18 @@ _NARROWEST = 1e-100
 
 @dataclass(frozen=True)
 class Problem:
-    """A cohort and its model.
-
-    Attributes
-    ----------
-    cohort : EncodedCohort
-    hyperparameters : dict
-        Hyperparameters by feature and name, on the scale of the columns.
-    model : Model
-    kept_out : dict
-        Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason.
-    """
+    """A cohort and its model."""
 
     cohort: EncodedCohort
     hyperparameters: Hyperparameters
+    """Hyperparameters by feature and name, on the scale of the columns."""
     model: Model
     kept_out: dict[str, str]
+    """Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason."""
+
+    def partition(self, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+        """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
+        return new_partition(self.cohort.arrays, labels, capacity)
 
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
@@ -65,7 +61,7 @@ class Problem:
         measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
-        together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
+        together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
         kept_prior = prior_of_features(self.cohort.encoding, prior, included)

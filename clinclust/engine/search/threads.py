@@ -15,13 +15,12 @@ import atexit
 import contextvars
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
-__all__ = ["SearchCancelled", "Threads", "cancelled_on_error", "interruptible"]
+__all__ = ["SearchCancelled", "Threads", "interruptible"]
 
 Result = TypeVar("Result")
 
@@ -47,11 +46,13 @@ class Threads(Executor):
     Parameters
     ----------
     n_threads : int
+    cancelled : threading.Event, optional
+        It is set when an exception ends the ``with`` statement of the pool; work that waits is then dropped.
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._most = n_threads
+        self._most, self._cancelled = n_threads, cancelled
         self._threads: list[threading.Thread] = []
 
     def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
@@ -61,6 +62,13 @@ class Threads(Executor):
         if len(self._threads) < self._most:
             self._add_thread()
         return future
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        """End the threads."""
+        if error is not None and self._cancelled is not None:
+            self._cancelled.set()
+            self.shutdown(wait=False, cancel_futures=True)
+        return super().__exit__(kind, error, trace)
 
     def _add_thread(self) -> None:
         name = f"{_NAME}-{len(self._threads)}"
@@ -87,18 +95,6 @@ class Threads(Executor):
             self._tasks.put(None)
         for thread in self._threads if wait else ():
             thread.join()
-
-
-@contextmanager
-def cancelled_on_error(n_threads: int, cancelled: threading.Event) -> Iterator[Threads]:
-    """Give a pool of threads; an error sets `cancelled`, which ends the work that has begun, and drops the rest."""
-    with Threads(n_threads) as pool:
-        try:
-            yield pool
-        except BaseException:
-            cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:

@@ -11,9 +11,13 @@ from scipy import stats
 from scipy.special import comb, logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.dependence import mutual_dependence
-from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion, run_selecting_restarts
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.joint_estimates.selection import (
+    best_inclusion,
+    log_inclusion,
+    mutual_dependence,
+    run_selecting_restarts,
+)
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of

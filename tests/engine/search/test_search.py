@@ -10,21 +10,19 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import gammaln
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search import split_merge
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size, compact
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size, compact
 from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.refine import recombined
 from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.seeding import bisected, seated
 from clinclust.engine.search.split_merge import merge_all
-from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.starts import bisected, search_starts, seated
 from clinclust.engine.search.threads import SearchCancelled
-from clinclust.engine.search.variations import recombined
 from clinclust.estimators.search import search
 from clinclust.schema import schema_for_array
 
@@ -181,7 +179,7 @@ def test_recombining_keeps_what_two_partitions_share():
     problem = pose(schema.validate(pd.DataFrame(X, columns=list(schema.names))), schema, None, 3.0)
     truth = groups[problem.cohort.order]
     first, second = np.where(truth == 3, 2, truth), np.where(truth == 1, 0, truth)
-    assert adjusted_rand_index(recombined(problem, first, second), truth) == 1.0
+    assert adjusted_rand_index(recombined(problem, np.random.default_rng(0), first, second), truth) == 1.0
 
 
 def test_equal_partitions_look_equal():

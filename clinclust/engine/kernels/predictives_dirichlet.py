@@ -1,4 +1,4 @@
-"""Compiled predictives of ordinal features: ordered levels with a Dirichlet tree prior (`priors.dirichlet_tree`)."""
+"""Compiled predictives of categorical and ordinal features (`priors.dirichlet`, `priors.dirichlet_tree`)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import subkernel
-from clinclust.engine.kernels.predictives.beta import log_beta_gain
+from clinclust.engine.kernels.predictives_beta import log_beta_gain
+from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
-__all__ = ["level_predictives", "log_marginal"]
+__all__ = ["categorical_predictives", "dirichlet_log_marginal", "ordinal_predictives", "tree_log_marginal"]
 
 Array = NDArray[np.float64]
+
+
+@subkernel
+def dirichlet_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.conjugate.Dirichlet`."""
+    value = total = count = 0.0
+    for level in range(n_levels):
+        total += prior[level]
+        count += sums[level]
+        if sums[level] > 0.0:
+            value += log_gamma_ratio(prior[level], sums[level])
+    return value - log_gamma_ratio(total, count)
+
+
+@subkernel
+def categorical_predictives(
+    prior: Array,
+    sums: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill the log predictive of every level of one categorical feature under one cluster.
+
+    The predictive of a level is (concentration + count) / (sum of the concentrations + sum of the counts). The
+    arguments are those of `clinclust.engine.kernels.predictives_beta.binomial_predictives`; prior and sums are float64
+    (n_levels,).
+    """
+    total = 0.0
+    for level in range(n_levels):
+        total += prior[level] + sums[level]
+    for level in range(n_levels):
+        weight = prior[level] + sums[level]
+        numbers[level] = weight / total
+        left_numbers[level] = (weight - 1.0) / (total - 1.0) if sums[level] >= 1.0 else 1.0
+        rests[level] = left_rests[level] = 0.0
 
 
 @subkernel
@@ -37,7 +76,7 @@ def _between(sums: Array, first: int, last: int) -> float:
 
 
 @subkernel
-def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
+def tree_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.dirichlet_tree.DirichletTree`."""
     value = 0.0
     for boundary in range(1, n_levels):
@@ -50,7 +89,7 @@ def log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
 
 
 @subkernel
-def level_predictives(
+def ordinal_predictives(
     prior: Array,
     sums: Array,
     n_levels: int,

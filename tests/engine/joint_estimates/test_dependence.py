@@ -10,21 +10,27 @@ from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_coho
 from hypothesis import given
 from hypothesis import strategies as st
 
+import clinclust as cc
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.block_powers import block_share, powers_left_by, reproduced_powers
-from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.dependence import (
+    block_weight,
+    implied_weights,
+    independent_features,
+    independent_share,
+    reproduced_weights,
+)
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.base_measures import log_bases
 from clinclust.engine.problem.blocks import powers_of_features
-from clinclust.engine.problem.objective import feature_relevance
+from clinclust.engine.problem.objective import feature_relevance, log_bases
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.split_merge import merge_gains
 from clinclust.engine.search.starts import search_starts
+from clinclust.estimators.preparation import prepared
 from clinclust.likelihoods import REGISTRY
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
@@ -151,7 +157,7 @@ def test_relevance_has_no_powers():
 def test_equal_features_count_for_one(likelihood, times):
     frame, schema, groups = repeated(likelihood, times, n=3000)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    powers = powers_left_by(problem, groups[problem.cohort.order])
+    powers = implied_weights(problem, groups[problem.cohort.order])
     equal = [one.block == "same" for one in problem.cohort.encoding.features]
     assert powers[equal] == pytest.approx(1 / times, rel=0.02)
     assert (powers[np.invert(equal)] == 1.0).all()
@@ -164,9 +170,9 @@ def test_features_that_are_independent_within_clusters_count_in_full():
     names = [f"x{place}" for place in range(6)]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
     problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
-    within = block_share(problem, np.arange(6), groups[problem.cohort.order])
+    within = block_weight(problem, np.arange(6), groups[problem.cohort.order])
     assert 0.97 < within <= 1.0
-    assert block_share(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
+    assert block_weight(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "categorical", "ordinal"])
@@ -182,7 +188,7 @@ def test_independent_features_count_in_full_on_average(likelihood):
             FeatureSchema(features).validate(pd.DataFrame(frame), warn=False), FeatureSchema(features), None, 3
         )
         members = np.arange(len(problem.cohort.encoding.features))  # by chance a feature may be constant
-        shares.append(block_share(problem, members, np.zeros(60, dtype=np.int64)))
+        shares.append(block_weight(problem, members, np.zeros(60, dtype=np.int64)))
     assert np.mean(shares) > 0.9
     assert max(shares) <= 1.0
 
@@ -194,7 +200,7 @@ def test_normal_measurements_with_one_correlation_count_for_what_the_formula_say
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
     problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
     together = np.zeros(20_000, dtype=np.int64)
-    assert block_share(problem, np.arange(5), together) == pytest.approx(1 / (1 + 4 * rho), rel=0.02)
+    assert block_weight(problem, np.arange(5), together) == pytest.approx(1 / (1 + 4 * rho), rel=0.02)
 
 
 def test_a_block_of_one_counts_in_full():
@@ -211,7 +217,7 @@ def test_powers_take_dependence_into_account_once():
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     labels = groups[problem.cohort.order]
     assert independent_share(problem, labels) < 0.5
-    assert independent_share(problem.with_powers(powers_left_by(problem, labels)), labels) > 0.97
+    assert independent_share(problem.with_powers(implied_weights(problem, labels)), labels) > 0.97
 
 
 def test_turns_end_at_powers_that_reproduce_themselves():
@@ -224,8 +230,8 @@ def test_turns_end_at_powers_that_reproduce_themselves():
         tried.append(posed.model.powers.min())
         return posed, labels
 
-    found = reproduced_powers(problem, find, lambda: False)
-    assert found == pytest.approx(powers_left_by(problem, labels), abs=0.01)
+    found = reproduced_weights(problem, find, lambda: False)
+    assert found == pytest.approx(implied_weights(problem, labels), abs=0.01)
     assert 1 <= len(tried) <= 2
 
 
@@ -312,3 +318,30 @@ def test_the_criterion_of_the_paper_counts_every_feature_in_full():
     without = MAPDP.as_published(schema, **options).fit(frame)
     assert with_powers.labels_.tolist() == without.labels_.tolist()
     assert with_powers.leave_one_out_nll_ == pytest.approx(without.leave_one_out_nll_, rel=1e-12)
+
+
+N = 3000
+
+
+def worth(columns):
+    frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP(schema, progress=False)
+    return independent_features(prepared(model, frame, stacklevel=1).problem)
+
+
+def test_independent_features_are_worth_their_number():
+    assert worth(np.random.default_rng(0).normal(size=(N, 12))) == pytest.approx(12, rel=0.03)
+
+
+def test_copies_are_worth_one():
+    one = np.random.default_rng(1).normal(size=(N, 1))
+    assert worth(one * [1.0, 2.0, -3.0, 4.0]) == pytest.approx(1, rel=0.01)
+
+
+@pytest.mark.parametrize("r", [0.3, 0.6])
+def test_equal_correlations_give_the_participation_ratio_of_their_eigenvalues(r):
+    rng, n_features = np.random.default_rng(2), 10
+    columns = np.sqrt(r) * rng.normal(size=(N, 1)) + np.sqrt(1 - r) * rng.normal(size=(N, n_features))
+    eigenvalues = np.linalg.eigvalsh(np.full((n_features, n_features), r) + (1 - r) * np.eye(n_features))
+    assert worth(columns) == pytest.approx(eigenvalues.sum() ** 2 / (eigenvalues**2).sum(), rel=0.1)

@@ -6,15 +6,15 @@ import pytest
 from scipy import integrate, stats
 
 import clinclust as cc
-from clinclust.engine.problem.block_predictives import (
+from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of
+from clinclust.engine.problem.predictives import (
     block_predictive,
     draw_in_block,
     drawn_moments,
+    log_predictives,
     patterns_of,
 )
-from clinclust.engine.problem.blocks import members_of_chains
-from clinclust.engine.problem.feature_predictives import log_predictives
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.likelihoods import REGISTRY
 

@@ -1,8 +1,8 @@
-"""What the observed features of a multivariate Gaussian block tell of the missing ones, in a cluster.
+"""Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
 
-Each feature of a block is a regression on the features before it (`clinclust.priors.normal_wishart`). From these follow
-a mean vector and a covariance matrix of the whole block, and so the distribution of any feature given any others. If no
-value of the block was missing in the cohort, this is exact. Else each regression rests on the subjects in whom its
+Each feature of such a block is a regression on the features before it (`clinclust.priors.normal_wishart`). From these
+follow a mean vector and a covariance matrix of the block, and so the distribution of any feature given any others. This
+is exact if no value of the block was missing in the cohort. Else each regression rests on the subjects in whom its
 features were observed, and the number of degrees of freedom is that of the last.
 """
 
@@ -20,42 +20,86 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.priors.normal_wishart import NormalWishart, parts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
+    from clinclust.likelihoods.likelihood import Likelihood
 
-__all__ = [
-    "BlockPredictive",
-    "block_predictive",
-    "draw_in_block",
-    "drawn_moments",
-    "encoded_block",
-    "patterns_of",
-]
+
+__all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
 
 Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Labels = NDArray[np.int64]
 
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 
 
+def log_predictives(
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return ln p(x_d | a cluster) of subjects, float64 (D, n), the terms of a score; 0 where a value is missing.
+
+    With A the log normaliser of the conjugate prior and theta_k the posterior of the cluster, it is
+    A(theta_k + T(x)) - A(theta_k) + ln h(x) on the encoded scale, without the Jacobian of the standardisation. Where
+    values may be outlying, it is the mixture with the prior predictive, as in `Clusters.scores`.
+
+    Parameters
+    ----------
+    clusters : Clusters
+    values : mapping
+        Columns of `model_values`, float64 (n,) each.
+    labels : int64 (n,)
+        The cluster under which each subject is judged; K is the empty one.
+    left_out : bool (D, n), optional
+        The values to take from the statistics of that cluster first, because these hold them: the cluster then judges
+        a value by all others.
+    """
+    encoding, found = clusters.encoding, []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        before = encoding.features[index - likelihood.n_before : index]
+        centres, scales = encoding.standards_of(index, likelihood.n_before)
+        columns = (np.column_stack([values[one.name] for one in (*before, feature)]) - centres) / scales
+        # Given features one of which is missing, the value takes no part.
+        column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
+        theta, sums = clusters.factor_of(index)
+        held = np.vstack([sums, np.zeros(sums.shape[1])])[labels]
+        # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
+        if left_out is not None and clusters.included[index]:
+            held -= likelihood.statistics_of_block(columns) * left_out[index][:, None]
+        logs = _logs(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
+        if clusters.outlying_share > 0.0 and not likelihood.is_chained:
+            share = clusters.outlying_share
+            of_prior = _logs(likelihood, columns, theta[None, :], theta)
+            logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
+        found.append(np.where(np.isnan(column), 0.0, logs))
+    return np.array(found).reshape(len(found), labels.size)
+
+
+def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P).
+
+    `theta` (P,) is the prior.
+    """
+    prior = likelihood.prior
+    after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
+    rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
+    return rise + likelihood.log_base_measure(values[:, -1], theta)
+
+
 @dataclass(frozen=True)
 class BlockPredictive:
-    """The multivariate Student t distribution of a block in each cluster; the last is a new one.
-
-    Attributes
-    ----------
-    mean : float64 (K + 1, p)
-    scale : float64 (K + 1, p, p)
-    degrees : float64 (K + 1,)
-        Degrees of freedom.
-    """
+    """The multivariate Student t distribution of a block in each cluster; the last is a new one."""
 
     mean: Array
+    """(K + 1, p)"""
     scale: Array
+    """(K + 1, p, p)"""
     degrees: Array
+    """(K + 1,) degrees of freedom."""
 
     def given(self, place: int, others: NDArray[np.bool_], values: Array) -> Array:
         """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
@@ -154,7 +198,7 @@ def draw_in_block(mean: Array, covariance: Array, values: Array, rng: np.random.
     return drawn
 
 
-def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Rows]]:
+def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Labels]]:
     """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
     rows_of: dict[bytes, list[int]] = defaultdict(list)
     for row, marks in enumerate(marked):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, log_joint
+from clinclust.engine.joint_estimates.mode_filling import completed
 from clinclust.engine.problem import objective
-from clinclust.engine.problem.completed import completed
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 

@@ -1,4 +1,7 @@
-"""Compiled predictives of binomial and geometric features, whose probability has a beta prior (`priors.beta`)."""
+"""Compiled predictives of binomial, geometric and negative binomial features, whose probability has a beta prior.
+
+See `clinclust.priors.beta`, and `clinclust.priors.conjugate.BetaWithDispersion` for the negative binomial.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives.rising_factorial import FEW, fill_factors, log_gamma_ratio, log_rising
+from clinclust.engine.kernels.predictives_gamma import FEW, fill_factors, log_gamma_ratio, log_rising
 
-__all__ = ["geometric_predictives", "level_predictives", "log_beta_gain", "log_marginal"]
+__all__ = [
+    "beta_log_marginal",
+    "binomial_predictives",
+    "geometric_predictives",
+    "log_beta_gain",
+    "negative_binomial_log_marginal",
+    "negative_binomial_predictives",
+]
 
 Array = NDArray[np.float64]
 
 
 @subkernel
-def log_marginal(prior: Array, sums: Array) -> float:
+def beta_log_marginal(prior: Array, sums: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A = ln B(a, b) (`clinclust.priors.conjugate.Beta`)."""
     return log_beta_gain(prior[0], prior[1], sums[0], sums[1])
 
@@ -25,7 +35,7 @@ def log_marginal(prior: Array, sums: Array) -> float:
 def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
     """Return ln B(a + s, b + t) - ln B(a, b), without the cancellation of large terms.
 
-    If the statistics are small beside both parameters, the difference is that of rising factorials; else, of two
+    If the statistics are smaller than both parameters, the difference is that of rising factorials; else, of two
     values of ln B, whose terms are as large as the smaller parameter.
     """
     if s + t <= min(a + s, b + t):
@@ -40,7 +50,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 @subkernel
-def level_predictives(
+def binomial_predictives(
     prior: Array,
     sums: Array,
     counts: Array,
@@ -177,3 +187,43 @@ def _many_trials(
         rests[level] = log_rising(a, x) + log_rising(b, n - x) - above
         holds = s >= x and t >= n - x
         left_rests[level] = log_rising(a - x, x) + log_rising(b - n + x, n - x) - below if holds else 0.0
+
+
+@subkernel
+def negative_binomial_log_marginal(prior: Array, sums: Array) -> float:
+    """Return A(posterior) - A(prior) of one cluster: ln B(a + n r, b + sum) - ln B(a, b), with r the dispersion."""
+    return log_beta_gain(prior[0], prior[1], prior[2] * sums[0], sums[1])
+
+
+@subkernel
+def negative_binomial_predictives(
+    prior: Array,
+    sums: Array,
+    counts: Array,
+    log_base: Array,
+    n_levels: int,
+    numbers: Array,
+    rests: Array,
+    left_numbers: Array,
+    left_rests: Array,
+) -> None:
+    """Fill, for every level of a negative binomial feature, its log predictive minus that of the level before.
+
+    The predictive of a count x is B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x) times the
+    base measure, with the posterior (a, b), the rising factorial y^(x) = y (y + 1) ... (y + x - 1), and r the
+    dispersion. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x) times the base measure.
+    The arguments are those of `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
+    """
+    r, x = prior[2], flat(counts, 1)
+    a, b = prior[0] + r * sums[0], prior[1] + sums[1]
+    most = sums[1] if sums[0] >= 1.0 else -1.0
+    fill_factors(b, 1.0, a + b + r, 1.0, math.inf, x, n_levels, numbers, rests)
+    fill_factors(b - 1.0, -1.0, a + b - r - 1.0, -1.0, most, x, n_levels, left_numbers, left_rests)
+    rests[0] += log_gamma_ratio(a, r) - log_gamma_ratio(a + b, r)
+    if most >= 0.0:
+        left_rests[0] += log_gamma_ratio(a - r, r) - log_gamma_ratio(a + b - r, r)
+    last = 0.0
+    for level in range(n_levels):
+        rests[level] += log_base[level] - last
+        left_rests[level] += log_base[level] - last
+        last = log_base[level]
