@@ -326,7 +326,7 @@ N = 3000
 def worth(columns):
     frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, progress=False)
+    model = cc.MAPDP.as_published(schema, progress=False)
     return independent_features(prepared(model, frame, stacklevel=1).problem)
 
 
