@@ -20,8 +20,7 @@ from clinclust.likelihoods.likelihood import (
     observed_columns,
     steps_of_scale,
 )
-from clinclust.priors.conjugate import Beta, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Binomial"]
 

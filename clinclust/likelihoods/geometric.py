@@ -13,8 +13,7 @@ import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, first_count, observed_columns
-from clinclust.priors.conjugate import Beta, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Geometric"]
 

@@ -25,8 +25,7 @@ from clinclust.likelihoods.likelihood import (
     first_count,
     observed_columns,
 )
-from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior, log_beta
 
 __all__ = ["NegativeBinomial"]
 

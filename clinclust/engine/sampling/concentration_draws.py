@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
-from clinclust.priors.gamma_functions import log_gamma_ratio
+from clinclust.priors.conjugate import log_gamma_ratio
 
 __all__ = ["draw_concentration"]
 
