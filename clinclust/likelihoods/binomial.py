@@ -75,10 +75,6 @@ class Binomial(Likelihood):
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
 
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
-
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-binomial distribution."""
         from scipy.stats import betabinom

@@ -43,10 +43,6 @@ class Geometric(Likelihood):
         """Return a = 2 and b = the observed mean, so that the predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
 
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
-
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-geometric distribution, which is the beta negative binomial with one success."""
         from scipy.stats import betanbinom

@@ -108,10 +108,6 @@ class NegativeBinomial(Likelihood):
         mean = np.full(dispersions.size, float(np.nanmean(values)))
         return np.column_stack([1.0 + dispersions, mean, dispersions])
 
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1, and dispersion 1."""
-        return np.ones(3)
-
     def evidence(self, values: Array) -> float:
         """Return the log of the mean of the marginals at several dispersions, because the dispersion is not known."""
         from scipy.special import logsumexp
