@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +12,6 @@ from true_names import with_true_levels
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
 from clinclust.disclosure import withhold_associations
-from clinclust.disclosure.rule import are_small_rows
-from clinclust.files.selection.rows_taken import RowCounts
 
 SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"]
 TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]
@@ -317,30 +313,3 @@ def test_whole_numbers_count_as_whole_whatever_their_likelihood(seed):
     taken_for_real = suppress_small_cells(whole.assign(whole=False)).assign(whole=True)
     assert not disclosed(taken_for_real, truth=whole).empty
     assert disclosed(suppress_small_cells(whole), truth=whole).empty
-
-
-def shown(counts, n_subjects, threshold):
-    """Return what a reader sees: all numbers, or only that of the subjects."""
-    return None if are_small_rows(counts, n_subjects, threshold) else counts
-
-
-def test_shown_numbers_hold_no_small_one_and_withheld_ones_could_be_any():
-    threshold, n_subjects, sizes = 4, 10, range(7)
-    all_counts = [
-        (not_meeting, unknown, further, after, outside)
-        for not_meeting, unknown, further, after, outside in product(sizes, sizes, sizes, sizes, (0, 2, 6))
-        if unknown <= not_meeting
-    ]
-    seen = {}
-    for each in all_counts:
-        not_meeting, unknown, further, after, outside = each
-        n_rows = n_subjects + not_meeting + further + after + outside
-        counts = RowCounts(n_rows, not_meeting, unknown, further, outside)
-        seen.setdefault(shown(counts, n_subjects, threshold), []).append(each)
-    for what, possible in seen.items():
-        if what is None:
-            assert all(max(column) - min(column) >= threshold for column in zip(*possible, strict=True))
-        else:
-            (only,) = possible
-            small = [*only, only[0] - only[1]]
-            assert not any(0 < number < threshold for number in small)
