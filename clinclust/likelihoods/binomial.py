@@ -20,8 +20,7 @@ from clinclust.likelihoods.likelihood import (
     observed_columns,
     steps_of_scale,
 )
-from clinclust.priors.conjugate import Beta, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Binomial"]
 
@@ -75,10 +74,6 @@ class Binomial(Likelihood):
         """
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-binomial distribution."""

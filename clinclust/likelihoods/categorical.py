@@ -73,10 +73,6 @@ class Categorical(Likelihood):
         counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, with all concentrations 1."""
-        return np.ones(self.n_levels)
-
     def predictive(self, posterior: Array) -> Any:
         """Return the distribution over the level codes."""
         from scipy.stats import rv_discrete

@@ -13,8 +13,7 @@ import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, first_count, observed_columns
-from clinclust.priors.conjugate import Beta, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Geometric"]
 
@@ -43,10 +42,6 @@ class Geometric(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return a = 2 and b = the observed mean, so that the predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-geometric distribution, which is the beta negative binomial with one success."""

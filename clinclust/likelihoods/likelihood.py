@@ -229,9 +229,12 @@ class Likelihood(ABC):
         """
         return self.default_hyperparameters(values)[None]
 
-    @abstractmethod
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,)."""
+        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,).
+
+        They are all 1, the uniform prior of probabilities, unless a subclass differs.
+        """
+        return np.ones(self.n_hyperparameters)
 
     @abstractmethod
     def predictive(self, posterior: Array) -> Any:

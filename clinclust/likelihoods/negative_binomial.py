@@ -25,8 +25,7 @@ from clinclust.likelihoods.likelihood import (
     first_count,
     observed_columns,
 )
-from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior, log_beta
 
 __all__ = ["NegativeBinomial"]
 
@@ -108,10 +107,6 @@ class NegativeBinomial(Likelihood):
         dispersions = np.geomspace(*_COMPARED)
         mean = np.full(dispersions.size, float(np.nanmean(values)))
         return np.column_stack([1.0 + dispersions, mean, dispersions])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1, and dispersion 1."""
-        return np.ones(3)
 
     def evidence(self, values: Array) -> float:
         """Return the log of the mean of the marginals at several dispersions, because the dispersion is not known."""

@@ -18,8 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.priors.conjugate import ConjugatePrior
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import ConjugatePrior, log_beta
 
 __all__ = ["DirichletTree", "depths", "probabilities", "sides"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.priors.gamma_functions import log_gamma_ratio
+from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import CohortArrays, Partition

@@ -18,7 +18,7 @@ from clinclust.engine.kernels.partition import Partition, accumulate, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.sampling.division import divide_or_merge, far_first
-from clinclust.priors.gamma_functions import log_gamma_ratio
+from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import Model
