@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["DISTINCT", "ONE_CONTINUUM", "Division", "divisions_of", "n_distinct", "shows_distinct_subtypes"]
+__all__ = [
+    "DISTINCT",
+    "ONE_CONTINUUM",
+    "Division",
+    "divisions_of",
+    "from_the_root",
+    "n_distinct",
+    "shows_distinct_subtypes",
+]
 
 DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
 """The results of a test."""
@@ -89,7 +97,7 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     level = fit.tree_test_.significance_level
     members = tree.members()
     found: list[Division] = []
-    for node in _from_the_root(tree):
+    for node in from_the_root(tree):
         row = tested.get(node - tree.n_subtypes + 1)
         if row is not None:
             first, second = (members[side] for side in tree.joins[node - tree.n_subtypes].tolist())
@@ -124,13 +132,13 @@ def shows_distinct_subtypes(fit: Fit) -> bool:
     return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.distinct_of(fit.tree_)))
 
 
-def _from_the_root(tree: SubtypeTree) -> list[int]:
-    """Return the nodes that joins made, each before those below it and the first side before the second."""
+def from_the_root(tree: SubtypeTree) -> list[int]:
+    """Return all nodes, each before those below it and the first side before the second: no lines of the tree cross."""
     found, ahead = list[int](), [2 * tree.n_subtypes - 2]
     while ahead:
         node = ahead.pop()
+        found.append(node)
         if node >= tree.n_subtypes:
-            found.append(node)
             ahead += reversed(tree.joins[node - tree.n_subtypes].tolist())
     return found
 

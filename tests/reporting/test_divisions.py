@@ -18,7 +18,7 @@ from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
 from clinclust.reporting.assignments import assignments_of, write_assignments
 from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
-from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
+from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustrations import illustrations
 from clinclust.reporting.sheets.caution import cautions

@@ -10,10 +10,8 @@ import numpy as np
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.estimators.subtype_model import require_search
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named
-from clinclust.reporting.figures.serial import serially
-from clinclust.reporting.figures.tested_tree import draw_tested_tree
-from clinclust.reporting.figures.tips import tips_in_order
+from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, axes_for, named, serially
+from clinclust.reporting.figures.tested_tree import draw_tested_tree, placed_across
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_tree"]
 
+
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
-_LONGEST_NAME = 40
 
 
 @accepting(model=MODEL, ax=AXES, names=NAMES)
@@ -93,12 +91,9 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     # The tips are at 0, or on a logarithmic scale to the left of the first join.
     tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
     along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
-    order = tips_in_order(tree.joins.tolist(), n_subtypes)
-    across = np.zeros(along.size)
-    across[order] = np.arange(n_subtypes)
+    order, across = placed_across(tree)
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_subtypes + step
-        across[node] = (across[first] + across[second]) / 2.0
         ax.plot(
             [along[first], along[node], along[node], along[second]],
             [across[first], across[first], across[second], across[second]],
@@ -143,5 +138,5 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
     subtype = int(fit.subtype_of_[tip]) + 1
     name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
-    name = shortened(name, _LONGEST_NAME)
+    name = shortened(name, NAME_TEXT)
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
