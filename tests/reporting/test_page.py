@@ -16,7 +16,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.page.style import STYLE
+from clinclust.reporting.page.page import STYLE
 from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.sheets.overview import overview
 
