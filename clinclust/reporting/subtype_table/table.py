@@ -260,7 +260,7 @@ def _write_csv(table: SubtypeTable, path: Path) -> None:
 
 
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.archive import NO_DATE
+    from clinclust.reporting.provenance import NO_DATE
     from clinclust.reporting.workbook import write_workbook
 
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)

@@ -11,10 +11,9 @@ from xml.sax.saxutils import quoteattr
 
 from clinclust.files.visible_text import visible
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet
-from clinclust.reporting.workbook.streaming import sheet_files
-from clinclust.reporting.workbook.styles import register_styles
+from clinclust.reporting.provenance import copy_without_times
+from clinclust.reporting.workbook.cells import register_styles
 from clinclust.reporting.workbook.worksheet import write_worksheet
 
 __all__ = ["write_workbook"]
@@ -42,13 +41,11 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.created = workbook.properties.modified = moment
     # What openpyxl writes on the way holds data of patients too, so it lies in the private folder of the target.
     with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
-        with sheet_files(target.parent) as files:
-            for sheet in sheets:
-                write_worksheet(workbook, sheet, files)
-            files.finish()
-            # Workbook.save would replace `modified` by the time of saving.
-            with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-                ExcelWriter(workbook, archive).save()
+        for sheet in sheets:
+            write_worksheet(workbook, sheet, target.parent)
+        # Workbook.save would replace `modified` by the time of saving.
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            ExcelWriter(workbook, archive).save()
         copy_without_times(written, target, _alt_texts(sheets))
 
 
@@ -65,7 +62,7 @@ def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
 
 
 def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:
-    """Add the alternative text of each chart to the XML of a drawing, because openpyxl cannot write it."""
+    """Add the alternative text of each chart to the XML of a drawing: openpyxl has no place for it."""
     text = drawing.decode()
     for place, description in enumerate(descriptions, start=1):
         named = f'name="Chart {place}"'
