@@ -12,8 +12,7 @@ from clinclust.disclosure.counts import feature_counts
 from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.tables import subtypes
-from clinclust.reporting.subtype_table.compared import Compared
-from clinclust.reporting.subtype_table.summaries import decimals_of
+from clinclust.reporting.subtype_table.summaries import Compared, decimals_of
 
 
 @pytest.mark.parametrize(

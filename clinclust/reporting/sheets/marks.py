@@ -13,8 +13,7 @@ import numpy as np
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.reporting.layout import WITHHELD, number_text
 from clinclust.reporting.profiles import Profiles, profiles_of
-from clinclust.reporting.subtype_table.compared import Compared
-from clinclust.reporting.subtype_table.summaries import Summary, decimals_of, parts
+from clinclust.reporting.subtype_table.summaries import Compared, Summary, decimals_of, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,13 +23,16 @@ from clinclust.comparisons.frame import Record, is_missing
 from clinclust.estimators.few_subjects import FEW, fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import require_fitted
-from clinclust.reporting.subtype_table.checking import check_choices
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
-from clinclust.reporting.subtype_table.numbers import layout_of, numbers_of
-from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, clean, descriptive_test
-from clinclust.reporting.subtype_table.rows import headings_of, rows_of
-from clinclust.reporting.subtype_table.summaries import Summary, default_summary, possible_summaries
+from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, check_choices, clean, descriptive_test
+from clinclust.reporting.subtype_table.rows import headings_of, layout_of, numbers_of, rows_of
+from clinclust.reporting.subtype_table.summaries import (
+    Compared,
+    ComparedFeature,
+    Summary,
+    default_summary,
+    possible_summaries,
+)
 from clinclust.reporting.subtype_table.table import SubtypeTable
 
 if TYPE_CHECKING:

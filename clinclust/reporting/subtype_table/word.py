@@ -113,14 +113,12 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
     _rule(heading, "top", 12)
     _rule(heading, "bottom", 6)
 
-    section = ""
-    for row in table.rows:
-        if row.section != section:
-            section = row.section
-            band = written.add_row()
-            paragraph = _fill(band.cells[0].merge(band.cells[-1]), section or "No section", bold=True)
+    for band, row in table.banded():
+        if band:
+            line = written.add_row()
+            paragraph = _fill(line.cells[0].merge(line.cells[-1]), band, bold=True)
             paragraph.paragraph_format.keep_with_next = True
-            _mark_row(band, "w:cantSplit")
+            _mark_row(line, "w:cantSplit")
         line = written.add_row()
         _mark_row(line, "w:cantSplit")
         cells = line.cells
