@@ -204,8 +204,8 @@ def _findings(
     model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, dominant: pd.DataFrame, codes: list[int]
 ) -> Findings:
     """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
-    from clinclust.reporting.checking import unknown_names
-    from clinclust.reporting.gathering import gathered_findings
+    from clinclust.reporting.options import unknown_names
+    from clinclust.reporting.writing import gathered_findings
 
     asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):

@@ -16,9 +16,8 @@ from clinclust.estimators.membership import own_membership
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
-from clinclust.reporting.pooled import with_pooled_means
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.results import Results, Row
+from clinclust.reporting.results import Results, Row, with_pooled_means
 
 if TYPE_CHECKING:
     import pandas as pd

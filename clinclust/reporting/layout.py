@@ -17,6 +17,10 @@ import numpy as np
 from clinclust.comparisons.frame import WITHHELD
 
 __all__ = [
+    "BELOW",
+    "HIGH",
+    "LOW",
+    "MIDDLE",
     "WITHHELD",
     "Chart",
     "Column",
@@ -28,7 +32,9 @@ __all__ = [
     "as_value",
     "excel_format",
     "number_text",
+    "percent",
 ]
+
 
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
@@ -231,3 +237,24 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
         return f"{value:.2E}"
     text = f"{value:.{len(shown.partition('.')[2])}f}"
     return text if float(text) else text.lstrip("-")
+
+
+def percent(part: int, whole: int) -> float:
+    """Return 100 * part / whole to one decimal, a tie rounded up; 0 of nobody is 0.
+
+    It is reckoned in whole numbers, because programs print the float64 of 27.25% as 27.2 or as 27.3. What is already
+    rounded, all print alike.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.layout import percent
+    >>> percent(109, 400)
+    27.3
+    """
+    return (2000 * part + whole) // (2 * whole) / 10 if whole else 0.0
+
+
+# Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
+LOW, MIDDLE, HIGH = "F5A742", "FFFFFF", "6BAED6"
+BELOW = "orange"
+"""What readers call the colour of numbers below the middle; those above are blue."""

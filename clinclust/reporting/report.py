@@ -30,10 +30,8 @@ from clinclust.arguments import (
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.writing import check_place
 from clinclust.progress import Progress
-from clinclust.reporting.checking import check_report
-from clinclust.reporting.gathering import gathered_findings
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.options import ReportOptions, check_report
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,10 +22,9 @@ from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.files.inert_text import original_text
 from clinclust.reporting.assignments import assignment_table, write_assignments
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 PAYLOADS = (
     "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",

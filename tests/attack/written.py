@@ -11,9 +11,8 @@ from clinclust.cli.outputs import FILES_OF_A_FIT
 from clinclust.files.manifest import MANIFEST, write_manifest
 from clinclust.files.writing import write_together
 from clinclust.reporting.assignments import assignment_table, write_assignments
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 _MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 

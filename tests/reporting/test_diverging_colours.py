@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 
 import clinclust as cc
 from clinclust.reporting import figures
-from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE
 from clinclust.reporting.workbook.cells import diverging_scale
 
 

@@ -21,13 +21,12 @@ from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distin
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.sheets.caution import cautions
+from clinclust.reporting.sheets.cautions import cautions
 from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.tables import assignments
+from clinclust.reporting.sheets.subjects import assignments, continuum_table, on_continuum_score
 
 from .conftest import GENERATED
 from .stand_in import fitted as stand_in

@@ -16,14 +16,14 @@ import clinclust as cc
 from clinclust.cli.found import say_found
 from clinclust.errors import InputError
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.percent import percent
+from clinclust.reporting.layout import percent
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview, searches_sentence
 from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.subtypes import pairwise_tests, subtypes
 from clinclust.reporting.sheets.summary import summary
-from clinclust.reporting.sheets.tables import pairwise_tests, subtypes
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report

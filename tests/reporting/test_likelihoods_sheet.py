@@ -10,7 +10,7 @@ import pytest
 import clinclust as cc
 from clinclust.cli.found import say_found
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.likelihoods import likelihoods_sheets, on_likelihoods
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 
 from .test_unions import Words
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
 from clinclust.reporting.figures.canvas import GREY, PLAIN, ROW_TEXT, axes_for, named, remark, serially
-from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from clinclust.estimators.membership import CLEAR, basis_of_membership
 from clinclust.reporting import figures
-from clinclust.reporting.diverging import BELOW
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import BELOW
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.divisions import evidence_in_words
+from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.overview import searches_sentence
-from clinclust.reporting.sheets.unions import groups_found
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,18 +1,59 @@
-"""The sheet Charts: the sizes of the subtypes, and the largest effects of each against all other subjects."""
+"""The sheets Charts and Effect sizes: how far apart the subtypes lie."""
 
 from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING
 
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.evidence_chart import evidence_chart, evidence_table
-from clinclust.reporting.sheets.few_subjects import not_tested
+from clinclust.reporting.sheets.divisions import evidence_in_words
+from clinclust.reporting.sheets.groups import not_tested
 
-__all__ = ["charts"]
+if TYPE_CHECKING:
+    from clinclust.reporting.findings import Findings
+
+__all__ = ["MEASURES", "charts", "effect_sizes", "left_out"]
+
+
+_LONGEST_NAME = 60
+_LEFT_END = -3.0
+
+
+def evidence_table(findings: Findings) -> Table:
+    """Return the numbers of the chart, a row for each division."""
+    columns = [Column("Division"), *(Column(title, "0.0") for title in ("Excess (SDs)", "One population", "Two SDs"))]
+    rows: list[list[Value]] = [
+        [_called(f"{each.number}: {each.title}"), each.excess / each.expected_sd, 0.0, 2.0]
+        for each in findings.divisions
+    ]
+    return Table("Divisions tested: excess of the evidence over one continuous population", columns, rows)
+
+
+def evidence_chart(findings: Findings, table: int) -> Chart:
+    """Return the chart of the table with this index."""
+    told = "; ".join(map(evidence_in_words, findings.divisions))
+    return Chart(
+        table,
+        "expected",
+        "Divisions tested: more than a continuum?",
+        "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
+        f"The evidence for each division beside that of one continuous population: {told}.",
+        value=1,
+        below=3,
+        above=3,
+        expected=2,
+        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.divisions)))),
+    )
+
+
+def _called(title: str) -> str:
+    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1].rstrip()}…"
+
 
 _MOST_FEATURES = 15
 _MEASURE = "standardised_difference"
-_LONGEST_NAME = 60
 
 
 def charts(findings: Findings) -> Sheet:
@@ -92,3 +133,61 @@ def _name(row: Row) -> str:
         title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
     is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
     return f"{title}: {row['level']}" if is_nominal else title
+
+
+# Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
+MEASURES = {
+    "standardised_difference": (
+        "standardised difference",
+        "difference of the means (or shares) over the root of the mean of both variances",
+    ),
+    "difference": ("difference", "of the means or shares, in the unit of the feature"),
+    "ratio": ("ratio", "of the odds, of yes/no features and levels; of the means, of counts and durations"),
+    "superiority": (
+        "superiority",
+        "probability that a subject of the subtype has the higher value, ties counting half",
+    ),
+}
+
+
+def left_out(findings: Findings) -> list[str]:
+    """Return the note that pairs of subtypes are left out, if they are."""
+    if not findings.has_many_pairs:
+        return []
+    return [
+        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
+        "sheet Pairwise tests holds them, with their standardised differences."
+    ]
+
+
+def effect_sizes(findings: Findings) -> Sheet:
+    """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
+        *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
+        Column("n", "0"),
+    ]
+    rows: list[list[Value]] = []
+    used = []
+    for feature in findings.by_relevance:
+        clustered_on = findings.clustered_on_text(feature)
+        # The comparisons with all other subjects come first: they characterise a subtype.
+        for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
+            if row["versus"] and findings.has_many_pairs:
+                break
+            measure = str(row["measure"])
+            used.append(measure)
+            name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
+            compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
+            identity = (feature.section, str(row["label"]), row["level"], clustered_on, *compared, name)
+            rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
+    notes = [
+        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
+        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
+        "as the p-values are: the subtypes were made to differ in them.",
+        *not_tested(findings),
+        *left_out(findings),
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+    ]
+    table = Table("How far apart the subtypes lie", columns, rows, stub=3)
+    return Sheet("Effect sizes", notes, [table])

@@ -12,21 +12,17 @@ from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.blocks import but_for_blocks, sentences_on_blocks
-from clinclust.reporting.sheets.effect_sizes import MEASURES
-from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
-from clinclust.reporting.sheets.methods_of_associations import methods_of_associations
-from clinclust.reporting.sheets.methods_of_the_search import (
+from clinclust.reporting.sheets.associations import methods_of_associations
+from clinclust.reporting.sheets.charts import MEASURES
+from clinclust.reporting.sheets.groups import enough_subjects, groups_found, on_merged_groups, sentence_on_unions
+from clinclust.reporting.sheets.methods_of_search import (
     concentration_in_words,
+    methods_of_the_test,
     search_in_words,
     sizes_in_words,
 )
-from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
-from clinclust.reporting.sheets.names_of_tests import tests_in_words
-from clinclust.reporting.sheets.references import References
-from clinclust.reporting.sheets.rows import sentences_on_rows
-from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions
-from clinclust.reporting.sheets.words import counted, listed, was
+from clinclust.reporting.sheets.run import but_for_blocks, sentences_on_blocks, sentences_on_rows
+from clinclust.reporting.sheets.words import References, counted, listed, tests_in_words, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit

@@ -9,28 +9,30 @@ import numpy as np
 from clinclust.estimators.membership import CLEAR
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.percent import percent
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.sheets.caution import cautions
-from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
+from clinclust.reporting.sheets.cautions import cautions, on_dominant_columns
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
-from clinclust.reporting.sheets.dominant_columns import on_dominant_columns
-from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_groups, remark_cell, remark_column
-from clinclust.reporting.sheets.likelihoods import on_likelihoods
-from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
-from clinclust.reporting.sheets.model_check import on_model_check
+from clinclust.reporting.sheets.groups import (
+    groups_found,
+    on_few_subjects,
+    on_merged_groups,
+    remark_cell,
+    remark_column,
+    unions_in_words,
+)
+from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
 from clinclust.reporting.sheets.posterior import (
     on_posterior,
     on_posterior_membership,
     posterior_cell,
     posterior_column,
 )
-from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.profile import MOST_MARKS, Marks, marks_of
+from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
+from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
-from clinclust.reporting.sheets.unions import groups_found, unions_in_words
-from clinclust.reporting.sheets.unusual import on_unusual_subjects
 from clinclust.reporting.sheets.validated import on_q, on_validation
 from clinclust.schema.changed_roles import on_unused
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -11,20 +12,31 @@ import numpy as np
 from clinclust.estimators.membership import basis_of_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.percent import percent
-from clinclust.reporting.provenance import data_fingerprint
-from clinclust.reporting.sheets.blocks import worth_of_blocks
-from clinclust.reporting.sheets.few_subjects import explained_marks, remark_cell, remark_column
-from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
-from clinclust.reporting.sheets.search_facts import FILLED_JOINT, search_facts
-from clinclust.reporting.sheets.tables import certainty, descriptive
-from clinclust.reporting.sheets.unions import groups_found, number_asked_for, unions_in_words
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
+from clinclust.reporting.sheets.groups import (
+    explained_marks,
+    groups_found,
+    number_asked_for,
+    remark_cell,
+    remark_column,
+    unions_in_words,
+)
+from clinclust.reporting.sheets.run import (
+    FILLED_JOINT,
+    search_facts,
+    sentences_on_rows,
+    sentences_on_visits,
+    worth_of_blocks,
+)
+from clinclust.reporting.sheets.subjects import certainty
+from clinclust.reporting.sheets.subtypes import descriptive
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.fit import Fit
 
-__all__ = ["given_subtypes", "on_sharing", "summary"]
+__all__ = ["data_fingerprint", "given_subtypes", "on_sharing", "summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
@@ -251,3 +263,14 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
     if len(rows) > _MOST_PARTITIONS:
         caption += f" ({_MOST_PARTITIONS} of {len(rows)})"
     return Table(caption, columns, rows[:_MOST_PARTITIONS])
+
+
+def data_fingerprint(frame: pd.DataFrame) -> str:
+    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
+    import pandas as pd
+
+    digest = hashlib.sha256()
+    for name, column in frame.items():
+        digest.update(f"{name!r} {column.dtype}\n".encode())
+        digest.update(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
+    return digest.hexdigest()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 from clinclust.errors import InputError
 from clinclust.files.visible_text import visible
-from clinclust.reporting.percent import percent
+from clinclust.reporting.layout import percent
 from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeature, Summary, possible_summaries
 
 if TYPE_CHECKING:

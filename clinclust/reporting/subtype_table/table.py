@@ -267,8 +267,8 @@ def _write_csv(table: SubtypeTable, path: Path) -> None:
 
 
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.provenance import NO_DATE
     from clinclust.reporting.workbook import write_workbook
+    from clinclust.reporting.workbook.workbook import NO_DATE
 
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clinclust.errors import MissingPackageError
 from clinclust.files.visible_text import shortened
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.provenance import NO_DATE, copy_without_times
+from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
 
 if TYPE_CHECKING:
     from docx.document import Document

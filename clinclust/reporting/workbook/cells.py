@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.visible_text import visible
-from clinclust.reporting.diverging import HIGH, LOW, MIDDLE
-from clinclust.reporting.layout import Value
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, Value
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -1,4 +1,4 @@
-"""The sheets Subtypes, Pairwise tests, Assignments and Missing data."""
+"""The sheets Subtype table, Subtypes, Pairwise tests and Missing data."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 
 from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.likelihoods import Likelihood, traits_of
-from clinclust.reporting.findings import Findings, Row, as_value, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
-from clinclust.reporting.percent import percent
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.sheets.few_subjects import explained_marks, not_tested, remark, remark_cell, remark_column
+from clinclust.reporting.sheets.groups import not_tested, remark
+from clinclust.reporting.subtype_table.building import table_of
 
 if TYPE_CHECKING:
+    from clinclust.reporting.findings import Findings
+    from clinclust.reporting.layout import Sheet
     from clinclust.schema import Feature
 
-__all__ = ["assignments", "certainty", "descriptive", "missing_data", "pairwise_tests", "subtypes"]
+__all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
+
 
 _DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
@@ -247,49 +250,6 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
     return "out of range"
 
 
-def certainty(probability: float) -> str:
-    """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""
-    return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
-
-
-def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
-    """Return the sheet Assignments: subtype and membership probabilities of the first `at_most` subjects, or of all."""
-    model, frame = findings.model, findings.frame
-    ids = model.schema_.ids
-    identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
-    columns = [Column(feature.title) for feature in ids]
-    if not ids:
-        columns = [Column("Row", "0")]
-        identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
-    columns.append(Column("Subtype", "0"))
-    labels = np.asarray(model.labels_).tolist()
-    identities = zip(*identifiers, strict=True)
-    rows: list[list[Value]] = [[*identity, label + 1] for identity, label in zip(identities, labels, strict=True)]
-    notes = []
-    if model.membership_ is not None:
-        columns += [Column("Membership probability", "0.000"), Column("Certainty")]
-        of_each = ("Probability of each subtype", "")
-        columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
-        for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
-            row += [probabilities[label], certainty(probabilities[label]), *probabilities]
-        notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    if remark_column(findings):
-        columns += remark_column(findings)
-        cells = {subtype: remark_cell(findings, subtype) for subtype in findings.sizes}
-        for row, label in zip(rows, labels, strict=True):
-            row += cells[label + 1]
-        notes += explained_marks(findings)
-    if findings.continuum is not None:
-        columns.append(Column("Continuum score", "0.00"))
-        for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):
-            row.append(as_value(score))
-        notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
-    if at_most is not None and len(rows) > at_most:
-        notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
-    table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))
-    return Sheet("Assignments", notes, [table])
-
-
 def missing_data(findings: Findings) -> Sheet:
     """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
     groups = {subtype: _group(findings, subtype) for subtype in (_ALL_SUBJECTS, *findings.sizes)}
@@ -313,3 +273,16 @@ def _percent_missing(missing: Value, n: Value) -> Value:
     if not (isinstance(missing, int) and isinstance(n, int)):
         return n
     return 100 * missing / (missing + n) if missing + n else None
+
+
+def subtype_table_sheet(findings: Findings) -> Sheet:
+    """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
+    table = table_of(
+        findings.comparisons,
+        associations=findings.associations,
+        names=findings.names,
+        features=[feature.name for feature in findings.features],
+        marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
+        title="Every feature in all subjects and in each subtype",
+    )
+    return table.sheet()
