@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["SPEAKS_FOR_IT", "assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
+__all__ = ["assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
 
 SPEAKS_FOR_IT = "speaks_for_it"
 """Name of the column that says which features speak for the subtype of a subject."""

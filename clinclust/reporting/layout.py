@@ -7,14 +7,17 @@ it is, a number, which gets the format of its column, or None, which is an empty
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from clinclust.comparisons.frame import WITHHELD
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "BELOW",
@@ -24,6 +27,7 @@ __all__ = [
     "WITHHELD",
     "Chart",
     "Column",
+    "Filled",
     "Kind",
     "Sheet",
     "Span",
@@ -33,8 +37,8 @@ __all__ = [
     "excel_format",
     "number_text",
     "percent",
+    "tabulated",
 ]
-
 
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
@@ -197,6 +201,25 @@ class Sheet:
             return []
         first, *others = (table.group_lines for table in self.tables)
         return first if all(lines == first for lines in others) else []
+
+
+Filled: TypeAlias = tuple[Column, str | Callable[[dict[str, Any]], object]]
+"""A column with what it holds: a column of a frame, by name, or a function of a row of the frame."""
+
+
+def tabulated(
+    caption: str,
+    frame: pd.DataFrame,
+    columns: Sequence[Filled],
+    *,
+    stub: int = 1,
+) -> Table:
+    """Return a table with a row for each row of a frame."""
+    rows = [
+        [as_value(row[held] if isinstance(held, str) else held(row)) for _, held in columns]
+        for row in cast("list[dict[str, Any]]", frame.to_dict("records"))
+    ]
+    return Table(caption, [column for column, _ in columns], rows, stub=stub)
 
 
 def as_value(value: object) -> Value:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "Row", "with_pooled_means"]
 
-
 Row: TypeAlias = Record
 
 _NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_whatever_is_missing")

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_printed", "gathered_findings", "write_findings"]
 
-
 _SMALLEST_P = 0.001
 
 

@@ -30,7 +30,6 @@ __all__ = [
     "serially",
 ]
 
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["effects_against", "plot_effects"]
 
-
 Key: TypeAlias = tuple[str, str | None]
 _OTHERS, _USUAL = 0, "standardised_difference"
 _GAP = 0.08  # between panels, as a share of the width of a panel

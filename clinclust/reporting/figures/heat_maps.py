@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_missing", "plot_profile"]
 
-
 _STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_relevance", "plot_resolution_path", "plot_restarts"]
 
-
 _LINEAR_BELOW = 10.0  # nats; beyond this the scale is logarithmic, because there ratios matter more than differences
 _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
 

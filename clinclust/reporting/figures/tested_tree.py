@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ScaleOfExcess", "draw_tested_tree", "placed_across"]
 
-
 _LINEAR_BELOW = 2.0
 _LEAST = 3.0
 """Standard deviations on each side that every scale shows."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_tree"]
 
-
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Illustration", "illustrations"]
 
-
 _MOST_TOLD = 6  # maximum number of subtypes that an alternative text names
 
 

@@ -14,7 +14,6 @@ from clinclust.reporting.page.svg import as_svg
 
 __all__ = ["STYLE", "write_page"]
 
-
 _LONG = 300  # a table with at least this number of rows is folded
 _LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
 _WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns

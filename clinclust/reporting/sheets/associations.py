@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["association_table", "methods_of_associations"]
 
-
 _NOTES = (
     "Two different questions. The descriptive contrast says how far the subtypes lie apart in the subjects they were "
     "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SHOWN", "cautions", "in_words", "on_dominant_columns", "refit_options"]
 
-
 _SMALL = 10
 """Number of subjects below which a subtype may be a few unusual subjects."""
 _SHOWN = 5

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "charts", "effect_sizes", "left_out"]
 
-
 _LONGEST_NAME = 60
 _LEFT_END = -3.0
 

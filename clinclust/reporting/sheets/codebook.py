@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["codebook", "tidy_data"]
 
-
 _ALL_SUBJECTS = 0
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24

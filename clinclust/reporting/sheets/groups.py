@@ -38,7 +38,6 @@ __all__ = [
     "unions_in_words",
 ]
 
-
 DESCRIBED_ONLY = "few subjects, described only"
 """The words for a subtype that is too small to be tested, on every sheet."""
 _SHOWN = 5

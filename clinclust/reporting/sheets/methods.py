@@ -27,7 +27,7 @@ from clinclust.reporting.sheets.words import References, counted, listed, tests_
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["Methods", "methods", "methods_sheet"]
+__all__ = ["methods", "methods_sheet"]
 
 _INTERVALS = {
     "standardised_difference": "Bonett’s method for unequal variances (of shares, from Wilson’s limits)",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["concentration_in_words", "methods_of_the_test", "search_in_words", "sizes_in_words"]
 
-
 _BEGUN = {"single": "with all subjects in one subtype", "search": "different partitions"}
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from clinclust.estimators.misfits import probably_too
 from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
 from clinclust.model_check.dependence import dependent_pairs
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
 from clinclust.reporting.sheets.groups import groups_found
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
 
 __all__ = ["likelihoods_sheets", "model_check_sheets", "on_likelihoods", "on_model_check"]
-
 
 _MOST_PAIRS = 50
 
@@ -69,55 +67,39 @@ def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
     pairs = dependent_pairs(check.pairs, findings.model.schema_)
     if pairs.empty or not _how_many(check, DEPENDENCE):
         return []
-    columns = [Column("Feature"), Column("And"), Column("Correlation", "0.00"), Column("p", "p"), Column("n", "0")]
-    rows: list[list[Value]] = [
-        [
-            _title(findings, row["first"]),
-            _title(findings, row["second"]),
-            *(as_value(row[name]) for name in ("correlation", "p_of_largest", "n")),
-        ]
-        for row in pairs.head(_MOST_PAIRS).to_dict("records")
-    ]
     shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    return [Table(f"Features that depend on each other{shown}", columns, rows, stub=2)]
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["first"])),
+        (Column("And"), lambda row: _title(findings, row["second"])),
+        (Column("Correlation", "0.00"), "correlation"),
+        (Column("p", "p"), "p_of_largest"),
+        (Column("n", "0"), "n"),
+    ]
+    return [tabulated(f"Features that depend on each other{shown}", pairs.head(_MOST_PAIRS), columns, stub=2)]
 
 
 def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
     is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
     advice = check.advice[is_said_here].drop_duplicates("feature")
-    if advice.empty:
-        return []
-    columns = [Column("Feature"), Column("Line for the schema", overflow=True)]
-    rows: list[list[Value]] = [
-        [_title(findings, row["feature"]), str(row["line"])] for row in advice.to_dict("records")
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Line for the schema", overflow=True), "line"),
     ]
-    return [Table("Lines that would mend it", columns, rows)]
+    return [] if advice.empty else [tabulated("Lines that would mend it", advice, columns)]
 
 
 def _values(findings: Findings, check: ModelCheck) -> list[Table]:
     named = check.advice.loc[check.advice["kind"] == VALUES, "feature"]
     odd = odd_values(check.checks)
     odd = odd[odd["feature"].isin(named)]
-    if odd.empty:
-        return []
-    columns = [
-        Column("Feature"),
-        Column("Likelihood"),
-        Column("Inside the groups", widest=60),
-        Column("Distance (SD)", "0.0"),
-        Column("p", "p"),
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Likelihood"), "likelihood"),
+        (Column("Inside the groups", widest=60), "words"),
+        (Column("Distance (SD)", "0.0"), "distance"),
+        (Column("p", "p"), "p"),
     ]
-    rows: list[list[Value]] = [
-        [
-            _title(findings, row["feature"]),
-            str(row["likelihood"]),
-            str(row["words"]),
-            as_value(row["distance"]),
-            as_value(row["p"]),
-        ]
-        for row in odd.to_dict("records")
-    ]
-    return [Table("Features that scatter otherwise than the model says", columns, rows)]
+    return [] if odd.empty else [tabulated("Features that scatter otherwise than the model says", odd, columns)]
 
 
 def _notes(check: ModelCheck) -> list[str]:
@@ -180,16 +162,23 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
     misfits = _misfits(findings)
     if misfits.empty:
         return []
-    columns = [Column("Feature"), Column("Declared"), Column("Better")]
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Declared"), "declared"),
+        (Column("Better"), "better"),
+    ]
     if not findings.is_shared:
         columns += [
-            Column("Evidence (nats)", "0"),
-            Column("Groups as declared", "0"),
-            Column("Groups if better", "0"),
-            Column("Line for the schema", overflow=True),
+            (Column("Evidence (nats)", "0"), "evidence"),
+            (Column("Groups as declared", "0"), "declared_groups"),
+            (Column("Groups if better", "0"), "better_groups"),
+            (Column("Line for the schema", overflow=True), "schema_line"),
         ]
-    rows = [_likelihood_row(findings, row) for row in misfits.to_dict("records")]
-    return [Sheet("Likelihoods", _likelihood_notes(findings), [Table("Features to declare otherwise", columns, rows)])]
+    return [
+        Sheet(
+            "Likelihoods", _likelihood_notes(findings), [tabulated("Features to declare otherwise", misfits, columns)]
+        )
+    ]
 
 
 def _misfits(findings: Findings) -> pd.DataFrame:
@@ -200,18 +189,6 @@ def _misfits(findings: Findings) -> pd.DataFrame:
     compared = findings.likelihoods
     is_shown = [not findings.is_withheld(findings.model.schema_[name]) for name in compared["feature"]]
     return compared[compared["is_misfit"] & np.array(is_shown, dtype=np.bool_)]
-
-
-def _likelihood_row(findings: Findings, row: dict[object, object]) -> list[Value]:
-    names: list[Value] = [
-        findings.model.schema_[str(row["feature"])].title,
-        str(row["declared"]),
-        str(row["better"]),
-    ]
-    if findings.is_shared:
-        return names
-    numbers = [as_value(row[name]) for name in ("evidence", "declared_groups", "better_groups")]
-    return [*names, *numbers, str(row["schema_line"])]
 
 
 def _likelihood_notes(findings: Findings) -> list[str]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.estimators.membership import CLEAR
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 
 if TYPE_CHECKING:
     from clinclust.estimators.gibbs import GibbsDP
@@ -105,17 +104,13 @@ def _subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
 
 
 def _convergence(posterior: GibbsDP) -> Table:
-    columns = [Column("Quantity"), Column("R-hat", "0.000"), Column("Effective draws", "0"), Column("Agreed")]
-    rows: list[list[Value]] = [
-        [
-            _QUANTITIES[str(row["quantity"])],
-            as_value(row["r_hat"]),
-            as_value(row["effective_size"]),
-            "yes" if row["converged"] else "no",
-        ]
-        for row in posterior.convergence_.to_dict("records")
+    columns: list[Filled] = [
+        (Column("Quantity"), lambda row: _QUANTITIES[str(row["quantity"])]),
+        (Column("R-hat", "0.000"), "r_hat"),
+        (Column("Effective draws", "0"), "effective_size"),
+        (Column("Agreed"), lambda row: "yes" if row["converged"] else "no"),
     ]
-    return Table("Whether the chains agree", columns, rows)
+    return tabulated("Whether the chains agree", posterior.convergence_, columns)
 
 
 def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:

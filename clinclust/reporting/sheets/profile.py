@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_MARKS", "Marks", "marks_of", "profile"]
 
-
 _MOST_FEATURES = 40
 _SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
 _MEDIANS = (

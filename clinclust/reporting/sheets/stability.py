@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.method_comparison.candidates import OURS
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.stability.bands import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from clinclust.stability import Stability
 
 __all__ = ["on_stability", "other_methods_sheets", "stability_cell", "stability_column", "stability_sheets"]
-
 
 _SAMPLES = {
     "half-sample": "half of the subjects",
@@ -77,48 +75,41 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
 
 def _subtypes(findings: Findings, stability: Stability) -> Table:
     halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
-    columns = [
-        Column("Subtype"),
-        Column("Subjects", "0"),
-        Column("Stability"),
-        Column("Jaccard", "0.00", halves),
-        Column("Jaccard by chance", "0.00", halves),
-        Column("Dissolved", "0", share),
-        Column("Found again", "0", share),
-        Column("Jaccard in bootstraps", "0.00"),
-    ]
-    rows: list[list[Value]] = [
+    return tabulated(
+        "Do the subtypes come out again?",
+        stability.subtypes,
         [
-            findings.name(int(row["subtype"])),
-            as_value(row["size"]),
-            str(row["band"]),
-            as_value(row["jaccard"]),
-            as_value(row["jaccard_by_chance"]),
-            100 * float(row["dissolved"]),
-            100 * float(row["found_again"]),
-            as_value(row["bootstrap_jaccard"]),
-        ]
-        for row in stability.subtypes.to_dict("records")
-    ]
-    return Table("Do the subtypes come out again?", columns, rows)
+            (Column("Subtype"), lambda row: findings.name(int(row["subtype"]))),
+            (Column("Subjects", "0"), "size"),
+            (Column("Stability"), "band"),
+            (Column("Jaccard", "0.00", halves), "jaccard"),
+            (Column("Jaccard by chance", "0.00", halves), "jaccard_by_chance"),
+            (Column("Dissolved", "0", share), lambda row: 100 * float(row["dissolved"])),
+            (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
+            (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
+        ],
+    )
 
 
 def _numbers(stability: Stability) -> Table:
-    columns = [Column("Sample"), Column("Clusters found", "0"), Column("Share of the samples (%)", "0")]
-    rows: list[list[Value]] = [
-        [_SAMPLES[str(row["sample"])], as_value(row["n_found"]), 100 * float(row["share"])]
-        for row in stability.numbers.to_dict("records")
-    ]
-    return Table("How many clusters were found", columns, rows)
+    return tabulated(
+        "How many clusters were found",
+        stability.numbers,
+        [
+            (Column("Sample"), lambda row: _SAMPLES[str(row["sample"])]),
+            (Column("Clusters found", "0"), "n_found"),
+            (Column("Share of the samples (%)", "0"), lambda row: 100 * float(row["share"])),
+        ],
+    )
 
 
 def _sensitivity(stability: Stability) -> Table:
-    columns = [Column("Changed"), Column("Subtypes", "0"), Column("Agreement", "0.00")]
-    rows: list[list[Value]] = [
-        [str(row["change"]), as_value(row["n_subtypes"]), as_value(row["agreement"])]
-        for row in stability.sensitivity.to_dict("records")
+    columns: list[Filled] = [
+        (Column("Changed"), "change"),
+        (Column("Subtypes", "0"), "n_subtypes"),
+        (Column("Agreement", "0.00"), "agreement"),
     ]
-    return Table("The whole cohort under other settings", columns, rows)
+    return tabulated("The whole cohort under other settings", stability.sensitivity, columns)
 
 
 def _notes(findings: Findings, stability: Stability) -> list[str]:
@@ -173,9 +164,6 @@ _EXPLANATIONS = (
 )
 
 
-_SHOWN = ("n_clusters", "n_distinct", "agreement", "held_out_gain", "held_out_gain_se", "stability")
-
-
 def other_methods_sheets(findings: Findings) -> list[Sheet]:
     """Return the sheet; none if no methods were compared, or the report is shared."""
     if findings.other_methods is None or findings.is_shared:
@@ -186,22 +174,17 @@ def other_methods_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _table(found: MethodComparison) -> Table:
-    columns = [
-        Column("Method"),
-        Column("Clusters", "0"),
-        Column("Told apart", "0"),
-        Column("Agreement", "0.00"),
-        Column("Prediction", "0.000"),
-        Column("SE", "0.000"),
-        Column("Half-samples", "0.00"),
-        Column("What was done, or why it was left out", widest=60),
-    ]
-    rows: list[list[Value]] = [
+    return tabulated(
+        "What each method finds",
+        found.table,
         [
-            str(row["method"]),
-            *(as_value(row[name]) for name in _SHOWN),
-            str(row["said"]),
-        ]
-        for row in found.table.to_dict("records")
-    ]
-    return Table("What each method finds", columns, rows)
+            (Column("Method"), "method"),
+            (Column("Clusters", "0"), "n_clusters"),
+            (Column("Told apart", "0"), "n_distinct"),
+            (Column("Agreement", "0.00"), "agreement"),
+            (Column("Prediction", "0.000"), "held_out_gain"),
+            (Column("SE", "0.000"), "held_out_gain_se"),
+            (Column("Half-samples", "0.00"), "stability"),
+            (Column("What was done, or why it was left out", widest=60), "said"),
+        ],
+    )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
 
-
 _DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
     "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "

@@ -11,8 +11,8 @@ import numpy as np
 
 from clinclust.estimators.membership import basis_of_membership
 from clinclust.estimators.versions import software_versions
-from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, percent, tabulated
 from clinclust.reporting.sheets.groups import (
     explained_marks,
     groups_found,
@@ -232,37 +232,23 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
 
     Searches with equal log joints (to 6 decimals) count as the same partition.
     """
-    columns = [
-        Column("Partition", "0"),
-        Column("Searches that ended there", "0"),
-        Column("Start of the first"),
-        Column("Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT, "0.00"),
-        Column("Below the best (nats)", "0.00"),
-        Column("Subtypes" if groups_found(fit) is None else "Groups", "0"),
-        Column("Converged"),
-        Column("Agreement with the best", "0.000"),
-    ]
     restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
     searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
     found = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
-    best = restarts["log_joint"].max()
-    rows: list[list[Value]] = [
-        [
-            rank,
-            as_value(row["times"]),
-            str(row["start"]),
-            WITHHELD if findings.is_shared else as_value(row["log_joint"]),
-            as_value(best - row["log_joint"]),
-            as_value(row["n_clusters"]),
-            "yes" if row["converged"] else "no",
-            as_value(row["ari_to_best"]),
-        ]
-        for rank, row in enumerate(found.to_dict("records"), start=1)
+    joint = "Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT
+    columns: list[Filled] = [
+        (Column("Partition", "0"), "rank"),
+        (Column("Searches that ended there", "0"), "times"),
+        (Column("Start of the first"), "start"),
+        (Column(joint, "0.00"), lambda row: WITHHELD if findings.is_shared else row["log_joint"]),
+        (Column("Below the best (nats)", "0.00"), lambda row: restarts["log_joint"].max() - row["log_joint"]),
+        (Column("Subtypes" if groups_found(fit) is None else "Groups", "0"), "n_clusters"),
+        (Column("Converged"), lambda row: "yes" if row["converged"] else "no"),
+        (Column("Agreement with the best", "0.000"), "ari_to_best"),
     ]
-    caption = "Partitions found, the best first"
-    if len(rows) > _MOST_PARTITIONS:
-        caption += f" ({_MOST_PARTITIONS} of {len(rows)})"
-    return Table(caption, columns, rows[:_MOST_PARTITIONS])
+    some = f" ({_MOST_PARTITIONS} of {len(found)})" if len(found) > _MOST_PARTITIONS else ""
+    ranked = found.assign(rank=range(1, len(found) + 1)).head(_MOST_PARTITIONS)
+    return tabulated(f"Partitions found, the best first{some}", ranked, columns)
 
 
 def data_fingerprint(frame: pd.DataFrame) -> str:

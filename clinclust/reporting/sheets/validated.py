@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["on_q", "on_validation", "validation_of"]
 
-
 _UNTESTED = "not tested"
 """How the remark of a feature begins that was not tested."""
 

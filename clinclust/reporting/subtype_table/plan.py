@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "Missing", "Plan", "check_choices", "clean"]
 
-
 Missing: TypeAlias = Literal["column", "rows", "none"]
 
 # If the counted level of a yes/no feature is one of these, it is not part of the label: "Tremor", but "Sex: female".

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["headings_of", "layout_of", "numbers_of", "rows_of"]
 
-
 _EMPTY = Cell("")
 
 

@@ -35,7 +35,6 @@ __all__ = [
     "text_of",
 ]
 
-
 _NEEDED = (
     *("kind", "feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "versus", "n"),
     *("missing", "mean", "sd", "median", "q1", "q3", "count", "percent", "test", "p", "significant"),

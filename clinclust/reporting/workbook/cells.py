@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BLUE", "INK", "QUIET", "RULE", "Cell", "Rows", "diverging_scale", "letter", "register_styles", "safe_text"]
 
-
 INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
 BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
