@@ -107,14 +107,7 @@ class Findings(Results):
         """Return the title of a subtype in a report: its number and its name, or "Subtype" and its number."""
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
-    def for_sharing(
-        self,
-        threshold: int,
-        *,
-        rounding: int | None = None,
-        missing_is_harmless: bool = False,
-        min_n: int | None = None,
-    ) -> Findings:
+    def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings with counts withheld or rounded, as `suppress_small_cells` does.
 
         If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts.
@@ -125,17 +118,15 @@ class Findings(Results):
             If the cohort is too small to withhold counts in it.
         """
         from clinclust.disclosure import suppress_small_cells
-        from clinclust.disclosure.rule import Rule
 
         comparisons = suppress_small_cells(
             self.comparisons,
-            threshold=threshold,
-            rounding=rounding,
-            missing_is_harmless=missing_is_harmless,
-            min_n=min_n,
+            threshold=rule.threshold,
+            rounding=rule.rounding,
+            missing_is_harmless=rule.missing_is_harmless,
+            min_n=rule.min_n,
         )
-        rule = Rule(threshold, False, rounding, missing_is_harmless, min_n)
-        if rounding is not None:
+        if rule.rounding is not None:
             comparisons = with_pooled_means(comparisons[comparisons["kind"] == "summary"].reset_index(drop=True))
         shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
         # The labels of a given partition may be words of the table, which only these subjects have.

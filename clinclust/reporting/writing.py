@@ -13,6 +13,7 @@ from clinclust.associations.persons import persons_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in
+from clinclust.disclosure.rule import Rule
 from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
@@ -178,12 +179,8 @@ def gathered_findings(
     names = {**model.names_, **options.names}
     findings = Findings(model, frame, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if options.suppress is not None:
-        findings = findings.for_sharing(
-            options.suppress,
-            rounding=options.round_to,
-            missing_is_harmless=options.missing_is_harmless,
-            min_n=options.min_n,
-        )
+        rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
+        findings = findings.for_sharing(rule)
     if isinstance(associations, str):
         associations = validated_associations(
             model,

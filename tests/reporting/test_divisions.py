@@ -61,7 +61,7 @@ def one():
 def findings_of(model, frame, names=None, suppress=None):
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
     findings = Findings(model, frame, comparisons, 0.01, None, names or {})
-    return findings if suppress is None else findings.for_sharing(suppress)
+    return findings if suppress is None else findings.for_sharing(Rule(suppress))
 
 
 def shown(case, names=None, suppress=None):

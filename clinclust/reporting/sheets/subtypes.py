@@ -14,6 +14,7 @@ from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Val
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.groups import not_tested, remark
 from clinclust.reporting.subtype_table.building import table_of
+from clinclust.reporting.subtype_table.plan import Choices
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
@@ -276,12 +277,11 @@ def _percent_missing(missing: Value, n: Value) -> Value:
 
 def subtype_table_sheet(findings: Findings) -> Sheet:
     """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
-    table = table_of(
-        findings.comparisons,
+    asked = Choices(
         associations=findings.associations,
         names=findings.names,
         features=[feature.name for feature in findings.features],
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
         title="Every feature in all subjects and in each subtype",
     )
-    return table.sheet()
+    return table_of(findings.comparisons, asked).sheet()

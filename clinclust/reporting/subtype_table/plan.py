@@ -15,7 +15,7 @@ from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeatur
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Line", "Missing", "Plan", "check_choices", "clean"]
+__all__ = ["Choices", "Line", "Missing", "Plan", "check_choices", "clean"]
 
 Missing: TypeAlias = Literal["column", "rows", "none"]
 
@@ -151,44 +151,44 @@ def _any_missing(feature: ComparedFeature, group: int) -> bool:
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")
 
 
-def check_choices(
-    compared: Compared,
-    *,
-    associations: pd.DataFrame | None,
-    names: Mapping[int, str] | None,
-    features: Sequence[str] | str | None,
-    subtypes: Sequence[int] | None,
-    between: tuple[int, int] | None,
-    summaries: Mapping[str, Summary] | Summary | None,
-    missing: Missing,
-) -> None:
-    """Check the arguments of `subtype_table`.
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `subtype_table` is asked for: its arguments, and the marks of subtypes that may be noise, by number."""
 
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used. The message lists all problems.
-    """
+    associations: pd.DataFrame | None = None
+    names: Mapping[int, str] | None = None
+    features: Sequence[str] | str | None = None
+    subtypes: Sequence[int] | None = None
+    between: tuple[int, int] | None = None
+    summaries: Mapping[str, Summary] | Summary | None = None
+    overall: bool = True
+    missing: Missing = "column"
+    title: str | None = None
+    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+
+
+def check_choices(compared: Compared, asked: Choices) -> None:
+    """Raise ValueError if a choice cannot be used; the message lists all problems."""
     problems: list[str] = []
-    if associations is not None:
-        absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(associations, "columns", ())]
+    if asked.associations is not None:
+        absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
         if absent:
             problems.append(f"associations must be what validated_associations returns; it lacks {', '.join(absent)}")
-    if isinstance(features, str):
-        if features != "significant":
-            problems.append(f'features must be a list of column names or "significant", not {features!r}')
+    if isinstance(asked.features, str):
+        if asked.features != "significant":
+            problems.append(f'features must be a list of column names or "significant", not {asked.features!r}')
     else:
-        problems += _unknown("features", features or (), compared.features)
-        problems += _repeated("features", features or ())
-    if subtypes is not None and not len(subtypes):
+        problems += _unknown("features", asked.features or (), compared.features)
+        problems += _repeated("features", asked.features or ())
+    if asked.subtypes is not None and not len(asked.subtypes):
         problems.append("subtypes must name at least one subtype")
-    problems += _unknown("subtypes", subtypes or (), compared.subtypes)
-    problems += _repeated("subtypes", subtypes or ())
-    problems += _unknown("names", names or (), compared.subtypes)
-    problems += _problems_of_a_pair(compared, between)
-    problems += _problems_of_summaries(compared, summaries)
-    if missing not in get_args(Missing):
-        problems.append(f"missing must be one of {', '.join(get_args(Missing))}, not {missing!r}")
+    problems += _unknown("subtypes", asked.subtypes or (), compared.subtypes)
+    problems += _repeated("subtypes", asked.subtypes or ())
+    problems += _unknown("names", asked.names or (), compared.subtypes)
+    problems += _problems_of_a_pair(compared, asked.between)
+    problems += _problems_of_summaries(compared, asked.summaries)
+    if asked.missing not in get_args(Missing):
+        problems.append(f"missing must be one of {', '.join(get_args(Missing))}, not {asked.missing!r}")
     if problems:
         raise InputError("\n".join(problems))
 
@@ -196,11 +196,8 @@ def check_choices(
 def _unknown(argument: str, given: Sequence[object] | Mapping[int, str], known: object) -> list[str]:
     found = list(known)  # type: ignore[call-overload]
     unknown = [repr(name) for name in given if name not in found]
-    return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {_some(found)}"] if unknown else []
-
-
-def _some(found: list[object]) -> str:
-    return ", ".join(map(str, found[:10])) + (", ..." if len(found) > 10 else "")
+    some = ", ".join(map(str, found[:10])) + (", ..." if len(found) > 10 else "")
+    return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {some}"] if unknown else []
 
 
 def _repeated(argument: str, given: Sequence[object]) -> list[str]:
