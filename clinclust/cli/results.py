@@ -110,13 +110,13 @@ def _written_model(
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
-    from clinclust.reporting.assignments import assignments_of, write_assignments
+    from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         fitted, code = _fitted(options, model, frame)
         hold_interrupts()
         fitted.save(folder)
-        write_assignments(assignments_of(fitted, frame), folder / "assignments.csv")
+        write_inert_csv(assignments_of(fitted, frame), folder / "assignments.csv")
         write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return fitted, code
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
+__all__ = ["assignment_table", "assignments_of", "write_inert_csv"]
 
 SPEAKS_FOR_IT = "speaks_for_it"
 """Name of the column that says which features speak for the subtype of a subject."""
@@ -126,11 +126,6 @@ def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.D
     found = found.reindex(np.arange(assigned.size))
     found.insert(0, "assigned", np.where(assigned, "yes", "no"))
     return found
-
-
-def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write an assignment table as csv to a file or stream, with `write_inert_csv`."""
-    write_inert_csv(table, target)
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

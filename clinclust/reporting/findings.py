@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clinclust.estimators.membership import own_membership
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
-from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
+from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.results import Results, Row, with_pooled_means
 
@@ -166,6 +166,11 @@ class Findings(Results):
 
             return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
+
+    def size_cells(self, subtype: int) -> list[Value]:
+        """Return the cells of the number of subjects in a subtype, and of their percentage of all."""
+        size = self.shown_sizes[subtype]
+        return [WITHHELD, WITHHELD] if size is None else [size, percent(size, self.n_subjects)]
 
     @property
     def n_subjects(self) -> int:

@@ -207,13 +207,7 @@ Filled: TypeAlias = tuple[Column, str | Callable[[dict[str, Any]], object]]
 """A column with what it holds: a column of a frame, by name, or a function of a row of the frame."""
 
 
-def tabulated(
-    caption: str,
-    frame: pd.DataFrame,
-    columns: Sequence[Filled],
-    *,
-    stub: int = 1,
-) -> Table:
+def tabulated(caption: str, frame: pd.DataFrame, columns: Sequence[Filled], *, stub: int = 1) -> Table:
     """Return a table with a row for each row of a frame."""
     rows = [
         [as_value(row[held] if isinstance(held, str) else held(row)) for _, held in columns]

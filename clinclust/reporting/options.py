@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.method_comparison import MethodComparison
-    from clinclust.stability import Stability
 
 __all__ = ["ReportOptions", "check_report", "unknown_names"]
 

@@ -28,7 +28,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
     if failing == "model":
         monkeypatch.setattr(MAPDP, "save", _full)
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", _full)
+        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", _full)
     else:
         _lock(monkeypatch, Path("deep/out/model.npz"))
     message = refused(capsys, *arguments)

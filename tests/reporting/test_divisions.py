@@ -16,7 +16,7 @@ import clinclust as cc
 from clinclust.disclosure.rule import Rule
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
-from clinclust.reporting.assignments import assignments_of, write_assignments
+from clinclust.reporting.assignments import assignments_of, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
@@ -155,7 +155,7 @@ def test_the_csv_of_assignments_has_the_score_of_a_continuum_alone(one, three):
     for (model, frame, distinct), has_score in ((one, True), (three, False)):
         for each in (model, model.cut(distinct)):
             stream = io.StringIO()
-            write_assignments(assignments_of(each, frame), stream)
+            write_inert_csv(assignments_of(each, frame), stream)
             stream.seek(0)
             table = pd.read_csv(stream)
             assert ("continuum_score" in table) == (has_score and each is not model)

@@ -41,15 +41,7 @@ class Effect(NamedTuple):
 _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
-@accepting(
-    model=MODEL,
-    comparisons=COMPARISONS,
-    versus=WHOLE,
-    measure=TEXT,
-    names=NAMES,
-    at_most=WHOLE,
-    ax=AXES,
-)
+@accepting(model=MODEL, comparisons=COMPARISONS, versus=WHOLE, measure=TEXT, names=NAMES, at_most=WHOLE, ax=AXES)
 @serially
 def plot_effects(
     model: SubtypeModel,

@@ -76,12 +76,7 @@ def draw_heat_map(
     else:
         colour_map = LinearSegmentedColormap.from_list("clinclust", list(colours), _STEPS)
     mesh: Any = ax.pcolormesh(
-        np.ma.masked_invalid(numbers),
-        cmap=colour_map,
-        vmin=limits[0],
-        vmax=limits[1],
-        edgecolors="face",
-        linewidth=0.2,
+        np.ma.masked_invalid(numbers), cmap=colour_map, vmin=limits[0], vmax=limits[1], edgecolors="face", linewidth=0.2
     )
     small, ink = 8.0 if len(columns) <= 12 else 7.0, mpl.rcParams["text.color"]
     for (row, column), number in np.ndenumerate(numbers):
@@ -240,11 +235,7 @@ def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
 @accepting(comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
 @serially
 def plot_missing(
-    comparisons: pd.DataFrame,
-    *,
-    names: Mapping[int, str] | None = None,
-    at_most: int = 30,
-    ax: Axes | None = None,
+    comparisons: pd.DataFrame, *, names: Mapping[int, str] | None = None, at_most: int = 30, ax: Axes | None = None
 ) -> Axes:
     """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
 

@@ -80,12 +80,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
         members = own[labels == subtype]
         bars = _shares(members)
         ax.bar(
-            np.arange(_BINS) / _BINS,
-            -_TALLEST * bars,
-            bottom=row + 0.5,
-            width=0.94 / _BINS,
-            align="edge",
-            color=BLUE,
+            np.arange(_BINS) / _BINS, -_TALLEST * bars, bottom=row + 0.5, width=0.94 / _BINS, align="edge", color=BLUE
         )
         ax.text(1.015, row + 0.3, f"{100 * np.mean(members >= CLEAR):.0f}% clear", va="center", fontsize=8)
         titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")

@@ -214,11 +214,4 @@ def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) 
         ax.set_xticks([])
         ax.spines["bottom"].set_visible(False)
     if handles:
-        ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncol=3,
-            frameon=False,
-            fontsize=_SMALL,
-        )
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, frameon=False, fontsize=_SMALL)

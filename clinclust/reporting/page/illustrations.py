@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clinclust.estimators.fit import Fit
-    from clinclust.reporting.findings import Findings
 
 __all__ = ["Illustration", "illustrations"]
 

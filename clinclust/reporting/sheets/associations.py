@@ -14,7 +14,6 @@ from clinclust.reporting.sheets.groups import not_tested
 from clinclust.reporting.sheets.words import counted, listed, tests_in_words, was
 
 if TYPE_CHECKING:
-    from clinclust.reporting.findings import Findings, Row
     from clinclust.reporting.sheets.words import References
 
 __all__ = ["association_table", "methods_of_associations"]

@@ -19,7 +19,6 @@ from clinclust.reporting.sheets.validated import validation_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.reporting.findings import Findings
 
 __all__ = ["SHOWN", "cautions", "in_words", "on_dominant_columns", "refit_options"]
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from math import floor
-from typing import TYPE_CHECKING
 
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.groups import not_tested
-
-if TYPE_CHECKING:
-    from clinclust.reporting.findings import Findings
 
 __all__ = ["MEASURES", "charts", "effect_sizes", "left_out"]
 
@@ -59,36 +55,21 @@ def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
     sizes = _sizes(findings)
     tables = [sizes]
-    drawn = [
-        Chart(
-            0,
-            "bars",
-            "Size of the subtypes",
-            "Subjects",
-            f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}.",
-            value=1,
-        )
-    ]
+    told = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
+    drawn = [Chart(0, "bars", sizes.caption, "Subjects", told, value=1)]
     if findings.divisions and not findings.is_shared:
         drawn.append(evidence_chart(findings, len(tables)))
         tables.append(evidence_table(findings))
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:
-            drawn.append(
-                Chart(
-                    len(tables),
-                    "forest",
-                    table.caption,
-                    "Standardised difference (95% confidence interval)",
-                    f"Forest plot of the {len(table.rows)} largest standardised differences between "
-                    f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
-                    f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}.",
-                    value=1,
-                    below=4,
-                    above=5,
-                )
+            told = (
+                f"Forest plot of the {len(table.rows)} largest standardised differences between "
+                f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
+                f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
             )
+            axis = "Standardised difference (95% confidence interval)"
+            drawn.append(Chart(len(tables), "forest", table.caption, axis, told, value=1, below=4, above=5))
             tables.append(table)
     notes = [
         "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "

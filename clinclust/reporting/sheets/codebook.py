@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["codebook", "tidy_data"]
 
-_ALL_SUBJECTS = 0
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 _OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")
@@ -93,7 +93,7 @@ def _other_texts(feature: Feature) -> str | None:
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
     if feature.is_reported:
-        overall = next(iter(findings.levels(feature).values()))[_ALL_SUBJECTS]
+        overall = next(iter(findings.levels(feature).values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:
         return (None, None)
@@ -152,12 +152,7 @@ def _whole(number: float | None) -> Value:
 
 
 # Title of each kind of row in the comparisons.
-_KINDS = {
-    "summary": "Summary",
-    "contrast": "Descriptive contrast",
-    "test": "Pairwise test",
-    "effect": "Effect size",
-}
+_KINDS = {"summary": "Summary", "contrast": "Descriptive contrast", "test": "Pairwise test", "effect": "Effect size"}
 _IDENTITY = ("Kind", "Section", "Feature", "Column", "Level", "Clustered on", "Subtype", "Versus", "Method")
 # Columns of numbers, by their names in the comparisons and the associations.
 _NUMBERS = (
@@ -223,4 +218,4 @@ def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
     if not isinstance(subtype, int):
         return ("All subtypes", None)
     against = findings.versus(versus) if isinstance(versus, int) else None
-    return ("All subjects" if subtype == _ALL_SUBJECTS else findings.name(subtype), against)
+    return ("All subjects" if subtype == ALL_SUBJECTS else findings.name(subtype), against)

@@ -5,14 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from clinclust.estimators.few_subjects import (
-    FEW,
-    FEW_SUBJECTS,
-    NO_FLOOR,
-    WEAK,
-    WEAK_EVIDENCE,
-    n_standing,
-)
+from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_EVIDENCE, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.weak_evidence import WEAK_NATS
 from clinclust.reporting.divisions import shows_distinct_subtypes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
@@ -38,17 +37,8 @@ _INTERVALS = {
 """The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
 
-@dataclass(frozen=True)
-class Methods:
-    """A methods section.
-
-    Attributes
-    ----------
-    paragraphs : dict of str to str
-        Text of each paragraph by its topic, in reading order.
-    references : list of str
-        Full references of the works that the paragraphs cite, ordered by author and year.
-    """
+class Methods(NamedTuple):
+    """A methods section: the text of each paragraph by its topic, in order, and the full references that it cites."""
 
     paragraphs: dict[str, str]
     references: list[str]

@@ -20,8 +20,6 @@ from clinclust.reporting.sheets.words import References, counted, listed
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.tree_test import TreeTest
-    from clinclust.reporting.findings import Findings
-    from clinclust.reporting.sheets.words import References
 
 __all__ = ["concentration_in_words", "methods_of_the_test", "search_in_words", "sizes_in_words"]
 

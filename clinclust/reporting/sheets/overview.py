@@ -22,12 +22,7 @@ from clinclust.reporting.sheets.groups import (
     unions_in_words,
 )
 from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
-from clinclust.reporting.sheets.posterior import (
-    on_posterior,
-    on_posterior_membership,
-    posterior_cell,
-    posterior_column,
-)
+from clinclust.reporting.sheets.posterior import on_posterior, on_posterior_membership, posterior_cell, posterior_column
 from clinclust.reporting.sheets.profile import MOST_MARKS, Marks, marks_of
 from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
@@ -80,19 +75,15 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1]
             how_sure.append(WITHHELD if size is None else float(members.mean()))
             if with_clear:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
-        further = [
-            *posterior_cell(findings, subtype),
-            *stability_cell(findings, subtype),
-            *remark_cell(findings, subtype),
-        ]
-        rows.append([findings.name(subtype), *how_many, *marked.cells(), *how_sure, *further])
+        further = [*posterior_cell(findings, subtype), *stability_cell(findings, subtype)]
+        about = [findings.name(subtype), *findings.size_cells(subtype), *marked.cells(), *how_sure]
+        rows.append([*about, *further, *remark_cell(findings, subtype)])
     return [Table("The subtypes at a glance", columns, rows)]
 
 
@@ -108,7 +99,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
         _what_was_found(findings),
-        *_on_unused(findings),
+        *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
         *verdict(findings),
         *on_validation(findings),
         *on_posterior(findings),
@@ -135,12 +126,6 @@ def _what_was_found(findings: Findings) -> str:
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
-
-
-def _on_unused(findings: Findings) -> list[str]:
-    """Return which features were not used to find the subtypes; nothing of subtypes that were given."""
-    said = "" if findings.fit is None else on_unused(findings.model.schema_, most=_MOST_UNUSED)
-    return [said] if said else []
 
 
 def _missing(findings: Findings) -> str:

@@ -18,7 +18,6 @@ from clinclust.reporting.subtype_table.summaries import Compared, Summary, decim
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from clinclust.reporting.findings import Findings
 
 __all__ = ["MOST_MARKS", "Marks", "marks_of", "profile"]
 

@@ -19,7 +19,6 @@ from clinclust.reporting.sheets.words import listed
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.files.selection.row_choice import RowChoice
-    from clinclust.reporting.findings import Findings
     from clinclust.schema import Feature, FeatureSchema
 
 __all__ = [
@@ -185,6 +184,16 @@ def _are_chosen(findings: Findings) -> bool:
 FILLED_JOINT = "Log joint with filled values (nats)"
 """What the joint of a completed table is called, where the search filled missing values with modes."""
 
+_OF_ROUNDED = (
+    "Concentration",
+    "Discount",
+    "Coarsening",
+    "Share of values expected to be outlying",
+    "Random seed",
+    "Search",
+)
+"""What a report of rounded counts has: settings, and no function of exact counts."""
+
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     """Return the settings and results of the search by name.
@@ -193,12 +202,10 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     trial. So are the settings that were chosen by the data; and from the number of features with a relevance above 0
     would follow that of the features whose relevance is withheld.
     """
-    if findings.is_rounded:
-        return _settings(findings, fit)
     restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     n_relevant = int((fit.feature_relevance_ > 0.0).sum())
-    return {
+    facts: dict[str, Value] = {
         "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
         **({} if filled is None else {FILLED_JOINT: WITHHELD if is_shared else as_value(filled)}),
         "Concentration": findings.setting(fit, "concentration"),
@@ -217,15 +224,4 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
             restarts["log_joint"].round(6)[restarts["log_joint"] >= restarts["log_joint"].max() - 1.0].nunique()
         ),
     }
-
-
-def _settings(findings: Findings, fit: Fit) -> dict[str, Value]:
-    """Return the settings that were given in advance; those that the search chose follow from exact counts."""
-    return {
-        "Concentration": findings.setting(fit, "concentration"),
-        "Discount": as_value(fit.discount_),
-        "Coarsening": findings.setting(fit, "coarsening"),
-        "Share of values expected to be outlying": as_value(fit.outlying_share_),
-        "Random seed": as_value(fit.random_seed_),
-        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
-    }
+    return {name: facts[name] for name in _OF_ROUNDED if name in facts} if findings.is_rounded else facts

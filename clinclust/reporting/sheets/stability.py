@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["on_stability", "other_methods_sheets", "stability_cell", "stability_column", "stability_sheets"]
 
-_SAMPLES = {
-    "half-sample": "half of the subjects",
-    "bootstrap": "bootstrap sample",
-    "permuted": "columns permuted",
-}
+_SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
 
 
 def stability_column(findings: Findings) -> list[Column]:
@@ -120,7 +116,7 @@ def _notes(findings: Findings, stability: Stability) -> list[str]:
         "would make clusters of their own). Jaccard: subjects in the subtype and in the most similar one found, of "
         "those in either; its mean over the samples. By chance: the same if the "
         "labels found had been dealt out at random; large subtypes reach it by their size. Dissolved: Jaccard at most "
-        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). The halves decide on the band.",
+        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). The halves decide on the band."
     ]
     if stability.is_of_whole_procedure:
         found.append(

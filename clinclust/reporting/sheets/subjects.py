@@ -13,7 +13,6 @@ from clinclust.reporting.sheets.groups import explained_marks, remark_cell, rema
 
 if TYPE_CHECKING:
     from clinclust.reporting.continuum_score import Continuum
-    from clinclust.reporting.findings import Findings
     from clinclust.schema import Feature
 
 __all__ = ["assignments", "certainty", "continuum_table", "on_continuum_score", "on_unusual_subjects", "unusual_sheets"]

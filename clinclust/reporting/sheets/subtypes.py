@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.comparisons.decimals import decimals_of_mean
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
@@ -17,8 +18,6 @@ from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices
 
 if TYPE_CHECKING:
-    from clinclust.reporting.findings import Findings
-    from clinclust.reporting.layout import Sheet
     from clinclust.schema import Feature
 
 __all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
@@ -39,8 +38,6 @@ _MEDIANS = (
     "see the Subtype table, whose medians the Overview shows."
 )
 
-_ALL_SUBJECTS = 0
-
 
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
@@ -55,16 +52,17 @@ def subtypes(findings: Findings) -> Sheet:
     Yes/no features and scales have the layout of Tables 3 and 4 of Raykov et al. (2016); counts and measurements have
     a table of the same layout.
     """
-    blocks = {
-        "Probability of yes": ("Level", ("Probability", "n"), _is_share),
-        "Mean score": ("Scale", ("Mean", "SD"), _is_scale),
-        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), _is_measured),
+    blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
+        "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
+        "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),
+        "Mean (SD) of counts and measurements": (
+            "Unit",
+            ("Mean", "SD"),
+            lambda traits: not (traits.is_share or traits.is_scale),
+        ),
     }
-    tables = []
-    for caption, (detail, titles, belongs) in blocks.items():
-        table = _profile(findings, caption, detail, belongs, titles)
-        if table.rows:
-            tables.append(table)
+    every = (_profile(findings, caption, *block) for caption, block in blocks.items())
+    tables = [table for table in every if table.rows]
     shading = (
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
@@ -74,26 +72,10 @@ def subtypes(findings: Findings) -> Sheet:
     return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
 
 
-def _is_share(traits: type[Likelihood]) -> bool:
-    return traits.is_share
-
-
-def _is_scale(traits: type[Likelihood]) -> bool:
-    return traits.is_scale
-
-
-def _is_measured(traits: type[Likelihood]) -> bool:
-    return not (traits.is_share or traits.is_scale)
-
-
 def _profile(
-    findings: Findings,
-    caption: str,
-    detail: str,
-    belongs: Callable[[type[Likelihood]], bool],
-    titles: tuple[str, str],
+    findings: Findings, caption: str, detail: str, titles: tuple[str, str], belongs: Callable[[type[Likelihood]], bool]
 ) -> Table:
-    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
+    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, ALL_SUBJECTS)}
     kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
     for group in groups.values():
@@ -108,13 +90,13 @@ def _profile(
             traits = _traits_in(summaries)
             if not belongs(traits):
                 continue
-            detailed = _detail(feature, answer, summaries[_ALL_SUBJECTS])
-            row: list[Value] = [str(summaries[_ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
+            detailed = _detail(feature, answer, summaries[ALL_SUBJECTS])
+            row: list[Value] = [str(summaries[ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
-                shade += [_shade(traits, summary, summaries[_ALL_SUBJECTS]), None]
+                shade += [_shade(traits, summary, summaries[ALL_SUBJECTS]), None]
             row += findings.relevance_cell(feature)
             row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
             rows.append(row)
@@ -128,7 +110,7 @@ def _profile(
 
 def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     size, total = findings.shown_sizes[subtype], findings.n_subjects
-    if subtype == _ALL_SUBJECTS:
+    if subtype == ALL_SUBJECTS:
         return ("All subjects", f"n = {total}")
     if size is None:
         return (findings.name(subtype), f"n = {WITHHELD}")
@@ -152,7 +134,7 @@ def _level(findings: Findings) -> str:
 
 def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
     """Return the likelihood of a feature, or of the part of one, that these rows describe."""
-    return traits_of(summaries[_ALL_SUBJECTS]["likelihood"])
+    return traits_of(summaries[ALL_SUBJECTS]["likelihood"])
 
 
 def _decimals(summaries: dict[int, Row]) -> int:
@@ -162,7 +144,7 @@ def _decimals(summaries: dict[int, Row]) -> int:
 
 
 def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:
-    if summary["subtype"] == _ALL_SUBJECTS:
+    if summary["subtype"] == ALL_SUBJECTS:
         return None
     low, high = (0.0, 1.0) if traits.is_share else (summary["minimum"], summary["maximum"])
     if np.isnan(low):
@@ -206,7 +188,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
             for pair, tests in findings.tests(feature, answer).items():
                 if not shown(tests["student"]):
                     continue
-                title = str(summaries[_ALL_SUBJECTS]["label"])
+                title = str(summaries[ALL_SUBJECTS]["label"])
                 row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
@@ -252,7 +234,7 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
 
 def missing_data(findings: Findings) -> Sheet:
     """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
-    groups = {subtype: _group(findings, subtype) for subtype in (_ALL_SUBJECTS, *findings.sizes)}
+    groups = {subtype: _group(findings, subtype) for subtype in (ALL_SUBJECTS, *findings.sizes)}
     columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
     for group in groups.values():
         columns += [Column("n", "0", group), Column("%", "0.0", group)]

@@ -41,13 +41,7 @@ __all__ = ["data_fingerprint", "given_subtypes", "on_sharing", "summary"]
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
 _MISSING_OF_GIVEN = "Values missing, of these features (%)"
-_SETTINGS = (
-    "Concentration",
-    "Discount",
-    "Coarsening",
-    "Share of values expected to be outlying",
-    "Significance level",
-)
+_SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
 _MOST_PARTITIONS = 20
 _DESCRIBED_ONLY = "Subtypes of few subjects, described only"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
@@ -141,10 +135,7 @@ def on_sharing(findings: Findings) -> str:
 
 
 def _facts(
-    caption: str,
-    titles: tuple[str, str],
-    facts: Mapping[str, Value],
-    decimals: Mapping[str, int] | None = None,
+    caption: str, titles: tuple[str, str], facts: Mapping[str, Value], decimals: Mapping[str, int] | None = None
 ) -> Table:
     columns = [Column(titles[0]), Column(titles[1], "measure", overflow=True)]
     places = [(decimals or {}).get(name, 0) for name in facts]
@@ -196,14 +187,10 @@ def _how_many(findings: Findings) -> dict[str, Value]:
         return {"Subtypes given": len(findings.sizes)}
     n_groups = groups_found(findings.fit)
     if n_groups is None:
-        return {"Subtypes found": len(findings.sizes), **_asked_for(findings)}
+        n_asked = number_asked_for(findings)
+        return {"Subtypes found": len(findings.sizes), **({} if n_asked is None else {"Subtypes asked for": n_asked})}
     how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
     return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
-
-
-def _asked_for(findings: Findings) -> dict[str, Value]:
-    n_asked = number_asked_for(findings)
-    return {} if n_asked is None else {"Subtypes asked for": n_asked}
 
 
 def _sizes(findings: Findings) -> Table:
@@ -217,13 +204,12 @@ def _sizes(findings: Findings) -> Table:
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1].tolist()
             words = [certainty(probability) for probability in members]
             how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
-        rows.append([findings.name(subtype), *how_many, *how_sure, *remark_cell(findings, subtype)])
+        rows.append([findings.name(subtype), *findings.size_cells(subtype), *how_sure, *remark_cell(findings, subtype)])
     return Table("Subtypes", columns, rows)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from clinclust.associations.doubts import finds_one_population
 from clinclust.associations.in_the_refit import OTHER_BELOW
 from clinclust.comparisons.frame import is_missing, is_suppressed
+from clinclust.reporting.sheets.words import counted, was
 
 if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings, Row
@@ -30,20 +30,11 @@ class Validation:
     ----------
     n_features : int
         All of them.
-    validated : int
-        Tested, q at most the significance level, and not doubtful.
-    unconfirmed : int
-        Tested, q above this level, and not doubtful.
-    doubtful : int
-        Tested, but marked as doubtful.
-    elsewhere : int
-        Tested, but against other subtypes than those reported: the agreement is below `OTHER_BELOW`.
-    resting : int
-        Not tested, because without them no two subtypes are left.
-    untested : int
-        Not tested for another reason.
-    withheld : int
-        Withheld in a shared report.
+    validated, unconfirmed, doubtful, elsewhere : int
+        Tested: q at most the significance level; q above it; marked as doubtful; tested against other subtypes than
+        those reported (the agreement is below `OTHER_BELOW`).
+    resting, untested, withheld : int
+        Not tested, because without them no two subtypes are left, or for another reason; withheld in a shared report.
     unchecked : int
         Of those validated: whether they depend on other features inside the subtypes could not be told.
     """
@@ -75,27 +66,20 @@ def validation_of(findings: Findings, *, found_from: bool) -> Validation | None:
     rows = [row for row in findings.association_rows() if row["feature"] in wanted]
     level = findings.significance_level
     outcomes: Counter[str] = Counter(_outcome(row, level) for row in rows)
-    return Validation(len(rows), **outcomes, unchecked=_n_unchecked(rows, level))
+    n_unchecked = sum(_outcome(row, level) == "validated" and is_missing(row["doubtful"]) for row in rows)
+    return Validation(len(rows), **outcomes, unchecked=n_unchecked)
 
 
 def _outcome(row: Row, significance_level: float) -> _Outcome:
     if is_missing(row["p"]):
-        return "withheld" if is_suppressed(row) else "resting" if _rest_on(row) else "untested"
+        says_so = not is_missing(row["remark"]) and str(row["remark"]).startswith(_UNTESTED)
+        rests = says_so and (is_missing(row["n_subtypes"]) or row["n_subtypes"] < 2)
+        return "withheld" if is_suppressed(row) else "resting" if rests else "untested"
     if not is_missing(row["doubtful"]) and row["doubtful"]:
         return "doubtful"
     if not is_missing(row["agreement"]) and row["agreement"] < OTHER_BELOW:
         return "elsewhere"
     return "validated" if row["q"] <= significance_level else "unconfirmed"
-
-
-def _rest_on(row: Row) -> bool:
-    """Return whether a feature was not tested because fewer than two subtypes, or no feature, are left without it."""
-    says_so = not is_missing(row["remark"]) and str(row["remark"]).startswith(_UNTESTED)
-    return says_so and (is_missing(row["n_subtypes"]) or row["n_subtypes"] < 2)
-
-
-def _n_unchecked(rows: Iterable[Row], significance_level: float) -> int:
-    return sum(_outcome(row, significance_level) == "validated" and is_missing(row["doubtful"]) for row in rows)
 
 
 _ONLY_SLICES = (
@@ -148,12 +132,12 @@ def _on_these(found: Validation, level: str) -> str:
         return ""
     one, none = found.validated == 1, "none of those shown was" if found.withheld else "none was"
     outcome = (
-        f"{_number(found.validated, 'was', 'were')} validated: {'it differs' if one else 'they differ'} between "
+        f"{found.validated:,} {was(found.validated)} validated: {'it differs' if one else 'they differ'} between "
         f"subtypes found without {_them(found.validated)} ({level})."
         if found.validated
         else f"{none} validated, that is, shown to differ between subtypes found without it ({level})."
     )
-    said = f"Of {_number(found.n_features, 'feature', 'features')} that the subtypes were found from, {outcome}"
+    said = f"Of {counted(found.n_features, 'feature')} that the subtypes were found from, {outcome}"
     rest = _rest(found)
     if found.unchecked:
         said += (
@@ -166,10 +150,10 @@ def _on_these(found: Validation, level: str) -> str:
 def _rest(found: Validation) -> str:
     """Return how many features were not validated for which reason."""
     parts = [
-        (found.unconfirmed, f"{_number(found.unconfirmed, 'was', 'were')} not shown to differ"),
+        (found.unconfirmed, f"{found.unconfirmed:,} {was(found.unconfirmed)} not shown to differ"),
         (
             found.doubtful,
-            f"{_number(found.doubtful, 'is', 'are')} doubtful (Associations says why)",
+            f"{found.doubtful:,} {'is' if found.doubtful == 1 else 'are'} doubtful (Associations says why)",
         ),
         (
             found.elsewhere,
@@ -192,15 +176,12 @@ def _on_others(found: Validation, level: str) -> str:
     if not n_shown:
         return ""
     withheld = f"; of {found.withheld} more the result is withheld" if found.withheld else ""
-    differ = _number(found.validated, "differs", "differ") if found.validated else "none was shown to differ"
+    differs = f"{found.validated:,} {'differs' if found.validated == 1 else 'differ'}"
+    differ = differs if found.validated else "none was shown to differ"
     return (
-        f"Of {_number(n_shown, 'tested feature', 'tested features')} that had no part in the subtypes, {differ} "
+        f"Of {counted(n_shown, 'tested feature')} that had no part in the subtypes, {differ} "
         f"between them ({level}){withheld}."
     )
-
-
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _them(number: int) -> str:

@@ -250,10 +250,6 @@ def _write_text(text: str, path: Path) -> None:
         target.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_document(table: SubtypeTable, path: Path) -> None:
-    table.to_word(path)
-
-
 def _write_page(table: SubtypeTable, path: Path) -> None:
     from clinclust.reporting.subtype_table.texts import as_page
 
@@ -273,8 +269,8 @@ def _write_workbook(table: SubtypeTable, path: Path) -> None:
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 
 
-_WRITERS: dict[str, Callable[[SubtypeTable, Path], None]] = {
-    ".docx": _write_document,
+_WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
+    ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
     ".html": _write_page,
     ".tex": lambda table, path: _write_text(table.to_latex(), path),
