@@ -6,12 +6,13 @@ settings of its own; another thread would draw under them too, and could leave i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from clinclust.errors import InputError
+from clinclust.files.visible_text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ __all__ = [
     "ROW_TEXT",
     "VERMILION",
     "axes_for",
+    "draw_bars",
     "named",
     "remark",
     "serially",
@@ -79,6 +81,21 @@ def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int,
             f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(str, known))}"
         )
     return {subtype: (names or {}).get(subtype) or f"Subtype {subtype}" for subtype in known}
+
+
+def draw_bars(
+    ax: Axes, values: Sequence[float], titles: Sequence[str], texts: Sequence[str], *, below_0: str, margin: float
+) -> None:
+    """Draw a bar for each value, the first at the top, with its title on the left and its text at its end."""
+    bars = ax.barh(range(len(values)), values, height=0.7, color=[BLUE if value > 0 else below_0 for value in values])
+    ax.bar_label(bars, list(texts), padding=3, fontsize=8)
+    labels = [shortened(title, ROW_TEXT) for title in titles]
+    ax.set_yticks(range(len(values)), labels=labels, fontsize=9, **PLAIN)
+    ax.set_ylim(len(values) - 0.4, -0.6)
+    ax.margins(x=margin)
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
 
 
 def remark(ax: Axes, lines: Iterable[str], below: float = 6.0) -> None:

@@ -50,18 +50,14 @@ def draw_heat_map(
     Parameters
     ----------
     ax : matplotlib Axes
-    numbers : float64 (R, C)
-        NaN in a cell without a number.
-    withheld : bool (R, C)
-        Whether the number of a cell is withheld.
+    numbers, withheld : float64 and bool (R, C)
+        The number of each cell, NaN if it has none, and whether it is withheld.
     colours : str or sequence of str
         Name of a matplotlib colour map, or the colours from its lowest to its highest number.
     limits : tuple of two float
         Numbers at the two ends of the colour map. A number beyond a limit gets the colour of this limit.
-    rows, columns : sequence of str
-        Titles of the rows, on the left, and of the columns, at the top.
-    bar : str
-        Label of the colour bar.
+    rows, columns, bar : str
+        Titles of the rows, on the left, of the columns, at the top, and of the colour bar.
     number_format : str
         Format specification of the numbers in the cells.
     """

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, MODEL, RESOLUTION_PATH, WHOLE, accepting
 from clinclust.estimators.subtype_model import require_search
-from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, ROW_TEXT, VERMILION, axes_for, remark, serially
+from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for, draw_bars, remark, serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,8 +52,7 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> ax = cc.plot_restarts(model)
     >>> ax.figure.savefig("restarts.png")
     """
@@ -85,8 +83,8 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(f"{which} below the best (nats)")
     ax.spines[["top", "right"]].set_visible(False)
     total = int(ended.sum())
-    searches_of = "search" if total == 1 else "searches"
-    ax.set_title(f"{total:,} {searches_of}; the number at a point is how many ended there", loc="left", fontsize=9)
+    title = f"{total:,} {'search' if total == 1 else 'searches'}; the number at a point is how many ended there"
+    ax.set_title(title, loc="left", fontsize=9)
     return ax
 
 
@@ -136,30 +134,21 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> ax = cc.plot_relevance(model)
     >>> ax.figure.savefig("relevance.png")
     """
     fit = require_search(model, "plot_relevance")
     nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
     drawn = nats.iloc[:at_most]
-    values = drawn.to_numpy(dtype=np.float64)
+    values = drawn.tolist()
     ax = axes_for(ax, (8.0, 1.1 + 0.22 * len(drawn)))
-    bars = ax.barh(range(len(drawn)), values, height=0.7, color=[BLUE if value > 0 else GREY for value in values])
     written = [f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in values]
-    ax.bar_label(bars, written, padding=3, fontsize=8)
-    titles = [shortened(model.schema_[name].title, ROW_TEXT) for name in drawn.index]
-    ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
-    ax.set_ylim(len(drawn) - 0.4, -0.6)
-    ax.margins(x=0.08)
+    draw_bars(ax, values, [model.schema_[name].title for name in drawn.index], written, below_0=GREY, margin=0.08)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.axvline(0.0, color=GREY, linewidth=0.8)
     ax.set_title(
         "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)", loc="left", fontsize=9
     )
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     rest = nats.iloc[len(drawn) :]
     more = int((rest > 0).sum())
     remark(ax, [f"{len(rest)} features are not drawn, {more} of them with a relevance above 0"] if len(rest) else [])
@@ -194,8 +183,7 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> path = cc.resolution_path(frame, schema, random_state=0)
+    >>> path = cc.resolution_path(frame, cc.draft_schema(frame), random_state=0)
     >>> ax = cc.plot_resolution_path(path)
     >>> ax.figure.savefig("resolution_path.png")
     """

@@ -15,7 +15,17 @@ from clinclust.errors import InputError
 from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, ROW_TEXT, VERMILION, axes_for, named, remark, serially
+from clinclust.reporting.figures.canvas import (
+    BLUE,
+    GREY,
+    PLAIN,
+    VERMILION,
+    axes_for,
+    draw_bars,
+    named,
+    remark,
+    serially,
+)
 from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
@@ -61,8 +71,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> ax = cc.plot_certainty(model)
     >>> ax.figure.savefig("certainty.png")
     """
@@ -148,19 +157,12 @@ def plot_explanation(
     """
     rows = _rows_of(explanation, subject)
     drawn = rows.iloc[:at_most]
-    values = drawn["log_odds"].to_numpy(dtype=np.float64)
+    values = drawn["log_odds"].tolist()
     ax = axes_for(ax, (8.0, 1.2 + 0.26 * len(drawn)))
-    bars = ax.barh(range(len(drawn)), values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
-    ax.bar_label(bars, [f"{value:+.1f}" for value in values], padding=3, fontsize=8)
-    titles = [shortened(_title(row), ROW_TEXT) for row in drawn.to_dict("records")]
-    ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
-    ax.set_ylim(len(drawn) - 0.4, -0.6)
-    ax.margins(x=0.12)
-    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    titles = [_title(row) for row in drawn.to_dict("records")]
+    draw_bars(ax, values, titles, [f"{value:+.1f}" for value in values], below_0=VERMILION, margin=0.12)
     first, second = (_called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
     ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     total = float(rows["log_odds"].sum())
     rest = rows.iloc[len(drawn) :]
     more = f"; {len(rest)} more terms are not drawn" if len(rest) else ""

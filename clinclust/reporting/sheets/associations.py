@@ -143,7 +143,11 @@ def methods_of_associations(findings: Findings, references: References) -> list[
             f"Each search was brought to {counted(len(findings.sizes), 'subtype')}: more groups were merged along "
             f"their tree, and fewer were divided, even where the log joint fell.{_agreement(findings, rows)}"
         )
-    return [*sentences, *_tests(rows, references), *_adjusted(findings, references), *_assumed(rows), *_marked(rows)]
+    adjusted = (
+        f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
+        f"tests {'that are shown' if findings.is_shared else 'made'}."
+    )
+    return [*sentences, *_tests(rows, references), adjusted, *_assumed(rows), *_marked(rows)]
 
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
@@ -169,13 +173,6 @@ def _tests(rows: list[Row], references: References) -> list[str]:
             "of permutations of the values (up to 9,999) that differ as much between the subtypes."
         )
     return sentences
-
-
-def _adjusted(findings: Findings, references: References) -> list[str]:
-    return [
-        f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
-        f"tests {'that are shown' if findings.is_shared else 'made'}."
-    ]
 
 
 def _assumed(rows: list[Row]) -> list[str]:

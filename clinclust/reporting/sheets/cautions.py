@@ -144,7 +144,12 @@ def on_dominant_columns(findings: Findings) -> list[str]:
     rows = findings.dominant.to_dict("records")
     if findings.is_shared:
         rows = [row for row in rows if _follows_from_the_table(findings, row)]
-    return [f"{in_words(row, _title(findings), findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+    schema = findings.model.schema_
+
+    def title(name: str) -> str:
+        return schema[name].title if name in schema else name
+
+    return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
@@ -210,8 +215,3 @@ def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
         return False
     found = [feature for feature in findings.features if feature.name == row["column"]]
     return all(feature.traits.is_share and not findings.is_withheld(feature) for feature in found) and bool(found)
-
-
-def _title(findings: Findings) -> Callable[[str], str]:
-    schema = findings.model.schema_
-    return lambda name: schema[name].title if name in schema else name

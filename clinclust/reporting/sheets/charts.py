@@ -95,16 +95,14 @@ def _intervals(findings: Findings, subtype: int) -> Table:
     columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
     effects = [row for feature in findings.by_relevance for row in findings.effects(feature)]
     effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
-    shown = sorted((row for row in effects if _is_whole(row)), key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
+    ends = ("estimate", "lower", "upper")
+    whole = [row for row in effects if all(isinstance(number_of(row, name), float) for name in ends)]
+    shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
     rows: list[list[Value]] = []
     for row in sorted(shown, key=lambda row: -row["estimate"]):
         estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
         rows.append([_name(row), estimate, lower, upper, estimate - lower, upper - estimate])
     return Table(f"{findings.name(subtype)} against all others", columns, rows)
-
-
-def _is_whole(row: Row) -> bool:
-    return all(isinstance(number_of(row, name), float) for name in ("estimate", "lower", "upper"))
 
 
 def _name(row: Row) -> str:

@@ -9,7 +9,7 @@ from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK,
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.weak_evidence import WEAK_NATS
 from clinclust.reporting.divisions import shows_distinct_subtypes
-from clinclust.reporting.sheets.words import counted, listed
+from clinclust.reporting.sheets.words import counted, listed, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -227,5 +227,5 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     n_left = n_subtypes if n_asked is None else n_asked
     return [
         f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_left} "
-        f"{'was' if n_left == 1 else 'were'} left; no subject changed its group."
+        f"{was(n_left)} left; no subject changed its group."
     ]

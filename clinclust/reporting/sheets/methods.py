@@ -73,9 +73,8 @@ def methods_sheet(findings: Findings) -> Sheet:
         Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
         Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
     ]
-    return Sheet(
-        "Methods", ["What was run, in words that can be pasted into a paper; read them before you do."], tables
-    )
+    note = "What was run, in words that can be pasted into a paper; read them before you do."
+    return Sheet("Methods", [note], tables)
 
 
 def _given(findings: Findings) -> list[str]:

@@ -15,7 +15,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.divisions import is_sampled
 from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.sheets.words import References, counted, listed
+from clinclust.reporting.sheets.words import References, counted, listed, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -128,7 +128,6 @@ def _tested(test: TreeTest, found: int, references: References, sampled: bool) -
             "for a skewed severity; this decided nothing."
         )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    divisions = f"{n_tested} division{'' if n_tested == 1 else 's'}"
     subtypes = "one continuum" if found == 1 else f"{found} distinct subtypes"
-    sentences.append(f"Of {divisions} tested, {accepted} {'was' if accepted == 1 else 'were'} accepted: {subtypes}.")
+    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {subtypes}.")
     return sentences

@@ -29,6 +29,7 @@ from clinclust.reporting.sheets.stability import on_stability, stability_cell, s
 from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
 from clinclust.reporting.sheets.validated import on_q, on_validation
+from clinclust.reporting.sheets.words import counted
 from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _statements(findings: Findings) -> list[str]:
 def _what_was_found(findings: Findings) -> str:
     """Return the first sentence: how many subtypes, of how many subjects, from how many features."""
     n_features = sum(map(findings.clustered_on, findings.features))
-    features = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
+    features = counted(n_features, "feature")
     n_subtypes = len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"

@@ -55,11 +55,7 @@ def subtypes(findings: Findings) -> Sheet:
     blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
         "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
         "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),
-        "Mean (SD) of counts and measurements": (
-            "Unit",
-            ("Mean", "SD"),
-            lambda traits: not (traits.is_share or traits.is_scale),
-        ),
+        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), lambda traits: not _is_scored(traits)),
     }
     every = (_profile(findings, caption, *block) for caption, block in blocks.items())
     tables = [table for table in every if table.rows]
@@ -138,9 +134,12 @@ def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
 
 
 def _decimals(summaries: dict[int, Row]) -> int:
-    traits = _traits_in(summaries)
-    is_scored = traits.is_share or traits.is_scale
+    is_scored = _is_scored(_traits_in(summaries))
     return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
+
+
+def _is_scored(traits: type[Likelihood]) -> bool:
+    return traits.is_share or traits.is_scale
 
 
 def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:

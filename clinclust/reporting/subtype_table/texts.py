@@ -34,19 +34,14 @@ def _markdown(table: SubtypeTable) -> Iterator[str]:
     for band, row in table.banded():
         if band:
             yield _pipes([f"**{_markdown_text(band)}**", *[""] * len(table.headings)])
-        yield _pipes(
-            [(_INDENT if row.is_level else "") + _markdown_label(row.label), *map(_markdown_number, row.cells)]
-        )
+        label = (_INDENT if row.is_level else "") + _markdown_text(row.label.text) + _superscripts(row.label.marks)
+        yield _pipes([label, *map(_markdown_number, row.cells)])
     for note in table.notes:
         yield f"\n{_superscripts(note.mark)}{' ' if note.mark else ''}{_markdown_text(note.text)}"
 
 
 def _pipes(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _markdown_label(cell: Cell) -> str:
-    return _markdown_text(cell.text) + _superscripts(cell.marks)
 
 
 def _markdown_number(cell: Cell) -> str:
