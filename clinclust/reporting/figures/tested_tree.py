@@ -66,7 +66,7 @@ class ScaleOfExcess:
 # Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions.
 _SIZES, _BRACKETS = -0.03, -0.17
 _NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
-_RESULTS = 2.30
+_RESULTS, _RIGHT = 2.30, 3.6
 _SMALL = 8
 _LINES: dict[bool | None, dict[str, Any]] = {
     True: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
@@ -183,22 +183,14 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
     ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
     ax.tick_params(axis="x", labelsize=_SMALL)
     ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
-    ax.set_xlabel("Evidence: SDs from one continuous population", x=_share_of_width(), fontsize=9)
+    middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
+    ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
 
 
 def _in_short(division: Division) -> str:
     p = number_text(division.p, "p", 0)
     said = f"{division.result}, p {p if p.startswith('<') else f'= {p}'}"
     return f"{said}: {division.gain:,.0f} nats, {division.expected:,.0f} expected".replace("-", "−")
-
-
-def _share_of_width() -> float:
-    """Return the middle of the rows as a share of the width of the Axes."""
-    return ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)
-
-
-_RIGHT = 3.6
-"""Right end of the Axes, with room for the results."""
 
 
 def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) -> None:

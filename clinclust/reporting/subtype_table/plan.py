@@ -103,7 +103,8 @@ class Plan:
                     yield Line("heading", part, summary)
                 for level in part.summaries:
                     yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
-            if self.missing == "rows" and any(_any_missing(feature, group) for group in self.groups):
+            numbers = [feature.any_level[group]["missing"] for group in self.groups]
+            if self.missing == "rows" and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def descriptive(self, line: Line) -> Record:
@@ -141,11 +142,6 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     a, b = sorted(between)
     test = line.feature.tests.get((line.level, a, b), {})
     return test | {"test": "Student's t"} if test else {}
-
-
-def _any_missing(feature: ComparedFeature, group: int) -> bool:
-    number = feature.any_level[group]["missing"]
-    return is_missing(number) or number > 0
 
 
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")

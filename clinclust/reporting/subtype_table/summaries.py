@@ -250,15 +250,11 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
     if summary == "rate":
         return 2
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
-    if all(_is_whole(value) for found in quartiles if found for value in found if value is not None):
+    if all(value == round(value) for found in quartiles if found for value in found if value is not None):
         return 0
     if overall["whole"]:  # quartiles of whole numbers are whole, or lie between two of them
         return 1
     return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / SDS_BETWEEN_QUARTILES)
-
-
-def _is_whole(value: float) -> bool:
-    return value == round(value)
 
 
 def _float(value: Any) -> float | None:

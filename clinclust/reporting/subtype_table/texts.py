@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -146,31 +148,6 @@ def _latex_text(text: str) -> str:
     return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))
 
 
-# The style sets no colours: the table takes those of the surrounding text and fits light and dark pages and notebooks.
-_STYLE = """\
-.subtype-table { max-width: 100%; overflow-x: auto; font: 14px/1.4 system-ui, sans-serif; }
-.subtype-table table { border-collapse: collapse; border-top: 2px solid; border-bottom: 2px solid;
-  font-variant-numeric: tabular-nums; }
-.subtype-table caption { text-align: left; font-weight: 600; padding: 0.4em 0; caption-side: top; }
-.subtype-table th, .subtype-table td { padding: 0.2em 0.7em; border: none; vertical-align: top; background: none; }
-.subtype-table thead th { border-bottom: 1px solid; vertical-align: bottom; font-weight: 600; }
-.subtype-table thead th:first-child { text-align: left; }
-.subtype-table thead small { display: block; font-weight: normal; max-width: 12em; margin-left: auto; }
-.subtype-table sup { line-height: 0; }
-.subtype-table tbody th { text-align: left; font-weight: normal; max-width: 26em; white-space: normal; }
-.subtype-table tbody th.level { padding-left: 2.2em; }
-.subtype-table tbody th[scope=rowgroup] { font-weight: 600; padding-top: 0.8em; }
-.subtype-table td, .subtype-table thead th + th { text-align: right; }
-.subtype-table td { white-space: nowrap; }
-.subtype-table p { margin: 0.3em 0; max-width: 60em; font-size: 0.9em; }
-@media print {
-  .subtype-table { overflow: visible; font-size: 8pt; }
-  .subtype-table thead { display: table-header-group; }
-  .subtype-table tr { break-inside: avoid; }
-}
-"""
-
-
 def as_fragment(table: SubtypeTable) -> str:
     """Return the table as a fragment of a page."""
     return "\n".join(_fragment(table)) + "\n"
@@ -192,9 +169,15 @@ def as_page(table: SubtypeTable) -> str:
     )
 
 
+@cache
+def _style() -> str:
+    """Return the style, which sets no colours: the table takes those of the text around it, be it light or dark."""
+    return (Path(__file__).parent / "table.css").read_text(encoding="utf-8")
+
+
 def _fragment(table: SubtypeTable) -> Iterator[str]:
     yield f'<div class="subtype-table" tabindex="0" role="region" aria-label="{escape(table.title)}">'
-    yield f"<style>\n{_STYLE}</style>"
+    yield f"<style>\n{_style()}</style>"
     yield f"<table>\n<caption>{escape(table.title)}</caption>\n<thead>"
     headings = []
     for heading in table.headings:
